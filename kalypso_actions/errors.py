@@ -80,11 +80,15 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, where, and what to change."""
+    """What is wrong, where, and what to change.
+
+    `code` names its kind in `problem_codes`; it is "" for failures of GitHub, Azure and programs.
+    """
 
     message: str
     where: Location | None = None
     advice: str = ""
+    code: str = ""
 
     def __str__(self) -> str:
         """Return one line for a terminal or a log."""
@@ -97,9 +101,11 @@ class KalypsoError(Exception):
 
     exit_code = 1
 
-    def __init__(self, message: str, where: Location | None = None, advice: str = "") -> None:
+    def __init__(
+        self, message: str, where: Location | None = None, advice: str = "", code: str = ""
+    ) -> None:
         super().__init__(message)
-        self.problems: tuple[Problem, ...] = (Problem(message, where, advice),)
+        self.problems: tuple[Problem, ...] = (Problem(message, where, advice, code),)
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> Self:

@@ -172,7 +172,8 @@ def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
                     message = f"deployment target {target.name!r} is already defined in "
                     message += str(targets[target.name].where)
                     advice = "rename the target, its workload, or the other target"
-                    findings.problems.append(Problem(message, target.where, advice))
+                    problem = Problem(message, target.where, advice, "target-duplicate")
+                    findings.problems.append(problem)
                 targets[target.name] = target
     return dataclasses.replace(
         snapshot.fleet, targets=tuple(targets[name] for name in sorted(targets))
@@ -221,7 +222,9 @@ class _Validator:
         message = self._messages.get(seen)
         if message is None:
             message = self._messages[seen] = config_schemas.validate(config.values, schemas)
-        return rendering.Failure(message, assignment.target.where) if message else None
+        if not message:
+            return None
+        return rendering.Failure(message, assignment.target.where, code="config-refused")
 
 
 def failure_problem(item: PlannedAssignment) -> Problem:
@@ -229,7 +232,7 @@ def failure_problem(item: PlannedAssignment) -> Problem:
     assert item.failure is not None  # noqa: S101 - callers pass failed assignments only
     target, cluster_type = item.assignment.target.name, item.assignment.cluster_type.name
     message = f"{target} on {cluster_type}: {item.failure.message.strip()}"
-    return Problem(message, item.failure.where, item.failure.advice)
+    return dataclasses.replace(item.failure.problem, message=message)
 
 
 def _sources(
@@ -289,7 +292,8 @@ def _mass_removals(
 ) -> Iterator[Problem | None]:
     for base, changes in zip(bases, trees, strict=False):
         removal = gitops.mass_removal(changes, options.max_removal_percent)
-        yield Problem(removal, Location(base.repository, base.path)) if removal else None
+        where = Location(base.repository, base.path)
+        yield Problem(removal, where, code="mass-removal") if removal else None
 
 
 def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:

@@ -78,6 +78,7 @@ def _duplicates(branch: _Branch) -> Iterator[Problem]:
                 f"{document.kind} {document.name!r} is already defined in {first.where}",
                 document.where,
                 "remove or rename one of the two",
+                "object-duplicate",
             )
 
 
@@ -91,6 +92,7 @@ def _misplaced_workloads(branch: _Branch) -> Iterator[Problem]:
             f"Workload {workload.name!r} is in a control-plane branch",
             workload.where,
             "move it into a repository that a WorkloadRegistration names",
+            "workload-misplaced",
         )
 
 
@@ -108,7 +110,8 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
     for schema in branch.of(kinds.ConfigSchema):
         fault = config_schemas.schema_error(schema.schema)
         if fault:
-            yield Problem(f"ConfigSchema {schema.name!r}: {fault}", schema.where)
+            message = f"ConfigSchema {schema.name!r}: {fault}"
+            yield Problem(message, schema.where, code="schema-invalid")
     seen: set[str] = set()
     targets = [*branch.of(kinds.DeploymentTarget)]
     for workload in branch.of(kinds.Workload):
@@ -118,7 +121,8 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
             fault = config_schemas.schema_error(text)
             if fault and text not in seen:
                 seen.add(text)
-                yield Problem(f"configSchemas of {target.name!r}: {fault}", target.where)
+                message = f"configSchemas of {target.name!r}: {fault}"
+                yield Problem(message, target.where, code="schema-invalid")
 
 
 def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
@@ -135,6 +139,7 @@ def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterato
                     f"Environment {environment.name!r} names {name!r} as next, which is unknown",
                     environment.next_environment_where,
                     f"known environments: {', '.join(sorted(environments))}",
+                    "next-environment-unknown",
                 )
 
 
@@ -156,6 +161,7 @@ def _overridden(branches: Sequence[_Branch]) -> Iterator[Problem]:
                     f"{document.kind} {document.name!r} is also defined in {overridden.where}; the "
                     "environment branch wins",
                     document.where,
+                    code="object-overridden",
                 )
 
 
@@ -167,7 +173,8 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
         if cluster_types:
             message = f"the Templates of {len(cluster_types)} ClusterTypes are not checked"
             advice = "validate together with the branch that has them"
-            diagnostics.warnings.append(Problem(message, cluster_types[0].where, advice))
+            where = cluster_types[0].where
+            diagnostics.warnings.append(Problem(message, where, advice, "templates-unchecked"))
         return
     for cluster_type in cluster_types:
         for field_name, name in (
@@ -183,5 +190,6 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
                         f"{name!r}, which does not exist",
                         cluster_type.where,
                         "add the Template, or correct the name",
+                        "template-missing",
                     )
                 )

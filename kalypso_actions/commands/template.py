@@ -138,7 +138,7 @@ def _value_problems(document: Document, error: ValidationError) -> list[Problem]
                 fault, advice = "must be an object", ""
             case _:
                 fault, advice = details["msg"], ""
-        problems.append(Problem(f"{name} {fault}", document.at(*path), advice))
+        problems.append(Problem(f"{name} {fault}", document.at(*path), advice, "field-invalid"))
     return problems
 
 
@@ -168,6 +168,7 @@ def _problem_entry(problem: Problem, shown: str = "") -> TemplateProblemEntry:
         message=problem.message,
         where=Where.of(problem.where),
         advice=problem.advice,
+        code=problem.code,
         excerpt=shown,
     )
 
@@ -180,7 +181,7 @@ def _failure_entry(failure: rendering.Failure, chosen: Template | None) -> Templ
         shown = excerpt(at.text, at.line, at.column, failure.where.line if own else at.line)
         if shown and not own:
             shown = f"in a value, or in the output of an earlier pass:\n{shown}"
-    return _problem_entry(Problem(failure.message, failure.where, failure.advice), shown)
+    return _problem_entry(failure.problem, shown)
 
 
 def _read(file: Path) -> bytes:

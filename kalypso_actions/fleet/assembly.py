@@ -48,6 +48,7 @@ def assemble(
                     Problem(
                         f"{_label(resource)} is ignored: a base repository has no bases",
                         _where(resource),
+                        code="base-repo-nested",
                     )
                 )
             elif key in merged:
@@ -61,6 +62,7 @@ def assemble(
                     f"{_label(resource)} is also defined in {_place(merged[key])}; "
                     "the environment branch wins",
                     _where(resource),
+                    code="object-overridden",
                 )
             )
         merged[key] = resource
@@ -81,7 +83,8 @@ def registrations_named_as_bases(
         if base:
             message = f"WorkloadRegistration {registration.name!r} has the name of the BaseRepo in "
             message += f"{base.where}: the upstream operator cannot fetch both"
-            yield Problem(message, registration.where, "rename the registration")
+            advice = "rename the registration"
+            yield Problem(message, registration.where, advice, "registration-named-as-base")
 
 
 def flux_labels(owner: str) -> Mapping[str, str]:
@@ -102,6 +105,7 @@ def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]
                     f"Workload {resource.name!r} is in a control-plane branch",
                     resource.where,
                     "move it into a repository that a WorkloadRegistration names",
+                    "workload-misplaced",
                 )
             )
             continue
@@ -144,6 +148,7 @@ def _duplicate(first: object, second: object) -> Problem:
         f"{_label(second)} is already defined in {_place(first)}",
         _where(second),
         "remove or rename one of the two",
+        "object-duplicate",
     )
 
 

@@ -107,14 +107,16 @@ def _parser_of(document: Document, diagnostics: Diagnostics) -> KindParser | Non
     if parser is not None and (api_version.startswith(f"{group}/") or kind == "ConfigMap"):
         message = f"{kind} has apiVersion {api_version!r}"
         advice = f"write apiVersion: {parser.api_version}"
-        diagnostics.problems.append(Problem(message, document.at("apiVersion"), advice))
+        where = document.at("apiVersion")
+        diagnostics.problems.append(Problem(message, where, advice, "api-version-wrong"))
     elif api_version.startswith(f"{group}/") and kind not in _CREATED_BY_OPERATOR:
         near = difflib.get_close_matches(kind, KINDS, n=1)
         advice = f"did you mean {near[0]}?" if near else f"known kinds: {', '.join(KINDS)}"
-        diagnostics.problems.append(Problem(f"unknown kind {kind!r}", document.at("kind"), advice))
+        message, where = f"unknown kind {kind!r}", document.at("kind")
+        diagnostics.problems.append(Problem(message, where, advice, "kind-unknown"))
     else:
         message = f"{kind} {document.name!r} is not a kind of Kalypso; it is ignored"
-        diagnostics.warnings.append(Problem(message, document.where))
+        diagnostics.warnings.append(Problem(message, document.where, code="kind-ignored"))
     return None
 
 
@@ -135,7 +137,8 @@ def _problem(document: Document, details: ErrorDetails) -> Problem:
         case _:
             fault = details["msg"]
     subject = f"{document.kind} {document.name!r}" if document.name else document.kind
-    return Problem(f"{subject}: {dotted} {fault}", document.at(*path), advice)
+    message = f"{subject}: {dotted} {fault}"
+    return Problem(message, document.at(*path), advice, "field-invalid")
 
 
 def _describe(value: object) -> str:
@@ -159,7 +162,8 @@ def _name_faults(document: Document) -> Iterator[Problem]:
     match document.body:
         case {"metadata": {"name": str(name)}} if fault := object_name_fault(name):
             where = document.at("metadata", "name")
-            yield Problem(f"{document.kind}: the name {name!r} {fault}", where)
+            message = f"{document.kind}: the name {name!r} {fault}"
+            yield Problem(message, where, code="name-invalid")
         # In a GitOps repository, `dev.edge` would also share its branch with the GitOpsRepo `edge`
         # of the environment `dev`.
         case {"kind": "Environment", "metadata": {"name": str(name)}} if fault := dns_label_fault(
@@ -168,7 +172,7 @@ def _name_faults(document: Document) -> Iterator[Problem]:
             where = document.at("metadata", "name")
             message = f"Environment: the name {name!r} becomes a namespace and {fault}"
             advice = f"write {name.replace('.', '-')}" if "." in name else "choose a shorter one"
-            yield Problem(message, where, advice)
+            yield Problem(message, where, advice, "name-invalid")
     match document.body:
         case {"kind": "WorkloadRegistration", "spec": {"workspace": str(workspace)}} if (
             fault := label_value_fault(workspace)
@@ -177,6 +181,7 @@ def _name_faults(document: Document) -> Iterator[Problem]:
                 f"WorkloadRegistration {document.name!r}: the workspace {workspace!r} becomes a "
                 f"label's value and {fault}",
                 document.at("spec", "workspace"),
+                code="label-invalid",
             )
 
 
@@ -189,9 +194,11 @@ def _label_faults(document: Document) -> Iterator[Problem]:
             where = document.at(*path, key)
             subject = f"{document.kind} {document.name!r}"
             if key_fault:
-                yield Problem(f"{subject}: the label key {key!r} {key_fault}", where)
+                message = f"{subject}: the label key {key!r} {key_fault}"
+                yield Problem(message, where, code="label-invalid")
             if value_fault:
-                yield Problem(f"{subject}: the value of label {key!r} {value_fault}", where)
+                message = f"{subject}: the value of label {key!r} {value_fault}"
+                yield Problem(message, where, code="label-invalid")
 
 
 def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, object]]]:
@@ -221,6 +228,7 @@ def _unknown_fields(
                 f"{document.kind} {document.name!r}: unknown field {dotted}",
                 document.at(*path, key),
                 f"did you mean {near[0]}?" if near else "",
+                "field-unknown",
             )
             continue
         for nested in _models_in(known[key]):

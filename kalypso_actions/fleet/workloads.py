@@ -31,7 +31,8 @@ def read_workloads(
                 f"registration {registration.name!r} may deliver only Workloads; move other kinds "
                 f"out of {registration.source.path!r}"
             )
-            diagnostics.problems.append(Problem(message, document.where, advice))
+            problem = Problem(message, document.where, advice, "registration-foreign-kind")
+            diagnostics.problems.append(problem)
             continue
         resource = parse_document(document, diagnostics)
         if not isinstance(resource, kinds.Workload):
@@ -41,9 +42,9 @@ def read_workloads(
         if workload.name in workloads:
             message = f"Workload {workload.name!r} is already defined in "
             message += str(workloads[workload.name].where)
-            diagnostics.problems.append(
-                Problem(message, workload.where, "remove or rename one of the two")
-            )
+            advice = "remove or rename one of the two"
+            problem = Problem(message, workload.where, advice, "object-duplicate")
+            diagnostics.problems.append(problem)
         workloads[workload.name] = workload
     return tuple(workloads[name] for name in sorted(workloads)), diagnostics
 
@@ -90,9 +91,9 @@ def workload_conflicts(
                 others = [other for other in deliveries if _collide(kind, delivery, other)]
                 if others and delivery.registration:
                     message = f"{kind} {name!r} is also delivered by {'; '.join(map(str, others))}"
-                    conflicts.setdefault(delivery.registration, []).append(
-                        Problem(message, delivery.where, "rename one, or remove a registration")
-                    )
+                    advice = "rename one, or remove a registration"
+                    problem = Problem(message, delivery.where, advice, "workload-conflict")
+                    conflicts.setdefault(delivery.registration, []).append(problem)
     return conflicts
 
 
@@ -133,16 +134,18 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
     fault = label_value_fault(workload.name)
     if fault:
         message = f"Workload {workload.name!r}: its name becomes a label's value and {fault}"
-        yield Problem(message, workload.where)
+        yield Problem(message, workload.where, code="name-invalid")
     seen: set[tuple[str, str]] = set()
     for target in workload.targets:
         fault = object_name_fault(target.name)
         if fault:
-            yield Problem(f"the deployment target's name {target.name!r} {fault}", target.where)
+            message = f"the deployment target's name {target.name!r} {fault}"
+            yield Problem(message, target.where, code="name-invalid")
         key = (target.environment, target.name)
         if key in seen:
             message = (
                 f"deployment target {target.name!r} is defined twice in Workload {workload.name!r}"
             )
-            yield Problem(message, target.where, "remove or rename one of the two")
+            advice = "remove or rename one of the two"
+            yield Problem(message, target.where, advice, "target-duplicate")
         seen.add(key)

@@ -38,5 +38,6 @@ def _duplicates(group: Sequence[GitOpsRepo]) -> list[Problem]:
         other = first.setdefault(place, repo)
         if other is not repo:
             message = f"GitOpsRepo {repo.name!r} names the same tree as {other.name!r}"
-            problems.append(Problem(message, repo.where, "remove one of the two"))
+            advice = "remove one of the two"
+            problems.append(Problem(message, repo.where, advice, "gitops-repo-duplicate"))
     return problems

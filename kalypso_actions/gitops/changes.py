@@ -125,6 +125,7 @@ class _Survey:
             f"the {what} {place!r} in the GitOps repository is not ours; it is kept",
             Location(self._base.repository, self._prefix + place),
             "remove it if it is not wanted",
+            "gitops-file-foreign",
         )
 
 
@@ -153,11 +154,14 @@ def _misplaced(base: BaseTree) -> Iterator[Problem]:
                 Location(base.repository, path),
                 f"move the cluster type folders and .github/tracking below {base.path!r}, or set "
                 "the GitOpsRepo's path to '.'",
+                "gitops-path-misplaced",
             )
 
 
 def _in_the_way(base: BaseTree, path: str, fault: str) -> Problem:
-    return Problem(fault, Location(base.repository, path), "remove or rename it")
+    return Problem(
+        fault, Location(base.repository, path), "remove or rename it", "gitops-path-blocked"
+    )
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -73,7 +73,8 @@ def gitops_folder(path: str, where: Location) -> str:
     """
     normal = posixpath.normpath(path.strip("/") or ".")
     if normal == ".." or normal.startswith("../") or ".git" in normal.split("/"):
-        raise KalypsoError(f"the path {path!r} leaves the repository", where, "write a path in it")
+        message = f"the path {path!r} leaves the repository"
+        raise KalypsoError(message, where, "write a path in it", "path-outside-repository")
     return "" if normal == "." else normal
 
 

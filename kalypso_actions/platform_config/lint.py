@@ -19,6 +19,7 @@ def config_map_problems(config_map: ConfigMap) -> Iterator[Problem]:
                 f"ConfigMap {config_map.name!r}: {key}: {fault}",
                 config_map.at(key),
                 "make the value smaller, or put it in single quotes to keep it a text",
+                "config-value-too-large",
             )
 
 
@@ -33,12 +34,14 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 f"{subject} looks like a text, but it is read as {form}",
                 config_map.at(key),
                 "put it in single quotes inside the value to keep it a text",
+                "config-value-not-text",
             )
         for boolean in sorted({str(key).lower() for key in _boolean_keys(value)}):
             yield Problem(
                 f"{subject} has the key {boolean}, a boolean in YAML 1.1",
                 config_map.at(key),
                 "put the key in quotes if it is a text such as y, on or yes",
+                "config-key-boolean",
             )
         if _has_nameless(value):
             yield Problem(
@@ -46,6 +49,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 "merge into one another",
                 config_map.at(key),
                 "give every element a name",
+                "config-list-nameless",
             )
 
 

@@ -43,6 +43,7 @@ def base_document(documents: Iterable[Document]) -> BaseDocument | None:
             f"the BaseRepo {MAIN_BASE_REPO!r} is already defined in {first.where}",
             other.where,
             "remove one of the two",
+            "object-duplicate",
         )
     spec = first.body.get("spec")
     commit = spec.get("commit") if isinstance(spec, dict) else None

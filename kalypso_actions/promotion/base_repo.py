@@ -46,7 +46,7 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
         documents = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise KalypsoError(
-            f"it is not valid YAML: {error}", where, "correct or delete the file"
+            f"it is not valid YAML: {error}", where, "correct or delete the file", "yaml-invalid"
         ) from error
     specs = [_spec(document, where) for document in documents if _is_main_node(document)]
     if not specs:
@@ -55,7 +55,7 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
         edited = text + separator + ("---\n" if begun else "") + new
     elif len(specs) > 1:
         message = f"the BaseRepo {MAIN_BASE_REPO!r} is defined twice"
-        raise KalypsoError(message, where, "remove one of the two")
+        raise KalypsoError(message, where, "remove one of the two", "object-duplicate")
     else:
         edited = _edited(text, specs[0], _scalar(commit))
     _check(text, edited, commit, where)
@@ -84,6 +84,7 @@ def _spec(document: yaml.Node | None, where: Location) -> yaml.MappingNode:
             f"the BaseRepo {MAIN_BASE_REPO!r} has no spec to write a commit into",
             where,
             "write repo, branch and path there, or delete the document",
+            "base-repo-not-writable",
         )
     return spec
 
@@ -134,6 +135,7 @@ def _check(before: str, after: str, commit: str, where: Location) -> None:
             "the commit cannot be set without another change",
             where,
             "write the BaseRepo in plain form: one `commit: <id>` below `spec:`",
+            "base-repo-not-writable",
         )
 
 

@@ -47,13 +47,16 @@ def first_environments(
 def _unknown_first(candidates: Sequence[Environment]) -> KalypsoError:
     if not candidates:
         return KalypsoError(
-            "main has no Environment object", advice="add one for each environment, with its branch"
+            "main has no Environment object",
+            advice="add one for each environment, with its branch",
+            code="environment-missing",
         )
     names = ", ".join(f"{one.name!r} ({_in_file(one.where)})" for one in candidates)
     return KalypsoError(
         f"the first environment is ambiguous: it may be any of {names}",
         candidates[0].where,
         f'annotate the first one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
+        "first-environment-ambiguous",
     )
 
 
@@ -77,6 +80,7 @@ def unreached_environments(
             environment.where,
             f"annotate the Environment before it with {NEXT_ENVIRONMENT_ANNOTATION}: {name}, or "
             f'this one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
+            "environment-unreached",
         )
         for name, environment in environments.items()
         if name not in reached
@@ -108,6 +112,7 @@ def _circle_problem(circle: Sequence[Environment]) -> Problem:
             f"Environment {circle[0].name!r} names itself as next",
             where,
             "name the environment after it, or remove the annotation from the last one",
+            "environment-circle",
         )
     names = ", ".join(
         f"{one.name!r} names {after.name!r} ({_in_file(one.next_environment_where)})"
@@ -117,6 +122,7 @@ def _circle_problem(circle: Sequence[Environment]) -> Problem:
         f"Environments name each other as next in a circle: {names}",
         where,
         "remove one of these names from its annotation",
+        "environment-circle",
     )
 
 
@@ -168,6 +174,7 @@ def next_environments(
             f"Environment {environment!r} names {name!r} as next, which does not exist",
             own.next_environment_where,
             f"write one of {', '.join(sorted(environments))}",
+            "next-environment-unknown",
         )
         for name in own.next_environments
         if name not in environments

@@ -6,7 +6,7 @@ An old fault of one environment must not keep a commit from the others; a new on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.urls import repository_key
@@ -84,7 +84,7 @@ def by_environment(problems: Mapping[str, Iterable[Problem]]) -> Iterator[Proble
             names_by_problem.setdefault(problem, []).append(environment)
     for problem, names in names_by_problem.items():
         message = f"{', '.join(names)}: {problem.message}"
-        yield Problem(message, problem.where, problem.advice)
+        yield replace(problem, message=message)
 
 
 def _key(problem: Problem) -> Key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kalypso_actions.errors import Location, Problem
@@ -55,6 +55,12 @@ class Failure:
     where: Location
     advice: str = ""
     excerpt: Excerpt | None = None
+    code: str = "template-failed"
+
+    @property
+    def problem(self) -> Problem:
+        """The failure as a problem, without its excerpt."""
+        return Problem(self.message, self.where, self.advice, self.code)
 
 
 def namespace_of(assignment: Assignment, environment: str, options: Options) -> str:
@@ -86,6 +92,7 @@ class Renderer:
                 f"the namespace {data.namespace!r} {fault}",
                 assignment.target.where,
                 "give the target, the workload or the cluster type another name",
+                code="namespace-invalid",
             )
         cluster_type = assignment.cluster_type
         files: dict[str, bytes] = {}
@@ -196,21 +203,23 @@ def template_faults(template: Template) -> Iterator[Problem]:
     """Yield every manifest of a Template that does not compile, or an unknown engine."""
     for failure in _compile(template)[1]:
         message = f"Template {template.name!r}: {failure.message}"
-        yield Problem(message, failure.where, failure.advice)
+        yield replace(failure.problem, message=message)
 
 
 def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
     engine = template.annotations.get(ENGINE_ANNOTATION, _GO)
     if engine not in {_GO, _JINJA}:
         fault = f"the annotation {ENGINE_ANNOTATION} names an unknown engine {engine!r}"
-        return (), [Failure(fault, template.where, f"write {_JINJA}, or remove it for Go")]
+        advice = f"write {_JINJA}, or remove it for Go"
+        return (), [Failure(fault, template.where, advice, code="template-invalid")]
     manifests: list[Manifest] = []
     failures: list[Failure] = []
     for index, source in enumerate(template.manifests):
         try:
             manifests.append(_compile_manifest(source, engine))
         except ManifestError as error:
-            failures.append(_failure(template, index, error))
+            failure = _failure(template, index, error)
+            failures.append(replace(failure, code="template-invalid"))
     return tuple(manifests), failures
 
 
@@ -245,6 +254,7 @@ def _not_found(name: str, user: Location) -> Failure:
         f'Template.scheduler.kalypso.io "{name}" not found',
         user,
         "add a Template of that name to main, or correct the name in the ClusterType",
+        code="template-missing",
     )
 
 

@@ -53,23 +53,30 @@ class Where(Document):
 
 
 class ProblemEntry(Document):
-    """A problem, a warning or a note."""
+    """A problem, a warning or a note; `code` is its kind, "" for failures of other systems."""
 
     message: str
     where: Where | None
     advice: str
+    code: str = ""
 
     @classmethod
     def all_of(cls, problems: Iterable[Problem]) -> tuple[Self, ...]:
         """Convert problems, in order."""
         return tuple(
-            cls(message=problem.message, where=Where.of(problem.where), advice=problem.advice)
+            cls(
+                message=problem.message,
+                where=Where.of(problem.where),
+                advice=problem.advice,
+                code=problem.code,
+            )
             for problem in problems
         )
 
     def problem(self) -> Problem:
         """Convert to the type of the stages."""
-        return Problem(self.message, self.where.location() if self.where else None, self.advice)
+        where = self.where.location() if self.where else None
+        return Problem(self.message, where, self.advice, self.code)
 
 
 class SourceEntry(Document):

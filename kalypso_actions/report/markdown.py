@@ -127,7 +127,8 @@ def notes(entries: Sequence[ProblemEntry]) -> str:
 def _finding(entry: ProblemEntry) -> str:
     place = f"{_place(entry.where)} — " if entry.where else ""
     advice = f"<br>→ {text(entry.advice)}" if entry.advice else ""
-    return f"- {place}{text(entry.message)}{advice}"
+    kind = f" [{code(entry.code)}]" if entry.code else ""
+    return f"- {place}{text(entry.message)}{kind}{advice}"
 
 
 def _place(where: Where) -> str:

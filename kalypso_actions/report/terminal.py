@@ -49,5 +49,6 @@ def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
         if entry.where.path:
             place += f" ({entry.where.repository})"
     text.append(f" {escape_log_line(place)}: " if place else ": ")
-    append_message(text, entry.message, entry.advice, indent=4)
+    code = f" [{entry.code}]" if entry.code else ""
+    append_message(text, entry.message.rstrip() + code, entry.advice, indent=4)
     return text

@@ -32,6 +32,8 @@ def annotation_command(level: Level, problem: Problem, title: str, repository: s
                 properties["col"] = str(where.column)
     elif where:
         text = f"{where}: {text}"
+    if problem.code:
+        text += f" [{problem.code}]"
     if problem.advice:
         text += f"\n{problem.advice}"
     return command(level, properties, text)

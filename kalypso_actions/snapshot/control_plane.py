@@ -51,7 +51,8 @@ def environments_among(
             if first is not noun:
                 message = f"Environment {noun.name!r} is already defined in {first.where}"
                 advice = "remove or rename one of the two"
-                findings.problems.append(Problem(message, noun.where, advice))
+                problem = Problem(message, noun.where, advice, "object-duplicate")
+                findings.problems.append(problem)
     return environments, tuple(findings.problems)
 
 
@@ -168,6 +169,7 @@ def _read_base(base: BaseRepo, reader: Reader) -> Reading:
                 f"BaseRepo {base.name!r}: {base.source.repo}: {problem.message}",
                 base.where,
                 problem.advice,
+                problem.code or "base-repo-unreadable",
             )
             for problem in error.problems
         ]
@@ -182,4 +184,5 @@ def _missing_base(own: Reading) -> Iterable[Problem]:
             "over from main, and no commit is tracked",
             Location(own.revision.repository),
             "add base-repo.yaml",
+            "base-repo-missing",
         )

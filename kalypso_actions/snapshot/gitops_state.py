@@ -96,7 +96,14 @@ def _unreadable(
             f"switch --orphan {name} && git commit --allow-empty -m Begin && git push origin {name}"
         )
     return KalypsoError.of(
-        [Problem(f"GitOpsRepo {gitops_repo.name!r}: {message}", gitops_repo.where, advice)]
+        [
+            Problem(
+                f"GitOpsRepo {gitops_repo.name!r}: {message}",
+                gitops_repo.where,
+                advice,
+                "gitops-branch-unreadable",
+            )
+        ]
     )
 
 

@@ -104,4 +104,6 @@ def _of(registration: WorkloadRegistration, problem: Problem) -> Problem:
     if where is None or not where.path:
         place = where.repository if where else registration.source.repo
         where, message = registration.where, f"{place}: {message}"
-    return Problem(f"registration {registration.name!r}: {message}", where, problem.advice)
+    return dataclasses.replace(
+        problem, message=f"registration {registration.name!r}: {message}", where=where
+    )

@@ -102,12 +102,13 @@ def _build(
     if kustomize is None:
         fields = ", ".join(build.fields)
         message = f"the kustomization has {fields}, which takes the kustomize program to build"
-        return b"", (Problem(message, build.where, "install kustomize, or only list resources"),)
+        advice = "install kustomize, or only list resources"
+        return b"", (Problem(message, build.where, advice, "kustomize-missing"),)
     try:
         return kustomize(files.read(sorted(build.files)), build.folder), ()
     except KalypsoError as error:
-        problem = error.problem
-        return b"", (Problem(problem.message, problem.where or build.where, problem.advice),)
+        where = error.problem.where or build.where
+        return b"", (dataclasses.replace(error.problem, where=where, code="kustomize-failed"),)
 
 
 def _revision(files: RevisionFiles, repository: str, branch: str, path: str) -> Revision:

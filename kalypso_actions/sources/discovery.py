@@ -121,7 +121,8 @@ class _Search:
         try:
             root = normalize(path)
         except OutsideRepositoryError:
-            self._problem(f"the path {path!r} leads out of the repository", self._at(""))
+            message = f"the path {path!r} leads out of the repository"
+            self._problem("path-outside-repository", message, self._at(""))
             return
         if root in self.tree.folders:
             self._check_symlinks(root)
@@ -172,7 +173,8 @@ class _Search:
         if first is where:
             return True
         message = f"{printable(path) or 'the root'} is included twice, first by {first}"
-        self._problem(message, where, "kustomize refuses duplicate objects")
+        advice = "kustomize refuses duplicate objects"
+        self._problem("kustomization-invalid", message, where, advice)
         return False
 
     def _content(self, path: str) -> bytes | None:
@@ -195,7 +197,8 @@ class _Search:
             return
         if kustomization.is_component:
             message = "a Component has an effect only if a kustomization lists it under components"
-            self._problem(message, kustomization.where, "make it a Kustomization")
+            advice = "make it a Kustomization"
+            self._problem("kustomization-invalid", message, kustomization.where, advice)
         elif kustomization.build_fields:
             self._build(folder, kustomization)
         else:
@@ -206,9 +209,8 @@ class _Search:
         """Return the kustomization of a folder; None if it is not read yet, or invalid."""
         paths = self.tree.kustomizations(folder)
         if len(paths) > 1:
-            self._problem(
-                f"the folder has several kustomizations: {', '.join(paths)}", self._at(paths[0])
-            )
+            message = f"the folder has several kustomizations: {', '.join(paths)}"
+            self._problem("kustomization-invalid", message, self._at(paths[0]))
             return None
         content = self._content(paths[0])
         if content is None:
@@ -225,10 +227,11 @@ class _Search:
         if target not in self.tree.folders:
             self._file(target, resource.where)
         elif target in ancestors:
-            self._problem(f"{resource.path} leads back to this kustomization", resource.where)
+            message = f"{resource.path} leads back to this kustomization"
+            self._problem("kustomization-invalid", message, resource.where)
         elif len(ancestors) >= MAX_DEPTH:
             message = f"more than {MAX_DEPTH} kustomizations refer to one another in a chain"
-            self._problem(message, resource.where)
+            self._problem("kustomization-invalid", message, resource.where)
         else:
             self._kustomization(target, resource.where, ancestors)
 
@@ -254,7 +257,7 @@ class _Search:
             advice = "add one, or list the files of the folder"
         else:
             return target
-        self._problem(message, resource.where, advice)
+        self._problem("kustomization-resource-missing", message, resource.where, advice)
         return None
 
     def _build(self, folder: str, kustomization: Kustomization) -> None:
@@ -308,12 +311,13 @@ class _Search:
             except OutsideRepositoryError:
                 message = f"the symbolic link leads out of the repository, to {name}"
                 advice = "remove it, or exclude it by .sourceignore"
-                self._problem(message, self._at(path), advice)
+                self._problem("path-outside-repository", message, self._at(path), advice)
                 continue
             if path.endswith(YAML_SUFFIXES) or resolved in self.tree.folders:
                 message = f"the symbolic link to {name} is ignored, as by Flux"
                 where = self._at(path)
-                self.warnings.append(Problem(message, where, "replace it by the files"))
+                advice = "replace it by the files"
+                self.warnings.append(Problem(message, where, advice, "symlink-ignored"))
 
     def _no_such_folder(self, path: str, root: str) -> None:
         entry = self.entries.get(root)
@@ -321,17 +325,19 @@ class _Search:
             name = {SYMLINK_MODE: "symbolic link", GIT_LINK_MODE: "submodule"}.get(
                 entry.mode, "file"
             )
-            self._problem(f"the path {path!r} is a {name}, not a folder", self._at(root))
+            message = f"the path {path!r} is a {name}, not a folder"
+            self._problem("folder-missing", message, self._at(root))
             return
         upper = root
         while upper not in self.tree.folders:
             upper = parent(upper)
         near = difflib.get_close_matches(root, self.tree.folders[upper].folders, n=1)
         advice = f"is {near[0]!r} meant?" if near else "check path and branch"
-        self._problem(f"the folder {path!r} does not exist", self._at(""), advice)
+        message = f"the folder {path!r} does not exist"
+        self._problem("folder-missing", message, self._at(""), advice)
 
     def _at(self, path: str) -> Location:
         return Location(self.repository, printable(path))
 
-    def _problem(self, message: str, where: Location, advice: str = "") -> None:
-        self.problems.append(Problem(message, where, advice))
+    def _problem(self, code: str, message: str, where: Location, advice: str = "") -> None:
+        self.problems.append(Problem(message, where, advice, code))

@@ -100,12 +100,14 @@ def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreF
         ]
         if len(lines) > MAX_LINES or max(map(len, lines)) > MAX_LENGTH:
             message = f"more than {MAX_LINES} lines, or a line of more than {MAX_LENGTH} characters"
-            problems.append(Problem(message, where, "exclude whole folders instead"))
+            advice = "exclude whole folders instead"
+            problems.append(Problem(message, where, advice, "ignore-file-too-complex"))
             continue
         try:
             specs[parent(path)] = PathSpec(_patterns(lines, where, warnings), backend="re2")
         except re2.error:
-            problems.append(Problem("the patterns are too complex", where, "use fewer wildcards"))
+            message, advice = "the patterns are too complex", "use fewer wildcards"
+            problems.append(Problem(message, where, advice, "ignore-file-too-complex"))
     return IgnoreFiles(IgnoreRules(specs), tuple(problems), tuple(warnings))
 
 
@@ -119,7 +121,8 @@ def _patterns(
         except GitIgnorePatternError:
             message = f"{line.strip()!r} is not a pattern; it excludes nothing"
             place = Location(where.repository, where.path, number)
-            warnings.append(Problem(message, place, "see git's documentation of .gitignore"))
+            advice = "see git's documentation of .gitignore"
+            warnings.append(Problem(message, place, advice, "ignore-pattern-invalid"))
     return patterns
 
 

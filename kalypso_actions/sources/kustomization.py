@@ -65,16 +65,17 @@ def read_kustomization(
     whole = Location(repository, printable(path))
     if not problems and len(parsed.documents) != 1:
         count = "more than one" if parsed.documents else "no"
-        problems.append(Problem(f"the file contains {count} kustomization", whole))
+        message = f"the file contains {count} kustomization"
+        problems.append(_invalid(message, whole))
     if problems:
         return None, tuple(problems), parsed.warnings
     document = parsed.documents[0]
     kind = document.body.get("kind", KIND)
     if kind not in (KIND, COMPONENT):
         message = f"the kind of a kustomization must be {KIND}, not {kind}"
-        return None, (Problem(message, document.at("kind")),), parsed.warnings
+        return None, (_invalid(message, document.at("kind")),), parsed.warnings
     if document.body.keys() <= {"apiVersion", "kind"}:
-        return None, (Problem("the kustomization is empty", document.where),), parsed.warnings
+        return None, (_invalid("the kustomization is empty", document.where),), parsed.warnings
     resources = tuple(_resources(document, problems))
     fields = tuple(_build_fields(document.body))
     where = document.at(fields[0]) if fields else document.where
@@ -91,13 +92,17 @@ def _build_fields(body: Mapping[str, object]) -> Iterator[str]:
             yield name
 
 
+def _invalid(message: str, where: Location) -> Problem:
+    return Problem(message, where, code="kustomization-invalid")
+
+
 def _resources(document: Document, problems: list[Problem]) -> Iterator[Resource]:
     for name in LISTS:
         entries = document.body.get(name)
         if entries is None:
             continue
         if not isinstance(entries, list):
-            problems.append(Problem(f"{name} must be a list", document.at(name)))
+            problems.append(_invalid(f"{name} must be a list", document.at(name)))
             continue
         for index, entry in enumerate(entries):
             where = document.at(name, index)
@@ -105,4 +110,4 @@ def _resources(document: Document, problems: list[Problem]) -> Iterator[Resource
                 yield Resource(entry, where)
             else:
                 message = f"an entry of {name} must be the path of a file or folder"
-                problems.append(Problem(message, where))
+                problems.append(_invalid(message, where))

@@ -46,7 +46,10 @@ class _Objects:
             yield from self._items(document)
         elif document.api_version.startswith(KUSTOMIZE_GROUP):
             message = f"a {document.kind} of kustomize has an effect only in a kustomization.yaml"
-            self.warnings.append(Problem(message, document.where, "rename the file or remove it"))
+            advice = "rename the file or remove it"
+            self.warnings.append(
+                Problem(message, document.where, advice, "kustomization-misplaced")
+            )
         elif not _is_local(document):
             yield document
 
@@ -54,7 +57,8 @@ class _Objects:
         if document.kind != "ConfigMap" or document.body.get("apiVersion") is not None:
             return document
         message = "the ConfigMap has no apiVersion; v1 is assumed, but Kubernetes would refuse it"
-        self.warnings.append(Problem(message, document.where, "add apiVersion: v1"))
+        advice = "add apiVersion: v1"
+        self.warnings.append(Problem(message, document.where, advice, "api-version-missing"))
         return replace(document, body={**document.body, "apiVersion": "v1"})
 
     def _refuse(self, document: Document, missing: list[str]) -> None:
@@ -65,7 +69,7 @@ class _Objects:
             message = f"the document has no {' and no '.join(missing)}"
         where = document.at(wrong_type[0]) if wrong_type else document.where
         advice = "exclude files that are not Kubernetes manifests by .sourceignore"
-        self.problems.append(Problem(message, where, advice))
+        self.problems.append(Problem(message, where, advice, "document-not-kubernetes"))
 
     def _items(self, document: Document) -> Iterator[Document]:
         items = document.body.get("items")
@@ -73,7 +77,8 @@ class _Objects:
             return
         if not isinstance(items, list):
             message = f"the items of a {document.kind} must be a list"
-            self.problems.append(Problem(message, document.at("items")))
+            where = document.at("items")
+            self.problems.append(Problem(message, where, code="document-not-kubernetes"))
             return
         lines = _lines_of_items(document.lines)
         for index, item in enumerate(items):
@@ -83,7 +88,8 @@ class _Objects:
                 yield from self.of(Document(item, where, lines.get(index, {}), blocks))
             else:
                 message = f"an item of a {document.kind} must be an object"
-                self.problems.append(Problem(message, document.at("items", index)))
+                where = document.at("items", index)
+                self.problems.append(Problem(message, where, code="document-not-kubernetes"))
 
 
 def _lines_of_items(

@@ -63,7 +63,8 @@ def parse_yaml(repository: str, path: str, content: bytes) -> ParsedFile:
         line = content.count(b"\n", 0, error.start) + 1
         message = f"the file is not UTF-8 (byte {error.start})"
         where = Location(repository, path, line)
-        return ParsedFile(problems=(Problem(message, where, "save the file as UTF-8"),))
+        problem = Problem(message, where, "save the file as UTF-8", "file-not-utf-8")
+        return ParsedFile(problems=(problem,))
     return _Composer(whole).compose(text)
 
 
@@ -74,6 +75,7 @@ def too_large(where: Location, size: int) -> Problem:
         f"the file has {size / (1024 * 1024):.1f} MiB, but the limit is {limit} MiB",
         where,
         "split it, or exclude it by .sourceignore",
+        "file-too-large",
     )
 
 
@@ -129,13 +131,16 @@ class _Composer:
                     if document is not None:
                         documents.append(document)
         except _UnreadableError as error:
-            self.problems.append(Problem(error.message, self._at(error.line), error.advice))
+            where = self._at(error.line)
+            self.problems.append(Problem(error.message, where, error.advice, "yaml-invalid"))
         except yaml.YAMLError as error:
             where = self._at(_error_line(error, text))
-            self.problems.append(Problem(f"not valid YAML: {_message(error)}", where))
+            message = f"not valid YAML: {_message(error)}"
+            self.problems.append(Problem(message, where, code="yaml-invalid"))
         except (ValueError, OverflowError) as error:
             # PyYAML without libyaml does not check the number in an escape like "\UFFFFFFFF".
-            self.problems.append(Problem(f"not valid YAML: {error}", self.whole))
+            message = f"not valid YAML: {error}"
+            self.problems.append(Problem(message, self.whole, code="yaml-invalid"))
         return ParsedFile(tuple(documents), tuple(self.problems), tuple(self.warnings))
 
     def _document(self) -> Document | None:
@@ -155,7 +160,7 @@ class _Composer:
             return Document(body, self._at(line), self.lines, self.blocks)
         name = "list" if isinstance(body, list) else "single value"
         message = f"the document is a {name}, but must be an object with apiVersion and kind"
-        self._report(self.problems, message, line)
+        self._report(self.problems, "document-not-kubernetes", message, line)
         return None
 
     def _value(self, event: yaml.NodeEvent, path: Path) -> object:
@@ -268,6 +273,7 @@ class _Composer:
         name = {bool: "boolean", type(None): "null"}.get(type(key), "number")
         self._report(
             self.problems,
+            "yaml-key-not-text",
             f"the key {text!r} is a {name} in YAML, but keys must be strings",
             _line(event),
             f'write it in quotes: "{text}"',
@@ -276,11 +282,13 @@ class _Composer:
 
     def _repeated(self, key: str, first: int, line: int) -> None:
         message = f"the key {key!r} is duplicate, on lines {first} and {line}; the last one counts"
-        self._report(self.warnings, message, line, "remove one of them")
+        self._report(self.warnings, "yaml-key-duplicate", message, line, "remove one of them")
 
-    def _report(self, problems: list[Problem], message: str, line: int, advice: str = "") -> None:
+    def _report(
+        self, problems: list[Problem], code: str, message: str, line: int, advice: str = ""
+    ) -> None:
         """Add a problem or warning; stop after `MAX_PROBLEMS`."""
-        problems.append(Problem(message, self._at(line), advice))
+        problems.append(Problem(message, self._at(line), advice, code))
         if len(self.problems) + len(self.warnings) >= MAX_PROBLEMS:
             raise _UnreadableError(
                 f"the file has {MAX_PROBLEMS} problems: the rest of it is not read", line

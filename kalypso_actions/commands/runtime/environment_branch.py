@@ -86,6 +86,7 @@ class EnvironmentBranch:
                 f"environment {environment.name!r} lies on {main}, from which it is promoted",
                 environment.where,
                 "give it a branch of its own",
+                "environment-on-main",
             )
         self._main = main
         self._context = context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -169,7 +170,7 @@ def _branch_state(
 
 def _problems(environment: str, error: KalypsoError) -> list[Problem]:
     return [
-        Problem(f"environment {environment}: {problem.message}", problem.where, problem.advice)
+        dataclasses.replace(problem, message=f"environment {environment}: {problem.message}")
         for problem in error.problems
     ]
 
@@ -213,4 +214,4 @@ def _head(context: CommandContext, folder: RepositoryPath) -> str:
 def _unreadable(folder: RepositoryPath, error: KalypsoError) -> Problem:
     problem = error.problem
     message = f"it cannot be said whether {folder.repo} has moved: {problem.message}"
-    return Problem(message, Location(folder.repo), problem.advice)
+    return dataclasses.replace(problem, message=message, where=Location(folder.repo))

@@ -78,7 +78,7 @@ def _failing(plan: Plan) -> list[FailingAssignment]:
         FailingAssignment(
             item.assignment.target.name,
             item.assignment.cluster_type.name,
-            Problem(item.failure.message, item.failure.where, item.failure.advice),
+            item.failure.problem,
         )
         for item in plan.assignments
         if item.failure
