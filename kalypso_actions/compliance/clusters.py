@@ -11,6 +11,7 @@ from kalypso_actions.compliance.kustomizations import (
     applied_commit,
     is_of_earlier_revision,
     is_ready_condition,
+    runs_earlier_revision,
 )
 from kalypso_actions.compliance.paths import EnvironmentTree, FollowedPaths
 from kalypso_actions.compliance.relevant_part import RelevantPart, normal_state, relevant_part
@@ -121,15 +122,8 @@ def _health(
         return _applied(report, part, desired, timing)
     if state != "noncompliant" and not broken:
         return "progressing", f"its state is {part.state or 'not known'}"
-    unready = []
-    has_leftover = False
-    for reported in part.objects:
-        for condition in filter(_is_unready, reported.conditions):
-            if reported in part.own and is_of_earlier_revision(condition, report.source_updated_at):
-                has_leftover = True
-            else:
-                unready.append(condition)
-    if has_leftover and not unready and not broken:
+    unready, leftover = _unready_conditions(report, part, desired)
+    if leftover and not unready and not broken:
         return "progressing", "it has not begun to apply the commit; the one before fails"
     is_being_set_up = report.provisioning_state.lower() in BEING_SET_UP
     only_in_progress = unready and all(map(_is_in_progress, unready))
@@ -137,6 +131,26 @@ def _health(
     if in_grace or is_being_set_up or (only_in_progress and not broken):
         return "progressing", _reason(report, part, unready)
     return "failed", _reason(report, part, unready)
+
+
+def _unready_conditions(
+    report: ClusterReport, part: RelevantPart, desired: DesiredState
+) -> tuple[list[Condition], list[Condition]]:
+    """Return the conditions of objects that are not ready, and apart those that do not count.
+
+    A failure from before the sync says nothing about the commit until the Kustomization behind the
+    object begins with it.
+    """
+    unready: list[Condition] = []
+    leftover: list[Condition] = []
+    commits, synced_at = desired.commits | desired.later, report.source_updated_at
+    for reported in part.objects:
+        origin = part.origins.get(reported)
+        has_begun = not (origin and runs_earlier_revision(origin, commits, synced_at))
+        for condition in filter(_is_unready, reported.conditions):
+            counts = has_begun or not is_of_earlier_revision(condition, synced_at)
+            (unready if counts else leftover).append(condition)
+    return unready, leftover
 
 
 def _unready_kustomization(part: RelevantPart) -> str:

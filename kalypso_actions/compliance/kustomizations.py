@@ -9,7 +9,7 @@ Kustomizations apply; those have an `appliedBy`, and never name a commit of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -46,13 +46,30 @@ def applied_commit(kustomization: ReportedObject) -> str:
     return ""
 
 
+def runs_earlier_revision(
+    kustomization: ReportedObject,
+    commits: Collection[str],
+    source_updated_at: datetime | None,
+) -> bool:
+    """Return whether a Kustomization has neither applied any of these commits nor failed to."""
+    commit = applied_commit(kustomization)
+    if commit:
+        return commit not in commits
+    return any(
+        condition.status.lower() == "unknown"
+        or is_of_earlier_revision(condition, source_updated_at)
+        for condition in kustomization.conditions
+        if is_ready_condition(condition)
+    )
+
+
 def is_ready_condition(condition: Condition) -> bool:
     """Return whether a condition says that an object is ready, or is not."""
     return condition.type.lower() == "ready"
 
 
 def is_of_earlier_revision(condition: Condition, source_updated_at: datetime | None) -> bool:
-    """Return whether a failure of a Kustomization began before its source had the new revision."""
+    """Return whether a failure began before the source had the new revision."""
     return (
         condition.status.lower() == "false"
         and condition.last_transition is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kalypso_actions.compliance.kustomizations import is_ready_condition, own_kustomizations
 from kalypso_actions.compliance.paths import FollowedPaths
@@ -16,13 +16,15 @@ from kalypso_actions.model.counts import abbreviated
 class RelevantPart:
     """The state as reported, and the objects behind it.
 
-    `own` are the Kustomizations of the paths that count; None for one without a status. `note` says
-    which part of the report this is; "" for all of it.
+    `own` are the Kustomizations of the paths that count; None for one without a status. `origins`
+    has the own Kustomization from which each object comes, if one is known; an own Kustomization
+    comes from itself. `note` says which part of the report this is; "" for all of it.
     """
 
     state: str
     objects: tuple[ReportedObject, ...]
     own: tuple[ReportedObject | None, ...]
+    origins: Mapping[ReportedObject, ReportedObject] = field(default_factory=dict)
     note: str = ""
 
 
@@ -34,14 +36,20 @@ def relevant_part(report: ClusterReport, followed: FollowedPaths) -> RelevantPar
     kustomizations = own_kustomizations(report)
     counted = {path.kustomization.lower() for path in followed.counted}
     own = tuple(kustomizations.get(name) for name in sorted(counted))
+    roots = _roots(report)
+    origins = {
+        reported: kustomizations[root]
+        for reported, root in roots.items()
+        if root is not None and root in kustomizations
+    }
     if not followed.passed_over:
-        return RelevantPart(report.state, report.objects, own)
+        return RelevantPart(report.state, report.objects, own, origins)
     passed_over = abbreviated(followed.passed_over)
     if not all(kustomization and _state(kustomization) for kustomization in own):
         note = f"judged by the whole configuration with {passed_over}: statuses are missing"
-        return RelevantPart(report.state, report.objects, own, note)
-    objects = _counted_objects(report, counted)
-    return RelevantPart(_worst(objects), objects, own, f"judged without {passed_over}")
+        return RelevantPart(report.state, report.objects, own, origins, note)
+    objects = tuple(reported for reported, root in roots.items() if root is None or root in counted)
+    return RelevantPart(_worst(objects), objects, own, origins, f"judged without {passed_over}")
 
 
 def normal_state(state: str) -> str:
@@ -50,23 +58,20 @@ def normal_state(state: str) -> str:
     return "noncompliant" if letters == "notcompliant" else letters
 
 
-def _counted_objects(report: ClusterReport, counted: Collection[str]) -> tuple[ReportedObject, ...]:
-    """Return the objects that no Kustomization outside of `counted` is or applies."""
+def _roots(report: ClusterReport) -> Mapping[ReportedObject, str | None]:
+    """Return each object, with the declared Kustomization that is the object or has made it."""
     declared = {
         f"{report.configuration}-{path.kustomization}".lower(): path.kustomization.lower()
         for path in report.paths
     }
-    left_out = {name for name, kustomization in declared.items() if kustomization not in counted}
     appliers = {
         _key(reported.reference): reported
         for reported in report.objects
         if reported.kind == "Kustomization"
     }
-    return tuple(
-        reported
-        for reported in report.objects
-        if _root(reported, appliers, declared) not in left_out
-    )
+    return {
+        reported: declared.get(_root(reported, appliers, declared)) for reported in report.objects
+    }
 
 
 def _root(

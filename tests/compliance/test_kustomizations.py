@@ -199,13 +199,55 @@ LEFT_OVER = ("progressing", "it has not begun to apply the commit; the one befor
         pytest.param([failing(since=1)], "failed", id="from after the sync"),
         pytest.param(
             [failing(since=-1), failing("drone-app", since=-1, by="fleet-drone")],
+            LEFT_OVER,
+            id="a nested object too, while the commit before fails",
+        ),
+        pytest.param(
+            [applied(f"dev@sha1:{OLD}"), failing("drone-app", since=-1, by="fleet-drone")],
+            LEFT_OVER,
+            id="a nested object while the commit before runs",
+        ),
+        pytest.param(
+            [
+                kustomization(status="Unknown", reason="Progressing", message="reconciling"),
+                failing("drone-app", since=-1, by="fleet-drone"),
+            ],
+            ("progressing", "Progressing: reconciling"),
+            id="a nested object while Flux applies the commit",
+        ),
+        pytest.param(
+            [
+                applied(f"dev@sha1:{OLD}"),
+                applied(f"main@sha1:{ELSEWHERE}", "drone-app", by="fleet-drone"),
+                failing("drone-web", since=-1, by="drone-app"),
+            ],
+            LEFT_OVER,
+            id="an object of a nested object",
+        ),
+        pytest.param(
+            [applied(f"dev@sha1:{OLD}"), failing("drone-app", since=1, by="fleet-drone")],
             "failed",
-            id="nested objects are not excused",
+            id="a nested object that failed after the sync",
         ),
         pytest.param(
             [applied(f"dev@sha1:{MERGED}"), failing("drone-app", since=-1, by="fleet-drone")],
             "failed",
-            id="a nested object alone",
+            id="a nested object of the commit that runs",
+        ),
+        pytest.param(
+            [applied(f"dev@sha1:{FIXED}"), failing("drone-app", since=-1, by="fleet-drone")],
+            "failed",
+            id="a nested object of a later commit",
+        ),
+        pytest.param(
+            [failing(since=1), failing("drone-app", since=-1, by="fleet-drone")],
+            "failed",
+            id="a nested object where the commit fails",
+        ),
+        pytest.param(
+            [applied(f"dev@sha1:{OLD}"), failing("drone-app", since=-1, by="elsewhere")],
+            "failed",
+            id="a nested object of nothing that is known",
         ),
         pytest.param(
             [failing("other-drone", since=-1)], "failed", id="another configuration's Kustomization"
@@ -222,6 +264,17 @@ def test_a_failure_of_the_revision_before(
 ) -> None:
     state, reason = judged(objects, state="Non-Compliant")
     assert outcome in (state, (state, reason))
+
+
+def test_a_nested_object_of_a_kustomization_that_runs_the_commit() -> None:
+    """Another Kustomization of the configuration still runs the commit before."""
+    given = [
+        applied(f"dev@sha1:{MERGED}"),
+        applied(f"dev@sha1:{OLD}", "fleet-web"),
+        failing("drone-app", since=-1, by="fleet-drone"),
+    ]
+    state, _ = judged(given, paths=["./drone", "./drone/web"], state="Non-Compliant")
+    assert state == "failed"
 
 
 def test_a_failed_provisioning_is_not_excused() -> None:

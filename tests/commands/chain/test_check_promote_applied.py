@@ -31,8 +31,14 @@ def test_a_synced_commit_is_not_applied_yet(acme: Organisation) -> None:
     assert acme.logged[0] == "compliant 1/2, progressing 1"
 
 
-def test_a_failure_of_the_commit_before_is_no_verdict(acme: Organisation) -> None:
-    acme.cluster("dev", "drone", reconcile_delay=300, behaviour="fail", failure=BROKEN)
+@pytest.mark.parametrize("fields", [{}, {"kustomization": "drone-app"}], ids=["own", "nested"])
+def test_a_failure_of_the_commit_before_is_no_verdict(
+    acme: Organisation, fields: dict[str, str]
+) -> None:
+    failure = BROKEN | fields
+    acme.cluster(
+        "dev", "drone", reconcile_delay=300, nested=True, behaviour="fail", failure=failure
+    )
     commit = main_commit(acme)
     merge(acme, commit, config="broken")
     acme.clock.sleep(400)
