@@ -1,4 +1,4 @@
-"""Events right before or after a write request, while the client waits for the response.
+"""Events right before or after a request, usually a write, while the client waits for the response.
 
 A test can merge a pull request in the middle of a run this way. The HTTP controls lack them.
 """
@@ -19,12 +19,16 @@ NO_WRITES: Final = ("/graphql", "/git-upload-pack", "/access_tokens")
 
 @dataclass
 class Interruption:
-    """An event and its moment: `skip` writes to the glob `path` come first."""
+    """An event and its moment: `skip` requests to the glob `path` come first.
+
+    Without a `method`, only writes count.
+    """
 
     event: Callable[[], object]
     path: str
     skip: int
     after: bool
+    method: str = ""
     happened: Future[Any] = field(default_factory=Future)
 
     def happen(self) -> None:
@@ -33,6 +37,12 @@ class Interruption:
             self.happened.set_result(self.event())
         except BaseException as error:  # noqa: BLE001 - the future raises it
             self.happened.set_exception(error)
+
+    def fits(self, method: str, path: str, *, writes: bool) -> bool:
+        """Return whether a request counts."""
+        return (self.method == method if self.method else writes) and fnmatch.fnmatchcase(
+            path, self.path
+        )
 
 
 class Interruptions:
@@ -49,15 +59,16 @@ class Interruptions:
         path: str = "*",
         skip: int = 0,
         after: bool = False,
+        method: str = "",
     ) -> Future[Any]:
-        """Call `event` once, before (or `after`) a write request to a path.
+        """Call `event` once, before (or `after`) a request to a path with a method ("": any write).
 
-        `path` is a glob without the prefix of GitHub Enterprise Server; `skip` such writes come
+        `path` is a glob without the prefix of GitHub Enterprise Server; `skip` such requests come
         first. A git push is one write; GraphQL and Azure queries are none. The event runs without
         the sandbox's lock and may send requests itself. Returns a future of the event's result or
         exception.
         """
-        interruption = Interruption(event, path, skip, after)
+        interruption = Interruption(event, path, skip, after, method)
         with self._lock:
             self._waiting.append(interruption)
         return interruption.happened
@@ -69,11 +80,10 @@ class Interruptions:
 
     def take(self, method: str, path: str, template: str) -> Sequence[Interruption]:
         """Count a request, and return its interruptions."""
-        if method not in WRITING or path.endswith(NO_WRITES) or template == "azure":
-            return ()
+        writes = method in WRITING and not path.endswith(NO_WRITES) and template != "azure"
         taken = []
         with self._lock:
-            for one in [each for each in self._waiting if fnmatch.fnmatchcase(path, each.path)]:
+            for one in [each for each in self._waiting if each.fits(method, path, writes=writes)]:
                 if one.skip:
                     one.skip -= 1
                 else:

@@ -187,6 +187,11 @@ def _number(trial: Trial) -> int:
     return int(trial.known["number"])
 
 
+def _set_texts(trial: Trial) -> object:
+    pull = pull_requests.get(trial.github(), trial.repository, _number(trial))
+    return pull_requests.set_texts(trial.github(), trial.repository, pull, "Deploy", "second")
+
+
 def _close_pull(trial: Trial) -> object:
     return pull_requests.close(
         trial.github(),
@@ -348,6 +353,7 @@ WRITES: Final = (
     _write("pulls.ensure update", _PULL, _ensure_pull, _pull, is_recent=True),
     _write("pulls.ensure: former", _PULL, _ensure_pull, _former_pull, is_recent=True, half_open=0),
     _write("pulls: on former", _COMMENT, _ensure_pull, _former_pull, is_recent=True, half_open=0),
+    _write("pulls.set_texts", _PULL, _set_texts, _pull),
     _write("pulls.close", _PULL, _close_pull, _pull),
     _write("pulls.close: comment", _COMMENT, _close_pull, _pull),
     _write("pulls.close: labels", _LABELS, _close_pull, _pull),

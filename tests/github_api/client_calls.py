@@ -75,6 +75,11 @@ def _ensure_pull_request(github: GitHub, scene: Scene) -> None:
         )
 
 
+def _set_texts(github: GitHub, scene: Scene) -> None:
+    pull = pull_requests.get(github, FLEET, scene.pull())
+    pull_requests.set_texts(github, FLEET, pull, "t", "another")
+
+
 def _close_pull_request(github: GitHub, scene: Scene) -> None:
     pull_requests.close(
         github, FLEET, scene.pull(), mark=MARK, comment="why", labels=["superseded"]
@@ -311,6 +316,7 @@ CALLS: Final = {
     "pull_requests.ensure": _call(
         _ensure_pull_request, "GET R/pulls", "POST R/pulls", _PULL[1], *_LABELS, "POST /graphql"
     ),
+    "pull_requests.set_texts": _call(_set_texts, *_PULL),
     "pull_requests.close": _call(
         _close_pull_request, *_PULL, *_LABELS, *_COMMENTS, "POST /graphql"
     ),

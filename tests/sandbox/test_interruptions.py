@@ -33,6 +33,14 @@ def test_what_is_a_write(method: str, path: str, template: str, counts: bool) ->
     assert len(interruptions.take(method, path, template)) == counts
 
 
+def test_a_read_at_a_path() -> None:
+    interruptions = Interruptions()
+    interruptions.add(lambda: None, path=f"*{FLEET}/issues", method="GET")
+    assert not interruptions.take("GET", f"{ISSUES}/1", "/repos/{owner}/{repo}/issues/{number}")
+    assert not interruptions.take("POST", ISSUES, "/repos/{owner}/{repo}/issues")
+    assert interruptions.take("GET", ISSUES, "/repos/{owner}/{repo}/issues")
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_an_event_at_the_second_write(tmp_path: Path, after: bool) -> None:
     with serving(tmp_path) as sandbox:

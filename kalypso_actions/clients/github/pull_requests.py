@@ -147,10 +147,7 @@ def ensure(
     repository lacks, in a color of its own; to avoid that, call `labels.ensure` before. Raises
     GitHubError, and KalypsoError for a pull request that somebody else opened.
     """
-    title, body = (
-        length_limits.truncate(title, length_limits.TITLE),
-        length_limits.truncate_body(body),
-    )
+    title, body = _truncated(title, body)
 
     def find_open() -> PullRequest | None:
         pulls = find(github, repository, head=head, base=base)
@@ -170,7 +167,7 @@ def ensure(
         return pull
 
     original, created = idempotent_writes.write_if_absent(github, find_open, create)
-    pull = _set_texts(github, repository, original, title, body)
+    pull = set_texts(github, repository, original, title, body)
     if missing_labels(labels, pull.labels):
         add_labels(github, repository, pull.number, labels)
         added = missing_labels(labels, pull.labels)
@@ -178,6 +175,28 @@ def ensure(
     if created:
         return pull, "created"
     return pull, "unchanged" if pull == original else "updated"
+
+
+def set_texts(
+    github: GitHub, repository: str, pull: PullRequest, title: str, body: str
+) -> PullRequest:
+    """Set title and body of a pull request if they differ from those in `pull`; return it.
+
+    Raises GitHubError.
+    """
+    title, body = _truncated(title, body)
+
+    def if_current(pull: PullRequest) -> PullRequest | None:
+        same = pull.title == title.strip() and length_limits.same_text(pull.body, body)
+        return pull if same else None
+
+    def write() -> PullRequest:
+        failure = f"pull request #{pull.number} cannot be updated"
+        return _edit(github, repository, failure, pull.number, {"title": title, "body": body})
+
+    return if_current(pull) or idempotent_writes.write_verified(
+        github, lambda: if_current(get(github, repository, pull.number)), write
+    )
 
 
 def is_own(github: GitHub, repository: str, pull: PullRequest) -> bool:
@@ -260,22 +279,8 @@ def _matching(answers: Iterable[Json], head: str, base: str, state: State) -> It
             yield pull
 
 
-def _set_texts(
-    github: GitHub, repository: str, pull: PullRequest, title: str, body: str
-) -> PullRequest:
-    """Set title and body if they differ; return the pull request."""
-
-    def if_current(pull: PullRequest) -> PullRequest | None:
-        same = pull.title == title.strip() and length_limits.same_text(pull.body, body)
-        return pull if same else None
-
-    def write() -> PullRequest:
-        failure = f"pull request #{pull.number} cannot be updated"
-        return _edit(github, repository, failure, pull.number, {"title": title, "body": body})
-
-    return if_current(pull) or idempotent_writes.write_verified(
-        github, lambda: if_current(get(github, repository, pull.number)), write
-    )
+def _truncated(title: str, body: str) -> tuple[str, str]:
+    return length_limits.truncate(title, length_limits.TITLE), length_limits.truncate_body(body)
 
 
 def _edit(

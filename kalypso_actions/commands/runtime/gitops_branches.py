@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops import gitops_folder, tracked_commit
 from kalypso_actions.gitops.provenance import is_of_another
 from kalypso_actions.model.documents import Reading
@@ -57,6 +58,19 @@ def read_environment(context: CommandContext, environment: Environment) -> Envir
     Raises KalypsoError unless the whole branch can be read: nobody would watch the clusters of a
     GitOpsRepo that was overlooked.
     """
+    reading, problems = read_leniently(context, environment)
+    if problems:
+        raise KalypsoError.of(problems)
+    return reading
+
+
+def read_leniently(
+    context: CommandContext, environment: Environment
+) -> tuple[EnvironmentReading, Sequence[Problem]]:
+    """Read an environment's branch of the control plane as far as it can be read.
+
+    Raises KalypsoError for a branch that cannot be read at all.
+    """
     place = environment.control_plane
     source = RepositoryPath(context.url(context.control_plane), place.branch, place.path)
     own = context.reader.documents(source)
@@ -64,13 +78,11 @@ def read_environment(context: CommandContext, environment: Environment) -> Envir
     assembled, findings = fleet.assemble(
         environment.name, fleet.Branch(environment.name, documents), ()
     )
-    problems = (*own.problems, *findings.problems)
-    if problems:
-        raise KalypsoError.of(problems)
     base = base_document(documents)
-    return EnvironmentReading(
+    reading = EnvironmentReading(
         own, base.promoted_commit if base else None, assembled.base_repos, assembled.gitops_repos
     )
+    return reading, (*own.problems, *findings.problems)
 
 
 def gitops_branches(

@@ -9,7 +9,7 @@ from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges
+from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges, disabled_on_failure
 from kalypso_actions.commands.schedule.issues import update_issues
 from kalypso_actions.commands.schedule.propose import ProposalPlan, plan_proposal
 from kalypso_actions.commands.schedule.publish import (
@@ -66,19 +66,22 @@ def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
 
 
 def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
-    read = read_everything(inputs, context)
-    plan = make_plan(read.sources, _options(inputs), find_scheduler(), context.runtime.progress)
-    results = Results(list(plan.warnings), list(plan.problems))
-    proposals: Sequence[ProposalPlan] = ()
-    if plan.faults:
-        results.warnings += filter(None, plan.mass_removals)
-    else:
+    with disabled_on_failure(inputs.environment, context):
+        read = read_everything(inputs, context)
+        plan = make_plan(read.sources, _options(inputs), find_scheduler(), context.runtime.progress)
         # If a failing assignment blocks, its desired files are unknown: propose nothing.
-        if not plan.problems:
-            proposals = [
+        proposals = (
+            []
+            if plan.faults or plan.problems
+            else [
                 plan_proposal(state, changes, plan, read, inputs, context)
                 for state, changes in zip(read.states, plan.trees, strict=True)
             ]
+        )
+    results = Results(list(plan.warnings), list(plan.problems))
+    if plan.faults:
+        results.warnings += filter(None, plan.mass_removals)
+    else:
         _check_removals(plan, proposals, inputs, results)
     is_blocked = bool(plan.faults or plan.problems or results.removed)
     results.warnings += disable_auto_merges(read, () if is_blocked else proposals, context)

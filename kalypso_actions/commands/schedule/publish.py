@@ -220,18 +220,12 @@ def _note_refusal(published: Published, before: PullRequest, context: CommandCon
     """Write the state of the refused merge into the body, so that poll tries each state once."""
     state = published.proposal_plan.state
     mark = pull_request.read_mark(before.body)
-    now = pull_requests.get(context.github, state.repository, before.number)
-    if mark is None or now.state != "open":
+    if mark is None:
         return
     tried = replace(mark, tried=(state.commit, before.merge_state))
-    pull_requests.ensure(
-        context.github,
-        state.repository,
-        head=state.own_branch,
-        base=state.branch,
-        title=before.title,
-        body=pull_request.marked(before.body, tried),
-    )
+    # GitHub may merge it at any moment: edit it by number, also if it is closed.
+    body = pull_request.marked(before.body, tried)
+    pull_requests.set_texts(context.github, state.repository, before, before.title, body)
 
 
 def start_after_merge(

@@ -1,0 +1,101 @@
+"""GitHub's auto-merge of our pull requests: blocked and failing runs, and merges meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.store import BranchRule
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.polls import run as poll
+from tests.commands.chain.polls import started
+from tests.commands.chain.proposals import OWN, run, run_schedule
+
+BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
+
+
+@pytest.fixture(autouse=True)
+def checked(acme: Organisation) -> None:
+    """Let the GitOps branch of dev require a check, and allow auto-merge."""
+    with acme.sandbox.lock:
+        gitops = acme.sandbox.repository(GITOPS)
+        gitops.rules = [BranchRule(pattern="dev", required_contexts=["tests"])]
+        gitops.allow_auto_merge = True
+
+
+def enabled(acme: Organisation) -> bool:
+    (pull,) = acme.pulls()
+    return pull["auto_merge"] is not None
+
+
+def pass_check(acme: Organisation) -> None:
+    head = acme.head(OWN, GITOPS)
+    acme.ask("POST", f"{GITOPS}/statuses/{head}", {"state": "success", "context": "tests"})
+
+
+def test_a_blocked_run_disables_that_of_a_former_identity(acme: Organisation) -> None:
+    run(
+        acme,
+        auto_merge="always",
+        token=acme.sandbox.create_token("user", None, login="ada", owner="acme"),
+    )
+    assert enabled(acme)
+    acme.commit(BROKEN, "dev")
+    run_schedule(acme, auto_merge="always", former_identities="ada")
+    assert not enabled(acme)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"base-repo.yaml": documents.base_repo("https://github.com/acme/nowhere", "a" * 40)},
+        {"gitops-repo-2.yaml": documents.gitops_repo("https://git.example.com/a/b", "dev", "two")},
+        {"broken.yaml": "kind: [", "base-repo.yaml": documents.base_repo("http://x/", "a" * 40)},
+    ],
+    ids=["base", "gitops", "documents"],
+)
+def test_a_run_that_fails_disables_it(acme: Organisation, files: dict[str, str | None]) -> None:
+    run(acme, auto_merge="always")
+    assert enabled(acme)
+    before = acme.files("dev")
+    acme.commit(files, "dev")
+    with pytest.raises(KalypsoError):
+        run(acme, auto_merge="always")
+    assert not enabled(acme)
+    acme.commit({path: before.get(path) for path in files}, "dev")
+    run(acme, auto_merge="always")
+    assert enabled(acme)
+
+
+def test_poll_starts_schedule_again_after_a_run_that_failed(acme: Organisation) -> None:
+    run(acme, auto_merge="always", environment="stage")
+    run(acme, auto_merge="always")
+    assert started(poll(acme, environments="dev")) == []
+    unreadable = Fault("GET", f"/{GITOPS}*", "status", status=403, count=0)
+    with acme.sandbox.faults.on(unreadable), pytest.raises(KalypsoError):
+        run(acme, auto_merge="always")
+    assert started(poll(acme, environments="dev")) == [("schedule.yaml", "dev", 1)]
+
+
+def test_a_merge_that_cannot_be_prevented_is_logged(acme: Organisation) -> None:
+    run(acme, auto_merge="always")
+    acme.commit({"base-repo.yaml": documents.base_repo("https://github.com/a/b", "a" * 40)}, "dev")
+    acme.sandbox.interruptions.add(
+        lambda: pass_check(acme), path=f"*{GITOPS}/pulls", method="GET", after=True
+    )
+    with pytest.raises(KalypsoError, match="BaseRepo 'main'"):
+        run(acme, auto_merge="always")
+    (line,) = [line for line in acme.logged if "may still be enabled" in line]
+    assert "GitHub has merged #1 during this run" in line
+
+
+def test_a_merge_while_the_refusal_is_noted(acme: Organisation) -> None:
+    """GitHub lists an open pull request no longer: it must not be opened once more."""
+    merged = acme.sandbox.interruptions.add(
+        lambda: pass_check(acme), path=f"*{GITOPS}/pulls", method="GET", skip=4
+    )
+    run(acme, auto_merge="always")
+    merged.result(0)
+    assert [pull["number"] for pull in acme.pulls(state="all")] == [1]
