@@ -51,7 +51,7 @@ Exceptions with a leading underscore stay in their module.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 
@@ -60,21 +60,18 @@ class Location:
     """A place in a file of a repository.
 
     `repository` is the URL or path that the user gave; `path` is relative to its root. `line` and
-    `column` count from 1; 0 means the whole file or line.
+    `column` count from 1; 0 means the whole file or line. Columns are for editors: places on one
+    line are equal.
     """
 
     repository: str
     path: str = ""
     line: int = 0
-    column: int = 0
+    column: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        """Return `repository: path:line:column`, without unknown parts."""
-        place = self.path
-        if self.line:
-            place += f":{self.line}"
-            if self.column:
-                place += f":{self.column}"
+        """Return `repository: path:line`, without unknown parts."""
+        place = f"{self.path}:{self.line}" if self.line else self.path
         return f"{self.repository}: {place}" if place else self.repository
 
 

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kalypso_actions import __version__, config_schemas, gitops, rendering
+from kalypso_actions import __version__, gitops, rendering
+from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
@@ -148,7 +149,14 @@ def _block(
 ) -> tuple[Problem, ...]:
     """Return all problems; the options decide which failures are problems, and not warnings."""
     unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
-    failures = [failure_problem(item) for item in failed]
+    readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
+    missing = {item.failure.missing_template for item in failed if item.failure} - {""}
+    unread = {name for name in missing if template_may_exist(name, readings)}
+    failures = [
+        failure_problem(item)
+        for item in failed
+        if item.failure and item.failure.missing_template not in unread
+    ]
     problems = list(findings.problems)
     (problems if options.on_source_failure == "block" else findings.warnings).extend(unusable)
     (problems if options.on_failure == "block" else findings.warnings).extend(failures)
@@ -191,7 +199,7 @@ def _render_all(
     platform_config = PlatformConfig(fleet)
     layout = rendering.Options(options.namespace_scheme, options.config_file)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, layout)
-    validator = _Validator(platform_config)
+    validator = ConfigValidator(platform_config)
     total = len(schedule.assignments)
     for done, assignment in enumerate(schedule.assignments):
         progress(done, total)
@@ -204,27 +212,6 @@ def _render_all(
             folders[assignment.folder] = outcome
             yield PlannedAssignment(assignment, namespace, config, tuple(outcome))
     progress(total, total)
-
-
-class _Validator:
-    """Validates configurations by their schemas; many assignments share both."""
-
-    def __init__(self, platform_config: PlatformConfig) -> None:
-        self._platform_config = platform_config
-        self._messages: dict[tuple[int, tuple[str, ...]], str] = {}
-
-    def failure(self, assignment: Assignment, config: MergedConfig) -> rendering.Failure | None:
-        """Return a failure with upstream's message if the schemas refuse the configuration."""
-        schemas = self._platform_config.schemas_of(assignment)
-        if not schemas:
-            return None
-        seen = (id(config), schemas)  # `platform_config` keeps every configuration alive
-        message = self._messages.get(seen)
-        if message is None:
-            message = self._messages[seen] = config_schemas.validate(config.values, schemas)
-        if not message:
-            return None
-        return rendering.Failure(message, assignment.target.where, code="config-refused")
 
 
 def failure_problem(item: PlannedAssignment) -> Problem:

@@ -138,7 +138,7 @@ def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterato
                 yield Problem(
                     f"Environment {environment.name!r} names {name!r} as next, which is unknown",
                     environment.next_environment_where,
-                    f"known environments: {', '.join(sorted(environments))}",
+                    promotion.near_environment(name, environments),
                     "next-environment-unknown",
                 )
 
@@ -169,8 +169,9 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
     """Check the Templates that cluster types name, if main, which has them, is given."""
     cluster_types = [c for branch in branches for c in branch.of(kinds.ClusterType)]
     templates = {t.name for branch in branches for t in branch.of(kinds.Template)}
+    readings = [branch.reading for branch in branches]
     if not templates:
-        if cluster_types:
+        if cluster_types and not any(reading.problems for reading in readings):
             message = f"the Templates of {len(cluster_types)} ClusterTypes are not checked"
             advice = "validate together with the branch that has them"
             where = cluster_types[0].where
@@ -183,13 +184,13 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
             ("configType", cluster_type.config_type),
         ):
             builtin = field_name == "configType" and rendering.is_builtin_config(name)
-            if name not in templates and not builtin:
+            if not (name in templates or builtin or fleet.template_may_exist(name, readings)):
                 diagnostics.problems.append(
                     Problem(
                         f"ClusterType {cluster_type.name!r}: {field_name} names the Template "
                         f"{name!r}, which does not exist",
-                        cluster_type.where,
-                        "add the Template, or correct the name",
+                        cluster_type.at(field_name),
+                        rendering.missing_template_advice(name, templates),
                         "template-missing",
                     )
                 )

@@ -107,8 +107,9 @@ def config_map(name: str, data: Mapping[str, str], **labels: str) -> ConfigMap:
     """Platform configuration, unless labelled otherwise; labels are written with `_` for `-`."""
     own = {PLATFORM_CONFIG_LABEL: "true"}
     own |= {key.replace("_", "-"): value for key, value in labels.items()}
-    lines = {key: number for number, key in enumerate(data, start=2)}
-    return ConfigMap(name, own, data, Location("test", f"{name}.yaml", 1), lines)
+    file = f"{name}.yaml"
+    places = {key: Location("test", file, line) for line, key in enumerate(data, start=2)}
+    return ConfigMap(name, own, data, Location("test", file, 1), places)
 
 
 def config_schema(name: str, schema: str, **labels: str) -> ConfigSchema:

@@ -67,7 +67,7 @@ def test_a_failing_assignment_blocks() -> None:
     assert made.faults == ()
     assert [str(p) for p in made.problems] == [
         'test: broken.yaml:1: app-web on broken: Template.scheduler.kalypso.io "nowhere" not '
-        "found (add a Template of that name to main, or correct the name in the ClusterType)"
+        "found (add a Template named 'nowhere' to main, or correct the name in the ClusterType)"
     ]
     assert made.degraded
 

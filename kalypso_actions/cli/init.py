@@ -136,10 +136,23 @@ def _check_consent_possible(given: Mapping[str, Any]) -> None:
         return
     if given["output"] == "json" or not is_terminal():
         reason = "the output is JSON" if given["output"] == "json" else "there is no terminal"
+        if _names_repositories(given):
+            question, advice = "ask for consent", ""
+        else:
+            question = "ask which repositories to set up"
+            advice = "name them with --control-plane OWNER/NAME and --gitops OWNER/NAME, and "
         raise UsageError(
-            f"init cannot ask for consent: {reason}",
-            advice="agree with --yes, or preview with --dry-run",
+            f"init cannot {question}: {reason}",
+            advice=f"{advice}agree with --yes, or preview with --dry-run",
         )
+
+
+def _names_repositories(given: Mapping[str, Any]) -> bool:
+    return bool(
+        given["control_plane_dir"]
+        or given["gitops_dir"]
+        or (given["control_plane"] and given["gitops"])
+    )
 
 
 def is_terminal() -> bool:
@@ -149,7 +162,7 @@ def is_terminal() -> bool:
 
 def _ask_for_missing(given: dict[str, Any]) -> None:
     """Ask for the names that no option gives."""
-    if given["control_plane_dir"] or given["gitops_dir"]:
+    if _names_repositories(given):
         return
     check_token(given["token"])
     for name, question in (

@@ -4,11 +4,13 @@ schemas     the fields of each kind (pydantic)
 parsing     a document → its resource, or all problems with it
 builders    a validated schema → the resource as a value of `model.kinds`
 assembly    documents of the environment branch and of base repositories → Fleet
+unread      Templates that may exist although no valid document has been read
 workloads   documents of a registered repository → Workloads and deployment targets
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.fleet.unread import template_may_exist
 from kalypso_actions.fleet.workloads import read_workloads, workload_conflicts
 
 __all__ = [
@@ -18,5 +20,6 @@ __all__ = [
     "parse_document",
     "read_workloads",
     "registrations_named_as_bases",
+    "template_may_exist",
     "workload_conflicts",
 ]

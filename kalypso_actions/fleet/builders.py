@@ -53,6 +53,10 @@ def cluster_type(document: Document, resource: schemas.ClusterTypeResource) -> k
         namespace_service=resource.spec.namespace_service,
         config_type=resource.spec.config_type,
         where=document.where,
+        places={
+            name: document.at("spec", name)
+            for name in ("reconciler", "namespaceService", "configType")
+        },
     )
 
 
@@ -72,13 +76,13 @@ def scheduling_policy(
 
 
 def config_map(document: Document, resource: schemas.ConfigMapResource) -> kinds.ConfigMap:
-    """Build a ConfigMap with the line of each key."""
+    """Build a ConfigMap with the place of each key."""
     return kinds.ConfigMap(
         name=resource.metadata.name,
         labels=resource.metadata.labels,
         data=resource.data,
         where=document.where,
-        lines={key: document.at("data", key).line for key in resource.data},
+        places={key: document.at("data", key) for key in resource.data},
     )
 
 

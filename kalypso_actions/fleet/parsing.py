@@ -110,14 +110,19 @@ def _parser_of(document: Document, diagnostics: Diagnostics) -> KindParser | Non
         where = document.at("apiVersion")
         diagnostics.problems.append(Problem(message, where, advice, "api-version-wrong"))
     elif api_version.startswith(f"{group}/") and kind not in _CREATED_BY_OPERATOR:
-        near = difflib.get_close_matches(kind, KINDS, n=1)
-        advice = f"did you mean {near[0]}?" if near else f"known kinds: {', '.join(KINDS)}"
-        message, where = f"unknown kind {kind!r}", document.at("kind")
-        diagnostics.problems.append(Problem(message, where, advice, "kind-unknown"))
+        diagnostics.problems.append(unknown_kind(document))
     else:
         message = f"{kind} {document.name!r} is not a kind of Kalypso; it is ignored"
         diagnostics.warnings.append(Problem(message, document.where, code="kind-ignored"))
     return None
+
+
+def unknown_kind(document: Document) -> Problem:
+    """Return the problem of a kind of Kalypso that does not exist; suggest the closest one."""
+    near = difflib.get_close_matches(document.kind, KINDS, n=1)
+    advice = f"did you mean {near[0]}?" if near else f"known kinds: {', '.join(KINDS)}"
+    where = document.at("kind")
+    return Problem(f"unknown kind {document.kind!r}", where, advice, "kind-unknown")
 
 
 def _problem(document: Document, details: ErrorDetails) -> Problem:

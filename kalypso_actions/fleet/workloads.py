@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.assembly import flux_labels
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kubernetes_names import label_value_fault, object_name_fault
@@ -25,6 +26,9 @@ def read_workloads(
     diagnostics = Diagnostics()
     workloads: dict[str, kinds.Workload] = {}
     for document in documents:
+        if document.kind not in KINDS and difflib.get_close_matches(document.kind, ("Workload",)):
+            diagnostics.problems.append(unknown_kind(document))
+            continue
         if document.kind != "Workload":
             message = f"{document.kind} {document.name!r} comes from a registered repository"
             advice = (

@@ -8,6 +8,12 @@ from typing import Protocol
 
 from kalypso_actions.errors import Location, Problem
 
+Path = tuple[str | int, ...]
+"""Keys and list indexes of a document, outermost first."""
+
+Mark = tuple[int, int]
+"""Line and column, counted from 1."""
+
 FILE_MODE = "100644"
 EXECUTABLE_MODE = "100755"
 SYMLINK_MODE = "120000"
@@ -73,28 +79,28 @@ class Revision:
 class Document:
     """A YAML document as plain Python values (dict, list, str, int, float, bool, None).
 
-    `where` is the line of the first key. `lines` has the line of each key and list item by its path
-    in `body`, such as `("spec", "manifests", 0)`. `blocks` are the paths of block scalars (`|`,
-    `>`), whose text starts on the next line.
+    `where` is the place of the first key. `marks` has the line and column of each key and list item
+    by its path in `body`, such as `("spec", "manifests", 0)`. `blocks` are the paths of block
+    scalars (`|`, `>`), whose text starts on the next line.
     """
 
     body: Mapping[str, object]
     where: Location
-    lines: Mapping[tuple[str | int, ...], int]
-    blocks: Set[tuple[str | int, ...]] = frozenset()
+    marks: Mapping[Path, Mark]
+    blocks: Set[Path] = frozenset()
 
     def at(self, *path: str | int) -> Location:
         """Return the place of the value at `path`, or of its nearest existing ancestor."""
         for length in range(len(path), 0, -1):
-            line = self.lines.get(path[:length])
-            if line is not None:
-                return Location(self.where.repository, self.where.path, line)
+            mark = self.marks.get(path[:length])
+            if mark is not None:
+                return Location(self.where.repository, self.where.path, *mark)
         return self.where
 
     def text_at(self, *path: str | int) -> Location:
         """Return the place of the first line of the text at `path`."""
         where = self.at(*path)
-        return replace(where, line=where.line + 1) if path in self.blocks else where
+        return replace(where, line=where.line + 1, column=0) if path in self.blocks else where
 
     @property
     def api_version(self) -> str:

@@ -77,7 +77,10 @@ class GitOpsRepo:
 
 @dataclass(frozen=True, slots=True)
 class ClusterType:
-    """A set of clusters with equal configuration and the Templates they use by name."""
+    """A set of clusters with equal configuration, and the Templates that they use, by name.
+
+    `places` has those of the fields of `spec`.
+    """
 
     name: str
     labels: Mapping[str, str]
@@ -86,6 +89,11 @@ class ClusterType:
     namespace_service: str
     config_type: str
     where: Location
+    places: Mapping[str, Location] = field(default_factory=dict)
+
+    def at(self, spec_field: str) -> Location:
+        """Return the place of a field of `spec`."""
+        return self.places.get(spec_field, self.where)
 
     @property
     def reports_compliance(self) -> bool:
@@ -124,19 +132,17 @@ class SchedulingPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ConfigMap:
-    """Platform configuration: texts by key, with the line of each key."""
+    """Platform configuration: texts by key, with the place of each key."""
 
     name: str
     labels: Mapping[str, str]
     data: Mapping[str, str]
     where: Location
-    lines: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, Location] = field(default_factory=dict)
 
     def at(self, key: str) -> Location:
         """Return the place of a key of `data`."""
-        return Location(
-            self.where.repository, self.where.path, self.lines.get(key, self.where.line)
-        )
+        return self.places.get(key, self.where)
 
 
 @dataclass(frozen=True, slots=True)

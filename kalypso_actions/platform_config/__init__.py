@@ -7,12 +7,13 @@ layers.py      the ConfigMaps of a fleet → the configuration of each assignmen
 lint.py        values that are too large, or that may surprise their authors
 """
 
-from kalypso_actions.platform_config.layers import PlatformConfig
+from kalypso_actions.platform_config.layers import AppliedSchema, PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.platform_config.merging import Layers
 from kalypso_actions.platform_config.values import parse_value
 
 __all__ = [
+    "AppliedSchema",
     "Layers",
     "PlatformConfig",
     "config_map_problems",

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, Assignment, ConfigMap, Fleet
+from kalypso_actions.model.kinds import (
+    PLATFORM_CONFIG_LABEL,
+    Assignment,
+    ConfigMap,
+    ConfigSchema,
+    Fleet,
+)
 from kalypso_actions.platform_config.matching import Label, LabelMasks, matched_labels
 from kalypso_actions.platform_config.merging import Layers
 from kalypso_actions.platform_config.values import parse_value
@@ -26,6 +32,14 @@ class _Entry:
     mask: int
 
 
+@dataclass(frozen=True, slots=True)
+class AppliedSchema:
+    """A schema that applies to an assignment; `name` says which and where, for people."""
+
+    name: str
+    text: str
+
+
 class PlatformConfig:
     """The configuration and the schemas of each assignment.
 
@@ -36,11 +50,11 @@ class PlatformConfig:
         self._masks = LabelMasks()
         self._entries = tuple(self._read_entries(fleet.config_maps))
         self._schemas = tuple(
-            (self._masks.required(matched_labels(schema.labels)), schema.schema)
+            (self._masks.required(matched_labels(schema.labels)), _applied(schema))
             for schema in fleet.config_schemas
         )
         self._merged: dict[int, MergedConfig] = {}
-        self._applying_schemas: dict[int, tuple[str, ...]] = {}
+        self._texts: dict[int, tuple[str, ...]] = {}
 
     def config_of(self, assignment: Assignment) -> MergedConfig:
         """Return the merged configuration of an assignment, one object for equal combinations."""
@@ -53,12 +67,22 @@ class PlatformConfig:
     def schemas_of(self, assignment: Assignment) -> tuple[str, ...]:
         """Return the texts of all schemas that apply: the fleet's by name, then the target's."""
         provided = self._masks.provided(assignment)
-        schemas = self._applying_schemas.get(provided)
-        if schemas is None:
-            schemas = self._applying_schemas[provided] = tuple(
-                text for mask, text in self._schemas if mask & provided == mask
+        texts = self._texts.get(provided)
+        if texts is None:
+            texts = self._texts[provided] = tuple(
+                schema.text for schema in self._schemas_of_fleet(provided)
             )
-        return schemas + assignment.target.config_schemas
+        return texts + assignment.target.config_schemas
+
+    def applied_schemas(self, assignment: Assignment) -> tuple[AppliedSchema, ...]:
+        """Return the schemas of `schemas_of`, with their names."""
+        target = assignment.target
+        name = f"configSchemas of {target.name!r} in {target.where.path}:{target.where.line}"
+        own = (AppliedSchema(name, text) for text in target.config_schemas)
+        return (*self._schemas_of_fleet(self._masks.provided(assignment)), *own)
+
+    def _schemas_of_fleet(self, provided: int) -> Iterator[AppliedSchema]:
+        return (schema for mask, schema in self._schemas if mask & provided == mask)
 
     def _merge(self, provided: int) -> MergedConfig:
         layers = Layers()
@@ -90,6 +114,12 @@ class PlatformConfig:
                     key, labels = split_azure_key(full_key)
                     text, where = config_map.data[full_key], config_map.at(full_key)
                     yield _Entry(config_map.name, key, text, where, self._masks.required(labels))
+
+
+def _applied(schema: ConfigSchema) -> AppliedSchema:
+    where = schema.where
+    name = f"ConfigSchema {schema.name!r} in {where.path}:{where.line}"
+    return AppliedSchema(name, schema.schema)
 
 
 def split_azure_key(full_key: str) -> tuple[str, tuple[Label, ...]]:

@@ -21,6 +21,7 @@ from kalypso_actions.promotion.cd_decision import Advance, advance
 from kalypso_actions.promotion.environments import (
     environment_circles,
     first_environments,
+    near_environment,
     next_environments,
     unreached_environments,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "environment_circles",
     "first_environments",
     "meaning_of_push",
+    "near_environment",
     "next_environments",
     "unreached_environments",
     "with_commit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -173,7 +174,7 @@ def next_environments(
         Problem(
             f"Environment {environment!r} names {name!r} as next, which does not exist",
             own.next_environment_where,
-            f"write one of {', '.join(sorted(environments))}",
+            near_environment(name, environments),
             "next-environment-unknown",
         )
         for name in own.next_environments
@@ -182,6 +183,14 @@ def next_environments(
     if problems:
         raise KalypsoError.of(problems)
     return tuple(dict.fromkeys(own.next_environments))
+
+
+def near_environment(name: str, environments: Collection[str]) -> str:
+    """Return the advice for a name of no environment: the closest one, and all."""
+    near = difflib.get_close_matches(name, environments, n=1)
+    suggestion = f"did you mean {near[0]!r}? " if near else ""
+    known = ", ".join(sorted(environments)) or "none"
+    return f"{suggestion}Environments on main: {known}"
 
 
 def _known(given: Sequence[str], environments: Collection[str], source: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -49,13 +50,17 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an assignment has no files: upstream's message, and a place to look at."""
+    """Why an assignment has no files: upstream's message, and a place to look at.
+
+    `missing_template` names the Template that does not exist, if that is the reason.
+    """
 
     message: str
     where: Location
     advice: str = ""
     excerpt: Excerpt | None = None
     code: str = "template-failed"
+    missing_template: str = ""
 
     @property
     def problem(self) -> Problem:
@@ -96,11 +101,11 @@ class Renderer:
             )
         cluster_type = assignment.cluster_type
         files: dict[str, bytes] = {}
-        for file, name in (
-            (RECONCILER_FILE, cluster_type.reconciler),
-            (NAMESPACE_FILE, cluster_type.namespace_service),
+        for file, name, field in (
+            (RECONCILER_FILE, cluster_type.reconciler, "reconciler"),
+            (NAMESPACE_FILE, cluster_type.namespace_service, "namespaceService"),
         ):
-            text = self._render_template(name, data, cluster_type.where)
+            text = self._render_template(name, data, cluster_type.at(field))
             if isinstance(text, Failure):
                 return text
             files[file] = _encoded(text)
@@ -130,16 +135,17 @@ class Renderer:
     ) -> str | Failure:
         """Render the Template that `configType` names, else a file without a Template."""
         config_type = assignment.cluster_type.config_type
+        user = assignment.cluster_type.at("configType")
         if config_type in self._templates:
-            return self._render_template(config_type, data, assignment.cluster_type.where)
+            return self._render_template(config_type, data, user)
         try:
             if config_type in _CONFIG_MAP_TYPES:
                 return builtin_config.config_map(config.texts, data.namespace)
             if config_type == _ENV_FILE_TYPE:
                 return builtin_config.env_file(config.texts)
         except ManifestError as error:
-            return Failure(error.message, assignment.cluster_type.where)
-        return _not_found(config_type, assignment.cluster_type.where)
+            return Failure(error.message, user)
+        return self._not_found(config_type, user)
 
     def _config_file(self, config_type: str) -> str:
         template = self._templates.get(config_type)
@@ -151,7 +157,7 @@ class Renderer:
         """Render and join the manifests of one Template, which the document at `user` names."""
         template = self._templates.get(name)
         if template is None:
-            return _not_found(name, user)
+            return self._not_found(name, user)
         manifests = self._manifests(template)
         if isinstance(manifests, Failure):
             return manifests
@@ -163,12 +169,30 @@ class Renderer:
                 return _failure(template, index, error)
         return join_manifests(texts)
 
+    def _not_found(self, name: str, user: Location) -> Failure:
+        """Return upstream's message for a missing Template."""
+        return Failure(
+            f'Template.scheduler.kalypso.io "{name}" not found',
+            user,
+            missing_template_advice(name, self._templates),
+            code="template-missing",
+            missing_template=name,
+        )
+
     def _manifests(self, template: Template) -> tuple[Manifest, ...] | Failure:
         compiled = self._compiled.get(template.name)
         if compiled is None:
             manifests, failures = _compile(template)
             compiled = self._compiled[template.name] = failures[0] if failures else manifests
         return compiled
+
+
+def missing_template_advice(name: str, templates: Iterable[str]) -> str:
+    """Return the advice for a ClusterType that names a missing Template."""
+    near = difflib.get_close_matches(name, templates, n=1)
+    if near:
+        return f"did you mean {near[0]!r}? Otherwise add a Template named {name!r} to main"
+    return f"add a Template named {name!r} to main, or correct the name in the ClusterType"
 
 
 def is_builtin_config(config_type: str) -> bool:
@@ -246,16 +270,6 @@ def _failure(template: Template, index: int, error: ManifestError) -> Failure:
     excerpt = Excerpt(error.text, error.line, error.column) if error.text else None
     place = Location(where.repository, where.path, line)
     return Failure(error.message, place, excerpt=excerpt)
-
-
-def _not_found(name: str, user: Location) -> Failure:
-    """Return upstream's message for a missing Template."""
-    return Failure(
-        f'Template.scheduler.kalypso.io "{name}" not found',
-        user,
-        "add a Template of that name to main, or correct the name in the ClusterType",
-        code="template-missing",
-    )
 
 
 def _encoded(text: str) -> bytes:

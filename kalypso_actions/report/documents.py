@@ -34,22 +34,28 @@ class Document(BaseModel):
 
 
 class Where(Document):
-    """A location; `line` is 0 for a whole file or repository."""
+    """A location; `line` is 0 for a whole file or repository, `column` for a whole line."""
 
     repository: str
     path: str
     line: int
+    column: int = 0
 
     @classmethod
     def of(cls, location: Location | None) -> Self | None:
         """Convert a location; None stays None."""
         if location is None:
             return None
-        return cls(repository=location.repository, path=location.path, line=location.line)
+        return cls(
+            repository=location.repository,
+            path=location.path,
+            line=location.line,
+            column=location.column,
+        )
 
     def location(self) -> Location:
         """Convert to the type of the stages."""
-        return Location(self.repository, self.path, self.line)
+        return Location(self.repository, self.path, self.line, self.column)
 
 
 class ProblemEntry(Document):

@@ -144,7 +144,7 @@ class _Search:
                 # Lines of kustomize's output do not exist in the repository.
                 where = self._at(source.path)
                 documents.extend(
-                    replace(document, where=where, lines={}) for document in parsed.documents
+                    replace(document, where=where, marks={}) for document in parsed.documents
                 )
             else:
                 documents.extend(parsed.documents)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import Document
+from kalypso_actions.model.documents import Document, Mark, Path
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 LOCAL_CONFIG_ANNOTATION = "config.kubernetes.io/local-config"
@@ -80,26 +80,24 @@ class _Objects:
             where = document.at("items")
             self.problems.append(Problem(message, where, code="document-not-kubernetes"))
             return
-        lines = _lines_of_items(document.lines)
+        marks = _marks_of_items(document.marks)
         for index, item in enumerate(items):
             if isinstance(item, Mapping):
                 where = document.at("items", index)
                 blocks = {path[2:] for path in document.blocks if path[:2] == ("items", index)}
-                yield from self.of(Document(item, where, lines.get(index, {}), blocks))
+                yield from self.of(Document(item, where, marks.get(index, {}), blocks))
             else:
                 message = f"an item of a {document.kind} must be an object"
                 where = document.at("items", index)
                 self.problems.append(Problem(message, where, code="document-not-kubernetes"))
 
 
-def _lines_of_items(
-    lines: Mapping[tuple[str | int, ...], int],
-) -> Mapping[str | int, Mapping[tuple[str | int, ...], int]]:
-    """Divide the lines of a list among its items."""
-    divided: dict[str | int, dict[tuple[str | int, ...], int]] = {}
-    for path, line in lines.items():
+def _marks_of_items(marks: Mapping[Path, Mark]) -> Mapping[str | int, Mapping[Path, Mark]]:
+    """Divide the marks of a list among its items."""
+    divided: dict[str | int, dict[Path, Mark]] = {}
+    for path, mark in marks.items():
         if len(path) > 2 and path[0] == "items":
-            divided.setdefault(path[1], {})[path[2:]] = line
+            divided.setdefault(path[1], {})[path[2:]] = mark
     return divided
 
 

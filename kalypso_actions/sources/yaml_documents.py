@@ -11,14 +11,20 @@ import codecs
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import yaml
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.goyaml.errors import YAMLError
 from kalypso_actions.goyaml.scalars import resolve, tagged
-from kalypso_actions.model.documents import Document
+from kalypso_actions.model.documents import Document, Mark, Path
+from kalypso_actions.sources.yaml_errors import (
+    counted_from_one,
+    error_mark,
+    error_message,
+    tab_advice,
+)
 
 MAX_BYTES: Final = 10 * 1024 * 1024
 MAX_DOCUMENTS: Final = 10_000
@@ -31,16 +37,6 @@ LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE_KEY: Final = "<<"
 BLOCK_STYLES: Final = frozenset({"|", ">"})
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-Path = tuple[str | int, ...]
-
-
-class _Mark(Protocol):
-    """A place in the text; the marks of libyaml and of PyYAML have no common class."""
-
-    @property
-    def line(self) -> int:
-        """The line, counted from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +83,12 @@ def _decode(content: bytes) -> str:
 
 
 class _UnreadableError(Exception):
-    """The rest of the text cannot be read; the reason and its line."""
+    """The rest of the text cannot be read; the reason and its place."""
 
-    def __init__(self, message: str, line: int, advice: str = "") -> None:
+    def __init__(self, message: str, mark: Mark, advice: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.line = line
+        self.mark = mark
         self.advice = advice
 
 
@@ -114,7 +110,7 @@ class _Composer:
     warnings: list[Problem] = field(default_factory=list)
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
     anchors: dict[str, _Anchor] = field(default_factory=dict)
-    lines: dict[Path, int] = field(default_factory=dict)
+    marks: dict[Path, Mark] = field(default_factory=dict)
     blocks: set[Path] = field(default_factory=set)
     size: int = 0
     documents: int = 0
@@ -131,12 +127,12 @@ class _Composer:
                     if document is not None:
                         documents.append(document)
         except _UnreadableError as error:
-            where = self._at(error.line)
+            where = self._at(error.mark)
             self.problems.append(Problem(error.message, where, error.advice, "yaml-invalid"))
         except yaml.YAMLError as error:
-            where = self._at(_error_line(error, text))
-            message = f"not valid YAML: {_message(error)}"
-            self.problems.append(Problem(message, where, code="yaml-invalid"))
+            where, advice = self._at(error_mark(error, text)), tab_advice(error, text)
+            message = f"not valid YAML: {error_message(error)}"
+            self.problems.append(Problem(message, where, advice, "yaml-invalid"))
         except (ValueError, OverflowError) as error:
             # PyYAML without libyaml does not check the number in an escape like "\UFFFFFFFF".
             message = f"not valid YAML: {error}"
@@ -144,32 +140,32 @@ class _Composer:
         return ParsedFile(tuple(documents), tuple(self.problems), tuple(self.warnings))
 
     def _document(self) -> Document | None:
-        self.anchors, self.lines, self.blocks, self.size = {}, {}, set(), 0
+        self.anchors, self.marks, self.blocks, self.size = {}, {}, set(), 0
         start = next(self.events)
-        line = _line(start)
+        mark = _mark(start)
         self.documents += 1
         if self.documents > MAX_DOCUMENTS:
             raise _UnreadableError(
-                f"the file has more than {MAX_DOCUMENTS} documents", line, "split it"
+                f"the file has more than {MAX_DOCUMENTS} documents", mark, "split it"
             )
         body = self._value(start, ())
         next(self.events)  # the document's end
         if body is None or body in ({}, []):
             return None
         if isinstance(body, dict):
-            return Document(body, self._at(line), self.lines, self.blocks)
+            return Document(body, self._at(mark), self.marks, self.blocks)
         name = "list" if isinstance(body, list) else "single value"
         message = f"the document is a {name}, but must be an object with apiVersion and kind"
-        self._report(self.problems, "document-not-kubernetes", message, line)
+        self._report(self.problems, "document-not-kubernetes", message, mark)
         return None
 
     def _value(self, event: yaml.NodeEvent, path: Path) -> object:
         if len(path) > MAX_DEPTH:
-            raise _UnreadableError(f"the nesting has more than {MAX_DEPTH} levels", _line(event))
+            raise _UnreadableError(f"the nesting has more than {MAX_DEPTH} levels", _mark(event))
         self.values += 1
         if self.values > MAX_VALUES:
             raise _UnreadableError(
-                f"the file has more than {MAX_VALUES} values", _line(event), "split it"
+                f"the file has more than {MAX_VALUES} values", _mark(event), "split it"
             )
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
@@ -194,17 +190,17 @@ class _Composer:
         anchor = self.anchors.get(str(event.anchor))
         if anchor is None:
             raise _UnreadableError(
-                f"the alias *{event.anchor} has no anchor &{event.anchor} before it", _line(event)
+                f"the alias *{event.anchor} has no anchor &{event.anchor} before it", _mark(event)
             )
         if not anchor.complete:
             raise _UnreadableError(
-                f"the alias *{event.anchor} is inside its own anchor", _line(event)
+                f"the alias *{event.anchor} is inside its own anchor", _mark(event)
             )
         self.size += anchor.size
         if self.size > MAX_BYTES:
             raise _UnreadableError(
                 "the expanded aliases make the document too large",
-                _line(event),
+                _mark(event),
                 "write the values out, or repeat fewer of them",
             )
         return anchor.value
@@ -213,12 +209,12 @@ class _Composer:
         text: str = event.value
         self.size += len(text)
         if not text.isascii() and SURROGATE.search(text):
-            raise _UnreadableError("the escape is not a character", _line(event))
+            raise _UnreadableError("the escape is not a character", _mark(event))
         if event.tag is not None:
             try:
                 return tagged(text, event.tag)
             except YAMLError as error:
-                raise _UnreadableError(error.message, _line(event)) from error
+                raise _UnreadableError(error.message, _mark(event)) from error
         # implicit[0] marks a plain scalar, whose text determines its type.
         return resolve(text) if event.implicit[0] else text
 
@@ -228,27 +224,27 @@ class _Composer:
             if isinstance(event, yaml.SequenceEndEvent):
                 break
             here = (*path, len(items))
-            self.lines[here] = _line(event)
+            self.marks[here] = _mark(event)
             items.append(self._value(event, here))
         return items
 
     def _mapping(self, path: Path) -> dict[str, object]:
         entries: dict[str, object] = {}
-        merges: list[tuple[object, int]] = []
+        merges: list[tuple[object, Mark]] = []
         for event in self.events:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             if _is_merge(event):
-                merges.append((self._value(next(self.events), (*path, MERGE_KEY)), _line(event)))
+                merges.append((self._value(next(self.events), (*path, MERGE_KEY)), _mark(event)))
                 continue
             key = self._key(event)
             here = (*path, key)
             if key in entries:
-                self._repeated(key, self.lines[here], _line(event))
-            self.lines[here] = _line(event)
+                self._repeated(key, self.marks[here], _mark(event))
+            self.marks[here] = _mark(event)
             entries[key] = self._value(next(self.events), here)
-        for merged, line in merges:
-            _merge(entries, merged, line)
+        for merged, mark in merges:
+            _merge(entries, merged, mark)
         return entries
 
     def _key(self, event: yaml.Event) -> str:
@@ -264,7 +260,7 @@ class _Composer:
         elif isinstance(event, yaml.AliasEvent):
             key = self._alias(event)
         else:
-            raise _UnreadableError("a list or an object cannot be a key", _line(event))
+            raise _UnreadableError("a list or an object cannot be a key", _mark(event))
         if isinstance(key, str):
             return key
         text = event.value if isinstance(event, yaml.ScalarEvent) else str(key)
@@ -275,27 +271,28 @@ class _Composer:
             self.problems,
             "yaml-key-not-text",
             f"the key {text!r} is a {name} in YAML, but keys must be strings",
-            _line(event),
+            _mark(event),
             f'write it in quotes: "{text}"',
         )
         return text
 
-    def _repeated(self, key: str, first: int, line: int) -> None:
-        message = f"the key {key!r} is duplicate, on lines {first} and {line}; the last one counts"
-        self._report(self.warnings, "yaml-key-duplicate", message, line, "remove one of them")
+    def _repeated(self, key: str, first: Mark, mark: Mark) -> None:
+        lines = f"{first[0]} and {mark[0]}"
+        message = f"the key {key!r} is duplicate, on lines {lines}; the last one counts"
+        self._report(self.warnings, "yaml-key-duplicate", message, mark, "remove one of them")
 
     def _report(
-        self, problems: list[Problem], code: str, message: str, line: int, advice: str = ""
+        self, problems: list[Problem], code: str, message: str, mark: Mark, advice: str = ""
     ) -> None:
         """Add a problem or warning; stop after `MAX_PROBLEMS`."""
-        problems.append(Problem(message, self._at(line), advice, code))
+        problems.append(Problem(message, self._at(mark), advice, code))
         if len(self.problems) + len(self.warnings) >= MAX_PROBLEMS:
             raise _UnreadableError(
-                f"the file has {MAX_PROBLEMS} problems: the rest of it is not read", line
+                f"the file has {MAX_PROBLEMS} problems: the rest of it is not read", mark
             )
 
-    def _at(self, line: int) -> Location:
-        return Location(self.whole.repository, self.whole.path, line)
+    def _at(self, mark: Mark) -> Location:
+        return Location(self.whole.repository, self.whole.path, *mark)
 
 
 def _is_merge(event: yaml.Event) -> bool:
@@ -303,37 +300,14 @@ def _is_merge(event: yaml.Event) -> bool:
     return isinstance(event, yaml.ScalarEvent) and event.value == MERGE_KEY and event.implicit[0]
 
 
-def _merge(entries: dict[str, object], merged: object, line: int) -> None:
+def _merge(entries: dict[str, object], merged: object, mark: Mark) -> None:
     """Add the entries of `<<` whose keys are missing; the first of several sources wins."""
     for source in merged if isinstance(merged, list) else [merged]:
         if not isinstance(source, Mapping):
-            raise _UnreadableError("the value of << must be an object or a list of objects", line)
+            raise _UnreadableError("the value of << must be an object or a list of objects", mark)
         for key, value in source.items():
             entries.setdefault(key, value)
 
 
-def _line(event: yaml.Event) -> int:
-    return _mark_line(event.start_mark)
-
-
-def _mark_line(mark: _Mark | None) -> int:
-    return int(mark.line) + 1 if mark else 0
-
-
-def _message(error: yaml.YAMLError) -> str:
-    if isinstance(error, yaml.MarkedYAMLError):
-        return ", ".join(part for part in (error.context, error.problem) if part)
-    if isinstance(error, yaml.reader.ReaderError):
-        code = error.character if isinstance(error.character, int) else ord(error.character)
-        return f"#x{code:04x}: {error.reason}"
-    return str(error)
-
-
-def _error_line(error: yaml.YAMLError, text: str) -> int:
-    if isinstance(error, yaml.MarkedYAMLError):
-        # libyaml counts the end of a text without a final newline as a line.
-        last = text.count("\n") + (0 if text.endswith("\n") else 1)
-        return min(_mark_line(error.problem_mark or error.context_mark), last)
-    if isinstance(error, yaml.reader.ReaderError):
-        return text.count("\n", 0, error.position) + 1
-    return 0
+def _mark(event: yaml.Event) -> Mark:
+    return counted_from_one(event.start_mark)

@@ -61,7 +61,7 @@ def test_a_table_of_assignments(planes: Path) -> None:
             "dev/cluster-types/all.yaml",
             "reconciler: fleet",
             "reconciler: flete",
-            ["cluster-types/all.yaml:15", 'Template.scheduler.kalypso.io "flete" not found'],
+            ["cluster-types/all.yaml:20", 'Template.scheduler.kalypso.io "flete" not found'],
             id="a missing template",
         ),
         pytest.param(

@@ -67,6 +67,8 @@ def test_environments_are_checked_though_main_ignores_them(planes: Path) -> None
         ("main/shared/common.yaml", '{"type": "object", "req', '{type: "object", "req', "ConfigSchema 'interval': invalid character 't' looking for beginning of object key string"),
         ("dev/policies/all.yaml", "operator: In,", "operator: Within,", "'Within' is not a selector operator"),
         ("dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete", "ClusterType 'edge': reconciler names the Template 'flete', which does not exist"),
+        ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "did you mean 'stage'? Environments on main: dev, stage"),
+        ("dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete", "did you mean 'fleet'?"),
         ("dev/cluster-types/all.yaml", "name: lab", "name: ward", "ClusterType 'ward' is already defined in"),
         ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "Environment 'dev' names 'stgae' as next, which is unknown"),
     ],
@@ -75,8 +77,34 @@ def test_faults(planes: Path, file: str, old: str, new: str, said: str) -> None:
     edit(planes / file, old, new)
     code, document = validate(planes / "main", planes / "dev")
     assert code == 1
-    assert said in " ".join(messages(document))
+    texts = [f"{entry['message']} {entry['advice']}" for entry in document["problems"]]
+    assert said in " ".join(texts)
     assert all(entry["where"]["path"] for entry in document["problems"])
+
+
+def test_a_missing_template_is_reported_at_its_field(planes: Path) -> None:
+    edit(planes / "dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete")
+    _, document = validate(planes / "main", planes / "dev")
+    (problem,) = document["problems"]
+    assert (problem["where"]["line"], problem["where"]["column"]) == (20, 8)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("kind: Template", "kind: [", "not valid YAML"),
+        ("  type: ", "  typ: ", "spec.type is missing"),
+    ],
+    ids=["no YAML", "an invalid Template"],
+)
+def test_the_fault_of_a_template_does_not_make_it_missing(
+    planes: Path, old: str, new: str, said: str
+) -> None:
+    file = planes / "main/templates/others.yaml"
+    file.write_text(file.read_text().replace(old, new))
+    _, document = validate(planes / "main", planes / "dev")
+    assert messages(document)
+    assert all(said in message for message in messages(document))
 
 
 def annotate(main: Path, name: str, next_environment: str) -> None:

@@ -265,7 +265,7 @@ def test_the_first_line_of_a_manifest(manifest: str, line: int) -> None:
     assert noun.manifest_lines == (line,)
     item = "".join(f"  {row}\n" for row in (header + spec).splitlines())
     in_a_list = documents("apiVersion: v1\nkind: List\nitems:\n-\n" + item)
-    assert ("items", 0, "spec", "manifests", 0) in in_a_list[0].lines
+    assert ("items", 0, "spec", "manifests", 0) in in_a_list[0].marks
 
 
 def test_no_fault_of_a_document_hides_another() -> None:

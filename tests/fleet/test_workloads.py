@@ -49,6 +49,13 @@ def test_anything_else_makes_the_registration_invalid() -> None:
     assert (problem.where.path, problem.where.line) == ("file.yaml", 3)
 
 
+def test_a_misspelled_kind_is_no_intruder() -> None:
+    _, diagnostics = read(workload().replace("kind: Workload", "kind: Workloads"))
+    (problem,) = diagnostics.problems
+    assert problem.message == "unknown kind 'Workloads'"
+    assert problem.advice == "did you mean Workload?"
+
+
 def test_names_are_unique() -> None:
     _, diagnostics = read(workload("app") * 2 + workload("svc", "a", "a"))
     assert [p.message for p in diagnostics.problems] == [

@@ -55,11 +55,11 @@ def test_lists_are_expanded_and_every_item_keeps_its_lines() -> None:
     assert [first.where.line, second.where.line, third.where.line] == [4, 11, 14]
     assert third.at("metadata", "labels", "a").line == 17
     assert first.at("metadata", "name").line == 7
-    assert first.lines == {
-        ("apiVersion",): 4,
-        ("kind",): 5,
-        ("metadata",): 6,
-        ("metadata", "name"): 7,
+    assert first.marks == {
+        ("apiVersion",): (4, 3),
+        ("kind",): (5, 3),
+        ("metadata",): (6, 3),
+        ("metadata", "name"): (7, 5),
     }
 
 

@@ -75,21 +75,23 @@ def test_values_are_plain_python() -> None:
     assert body(text) == {"a": {"b": [1, {"c": "d"}]}, "long key": ["x", ["z"]]}
 
 
-def test_every_key_and_item_knows_its_line() -> None:
+def test_every_key_and_item_knows_its_place() -> None:
     (document,) = parse(
         "# first\n\nspec:\n  items:\n  - a: 1\n    b: |\n      x\n  - - y\n"
     ).documents
-    assert document.where.line == 3
-    assert document.lines == {
-        ("spec",): 3,
-        ("spec", "items"): 4,
-        ("spec", "items", 0): 5,
-        ("spec", "items", 0, "a"): 5,
-        ("spec", "items", 0, "b"): 6,
-        ("spec", "items", 1): 8,
-        ("spec", "items", 1, 0): 8,
+    assert (document.where.line, document.where.column) == (3, 1)
+    assert document.marks == {
+        ("spec",): (3, 1),
+        ("spec", "items"): (4, 3),
+        ("spec", "items", 0): (5, 5),
+        ("spec", "items", 0, "a"): (5, 5),
+        ("spec", "items", 0, "b"): (6, 5),
+        ("spec", "items", 1): (8, 5),
+        ("spec", "items", 1, 0): (8, 7),
     }
     assert document.at("spec", "items", 0, "b", "deeper").line == 6
+    assert document.at("spec", "items", 1).column == 5
+    assert document.text_at("spec", "items", 0, "b").column == 0
     assert document.at("spec", "nothing").line == 3
     assert document.at("nothing").line == 3
     assert document.at("spec", "items", 9).line == 4
@@ -246,6 +248,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (b"a: 1\n\x00b: 1\n", "2: not valid YAML: #x0000"),
         (b"a: \x1b[31m\n", "1: not valid YAML: #x001b"),
         (b"a: b\n\tc: d\n", "2: not valid YAML: "),
+        (b"a:\n  b: c\n\td: e\n", "3: not valid YAML: "),
         (b"a: [1\n", ": not valid YAML: "),
         (b"a: 'x\n", ": not valid YAML: "),
         (b"a: b: c\n", "1: not valid YAML: "),
@@ -347,3 +350,25 @@ JSON = st.recursive(
 def test_what_pyyaml_writes_in_quotes_is_read_back(value: dict[str, object]) -> None:
     text = yaml.safe_dump(value, default_style='"', allow_unicode=False)
     assert body(text) == value
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [(b"a: b\n\tc: d\n", 2), (b"a:\n\tc: d\n", 2), (b"a:\n  b: c\n  \td: e\nf: g\n", 3)],
+    ids=["after a value", "instead of a value", "after spaces"],
+)
+def test_a_tab_is_named(content: bytes, line: int) -> None:
+    (problem,) = parse_yaml("repository", "a.yaml", content).problems
+    advice = f"line {line} is indented with a tab, which YAML forbids: write spaces"
+    assert problem.advice == advice
+
+
+def test_a_tab_elsewhere_is_not_named() -> None:
+    (problem,) = parse_yaml("repository", "a.yaml", b"a: |\n  x\n  \ty\nb: [1\n").problems
+    assert problem.advice == ""
+
+
+def test_a_syntax_error_has_a_column() -> None:
+    (problem,) = parse_yaml("repository", "a.yaml", b"a: b: c\n").problems
+    assert problem.where is not None
+    assert (problem.where.line, problem.where.column) == (1, 5)

@@ -1,0 +1,21 @@
+"""Templates that may exist although no valid document has been read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kalypso_actions.model.documents import Reading
+
+
+def template_may_exist(name: str, readings: Iterable[Reading]) -> bool:
+    """Whether a Template may exist: its document is faulty, or some file cannot be read.
+
+    The fault itself is reported; that the Template is missing may be wrong.
+    """
+    return any(
+        reading.problems
+        or any(
+            document.kind == "Template" and document.name == name for document in reading.documents
+        )
+        for reading in readings
+    )

@@ -1,0 +1,56 @@
+"""Violations of schemas, with the files behind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.model.kinds import ConfigMap
+from kalypso_actions.platform_config import PlatformConfig
+from tests.builders import assignment, config_map, config_schema, fleet, target
+from tests.plans import LARGE
+
+SCHEMA = (
+    '{"type": "object", "required": ["REGION"], "properties": {"REGION": {"enum": ["eu", "us"]}, '
+    '"LIMITS": {"properties": {"cpu": {"type": "integer"}}}}}'
+)
+
+
+def violation(*config_maps: ConfigMap, of_target: str = "") -> tuple[str, str]:
+    """Return place and advice of a failure."""
+    schemas = () if of_target else [config_schema("regions", SCHEMA)]
+    platform = PlatformConfig(fleet(config_maps=config_maps, config_schemas=schemas))
+    web = assignment(target("web", config_schemas=[of_target] if of_target else ()), LARGE)
+    failure = ConfigValidator(platform).failure(web, platform.config_of(web))
+    assert failure is not None
+    assert failure.message.startswith("Config data validation failed:")
+    return f"{failure.where.path}:{failure.where.line}", failure.advice
+
+
+@pytest.mark.parametrize(
+    ("values", "where", "said"),
+    [
+        ({"A": "1", "REGION": "mars"}, "c.yaml:3", "REGION is set in c.yaml:3, ConfigSchema 'regions' in regions.yaml:1 demands otherwise"),
+        ({"REGION": "eu", "LIMITS": "cpu: x"}, "c.yaml:3", "LIMITS.cpu is set in c.yaml:3, "),
+        ({"A": "1"}, "app.yaml:1", "ConfigSchema 'regions' in regions.yaml:1 demands it; the ConfigMaps that apply: c"),
+    ],
+    ids=["a value", "a value inside of another", "a missing key"],
+)  # fmt: skip
+def test_the_schema_and_the_value_are_named(values: dict[str, str], where: str, said: str) -> None:
+    place, advice = violation(config_map("c", values))
+    assert place == where
+    assert advice.startswith(said)
+
+
+def test_the_last_layer_is_named() -> None:
+    place, _ = violation(config_map("a", {"REGION": "mars"}), config_map("b", {"REGION": "moon"}))
+    assert place == "b.yaml:2"
+
+
+def test_a_schema_of_the_target_is_named() -> None:
+    _, advice = violation(config_map("c", {"REGION": "mars"}), of_target=SCHEMA)
+    assert advice.endswith("configSchemas of 'app-web' in app.yaml:1 demands otherwise")
+
+
+def test_without_any_configuration() -> None:
+    assert violation()[1].endswith("the ConfigMaps that apply: none")
