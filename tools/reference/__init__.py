@@ -5,6 +5,7 @@ python -m tools.reference --check    write nothing; exit 1 and list stale files
 
 schemas      the JSON Schema of every command's output
 commands     the help of every command
+problems     the kinds of problems
 promotion    the life of a commit: a page of events, and a part of the guide
 actions      the inputs and outputs of every action, and its action.yml
 actions_page the page about all of them

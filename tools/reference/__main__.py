@@ -10,6 +10,7 @@ from tools import reference
 from tools.reference.actions import ACTIONS, action_file
 from tools.reference.actions_page import actions_text
 from tools.reference.commands import commands_text
+from tools.reference.problems import problems_text
 from tools.reference.promotion import promotion_text, with_lifecycle
 from tools.reference.schemas import schema_files
 
@@ -58,6 +59,7 @@ def written_files() -> dict[str, str]:
         **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
         f"{REFERENCE}/actions.md": actions_text(),
         f"{REFERENCE}/commands.md": commands_text(),
+        f"{REFERENCE}/problems.md": problems_text(),
         f"{REFERENCE}/promotion.md": promotion_text(),
         **{action.path: action_file(action) for action in ACTIONS},
         PROMOTION: with_lifecycle((ROOT / PROMOTION).read_text(encoding="utf-8")),

@@ -1,0 +1,113 @@
+"""ConfigMaps and schemas."""
+
+from __future__ import annotations
+
+from kalypso_actions.problem_codes.row import ProblemCode
+
+CODES = (
+    ProblemCode(
+        "config-value-too-large",
+        "error",
+        "A value of platform configuration is too large or too deep to be read.",
+        """\
+data:
+  TABLE: "[[[[[[[[…]]]]]]]]"
+""",
+        "Make it smaller, or put it in single quotes to keep it a text.",
+    ),
+    ProblemCode(
+        "config-value-not-text",
+        "warning",
+        "A value of one line is read as a list or a mapping, and not as a text.",
+        """\
+data:
+  MOTTO: "Note: mind the gap"
+""",
+        "Put it in single quotes inside the value.",
+    ),
+    ProblemCode(
+        "config-key-boolean",
+        "warning",
+        "A key of a mapping is a boolean in YAML 1.1.",
+        """\
+data:
+  SWITCHES: |
+    on: 1
+""",
+        "Put the key in quotes.",
+    ),
+    ProblemCode(
+        "config-list-nameless",
+        "warning",
+        "Lists of mappings merge by the elements' names; several elements have none.",
+        """\
+data:
+  SERVERS: |
+    - host: a
+    - host: b
+""",
+        "Give every element a name.",
+    ),
+    ProblemCode(
+        "config-label-wrong",
+        "warning",
+        'The label of this ConfigMap nearly is `platform-config: "true"`, so that it is no '
+        "platform configuration.",
+        """\
+kind: ConfigMap
+metadata:
+  labels:
+    platform-config: "True"
+""",
+        'Write `platform-config: "true"`.',
+    ),
+    ProblemCode(
+        "config-unmatched",
+        "warning",
+        "No cluster type and target together can have the labels of this ConfigMap: it "
+        "applies nowhere.",
+        """\
+kind: ConfigMap
+metadata:
+  labels:
+    platform-config: "true"
+    region: west-eu   # the cluster types have west-us
+""",
+        "Correct the label; the advice names the nearest one that exists.",
+    ),
+    ProblemCode(
+        "config-refused",
+        "error",
+        "The merged configuration of an assignment violates a ConfigSchema.",
+        """\
+# the schema has {"properties": {"TIMEOUT": {"maximum": 45}}}
+data:
+  TIMEOUT: "60"
+""",
+        "Correct the value in its ConfigMap, or the schema.",
+    ),
+    ProblemCode(
+        "schema-invalid",
+        "error",
+        "The text of a schema is not a JSON Schema.",
+        """\
+spec:
+  schema: |
+    {"type": "objekt"}
+""",
+        "Correct the schema.",
+    ),
+    ProblemCode(
+        "schema-unmatched",
+        "warning",
+        "No cluster type and target together can have the labels of this ConfigSchema: it "
+        "checks nothing.",
+        """\
+kind: ConfigSchema
+metadata:
+  labels:
+    cluster-type: lrage
+""",
+        "Correct the label; the advice names the nearest one that exists.",
+    ),
+)

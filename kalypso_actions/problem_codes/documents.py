@@ -1,0 +1,149 @@
+"""Documents, their fields and names."""
+
+from __future__ import annotations
+
+from kalypso_actions.problem_codes.row import ProblemCode
+
+CODES = (
+    ProblemCode(
+        "document-not-kubernetes",
+        "error",
+        "A YAML document is not a Kubernetes object, because it has no `apiVersion`, `kind` "
+        "or `metadata.name`, or is not a mapping.",
+        """\
+kind: ClusterType
+metadata:
+  name: large
+""",
+        "Add what is missing, or exclude files that are no manifests by `.sourceignore`.",
+    ),
+    ProblemCode(
+        "api-version-missing",
+        "warning",
+        "A ConfigMap has no `apiVersion`. Kalypso assumes `v1`, but Kubernetes refuses it.",
+        """\
+kind: ConfigMap
+metadata:
+  name: region
+""",
+        "Add `apiVersion: v1`.",
+    ),
+    ProblemCode(
+        "api-version-wrong",
+        "error",
+        "The `apiVersion` does not belong to this kind.",
+        """\
+apiVersion: scheduler.kalypso.io/v1
+kind: ClusterType
+""",
+        "Write the one that the message names.",
+    ),
+    ProblemCode(
+        "kind-unknown",
+        "error",
+        "The document has Kalypso's `apiVersion`, but Kalypso has no such kind.",
+        """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolices
+""",
+        "Correct the kind.",
+    ),
+    ProblemCode(
+        "kind-ignored",
+        "warning",
+        "The document is of a kind that Kalypso does not use.",
+        """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: boards
+""",
+        "Remove it, or exclude its file by `.sourceignore`.",
+    ),
+    ProblemCode(
+        "field-invalid",
+        "error",
+        "A field is missing, or has a value of another type. Kubernetes does not convert types.",
+        """\
+labels:
+  edge: true   # must be "true"
+""",
+        "Write the value that the message asks for; a number or boolean that is a text needs "
+        "quotes.",
+    ),
+    ProblemCode(
+        "field-unknown",
+        "warning",
+        "The kind has no such field. Its value has no effect.",
+        """\
+spec:
+  reconcilers: flux   # the field is reconciler
+""",
+        "Correct the name of the field, or remove it.",
+    ),
+    ProblemCode(
+        "name-invalid",
+        "error",
+        "Kubernetes refuses this name, or a name that is made of it.",
+        """\
+metadata:
+  name: Large_Clusters
+""",
+        "Choose a name of lower-case letters, digits and `-`, short enough for the message's "
+        "limit.",
+    ),
+    ProblemCode(
+        "label-invalid",
+        "error",
+        "Kubernetes refuses this label or its value.",
+        """\
+labels:
+  region: north europe
+""",
+        "Write letters, digits, `-`, `_` and `.`, at most 63 characters.",
+    ),
+    ProblemCode(
+        "object-duplicate",
+        "error",
+        "Two documents of one branch, or of two base repositories, have the same kind and name.",
+        """\
+kind: ClusterType
+metadata:
+  name: large   # also in another file
+""",
+        "Remove or rename one of the two.",
+    ),
+    ProblemCode(
+        "object-overridden",
+        "warning",
+        "A document of the environment branch replaces one of main with the same kind and name.",
+        """\
+# on main and on dev
+kind: ConfigMap
+metadata:
+  name: common
+""",
+        "Rename one of the two, unless the replacement is intended.",
+    ),
+    ProblemCode(
+        "workload-misplaced",
+        "error",
+        "A Workload lies in a control plane, where nobody reads it.",
+        """\
+kind: Workload
+metadata:
+  name: boards
+""",
+        "Move it into a repository that a WorkloadRegistration names.",
+    ),
+    ProblemCode(
+        "ignore-invalid",
+        "warning",
+        "The annotation `kalypso.io/ignore` names an unknown code or an error, or gives no reason.",
+        """\
+annotations:
+  kalypso.io/ignore: policy-without-target
+""",
+        "Write `<code> -- <reason>`, one line for each reason. Errors cannot be acknowledged.",
+    ),
+)

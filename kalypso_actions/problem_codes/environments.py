@@ -1,0 +1,142 @@
+"""Environments, BaseRepos and promotion."""
+
+from __future__ import annotations
+
+from kalypso_actions.problem_codes.row import ProblemCode
+
+CODES = (
+    ProblemCode(
+        "environment-missing",
+        "error",
+        "Main has no Environment object, so that no commit can be promoted.",
+        """\
+# no file of main has this kind
+kind: Environment
+""",
+        "Add one for each environment, with its branch.",
+    ),
+    ProblemCode(
+        "environment-undeclared",
+        "error",
+        "A branch is an environment's, but no Environment object of main names it.",
+        """\
+# main has no Environment with this branch
+kind: Environment
+metadata:
+  name: dev
+spec:
+  controlPlane:
+    repo: https://github.com/contoso/control-plane
+    branch: dev
+    path: .
+""",
+        "Add the Environment that the advice shows to main, or name the right branch.",
+    ),
+    ProblemCode(
+        "environment-on-main",
+        "error",
+        "An Environment names main as its own branch. Commits are promoted from main to other "
+        "branches.",
+        """\
+kind: Environment
+spec:
+  controlPlane:
+    branch: main
+""",
+        "Give the environment a branch of its own.",
+    ),
+    ProblemCode(
+        "environment-circle",
+        "error",
+        "Environments name each other as next in a circle, so that a promotion never ends.",
+        """\
+# dev names stage, and stage names dev
+annotations:
+  kalypso.io/next-environment: dev
+""",
+        "Remove one of the names.",
+    ),
+    ProblemCode(
+        "environment-unreached",
+        "note",
+        "No other Environment names this one as next.",
+        """\
+# on the Environment before stage
+annotations:
+  kalypso.io/next-environment: stage
+""",
+        "Annotate the environment before it, unless a variable NEXT_ENVIRONMENT names it.",
+    ),
+    ProblemCode(
+        "first-environment-ambiguous",
+        "error",
+        "New commits of main may begin in several environments.",
+        """\
+annotations:
+  kalypso.io/first-environment: "true"
+""",
+        "Annotate the first one.",
+    ),
+    ProblemCode(
+        "next-environment-unknown",
+        "error",
+        "An Environment names one as next that does not exist.",
+        """\
+annotations:
+  kalypso.io/next-environment: stge
+""",
+        "Correct the name.",
+    ),
+    ProblemCode(
+        "base-repo-missing",
+        "error",
+        "The environment branch has no BaseRepo named `main`: it takes nothing over from main.",
+        """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: BaseRepo
+metadata:
+  name: base   # must be main
+""",
+        "Add `base-repo.yaml`, or rename the BaseRepo. `cd` writes the file when it promotes "
+        "the first commit.",
+    ),
+    ProblemCode(
+        "base-repo-nested",
+        "warning",
+        "A base repository has a BaseRepo itself. Bases of bases are not read.",
+        """\
+# on main
+kind: BaseRepo
+""",
+        "Remove it from there.",
+    ),
+    ProblemCode(
+        "base-repo-unreadable",
+        "error",
+        "The repository, branch or commit of a BaseRepo cannot be read.",
+        """\
+kind: BaseRepo
+spec:
+  repo: https://github.com/contoso/contol-plane
+""",
+        "Correct the BaseRepo, or give access to its repository.",
+    ),
+    ProblemCode(
+        "base-repo-not-writable",
+        "error",
+        "The form of `base-repo.yaml` does not permit to set the commit alone.",
+        "spec: &base {repo: https://github.com/contoso/control-plane, branch: main, path: .}",
+        "Write the BaseRepo in plain form.",
+    ),
+    ProblemCode(
+        "registration-named-as-base",
+        "warning",
+        "A WorkloadRegistration has the name of a BaseRepo. Upstream's operator cannot fetch both.",
+        """\
+kind: WorkloadRegistration
+metadata:
+  name: main
+""",
+        "Rename the registration.",
+    ),
+)

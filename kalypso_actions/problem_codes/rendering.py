@@ -1,0 +1,84 @@
+"""Templates."""
+
+from __future__ import annotations
+
+from kalypso_actions.problem_codes.row import ProblemCode
+
+CODES = (
+    ProblemCode(
+        "template-invalid",
+        "error",
+        "A manifest of a Template does not compile, or its engine is unknown.",
+        """\
+manifests:
+  - |
+    namespace: {{ .Namespace }
+""",
+        "Correct the manifest at the place that the message names.",
+    ),
+    ProblemCode(
+        "template-missing",
+        "error",
+        "A ClusterType names a Template that does not exist.",
+        """\
+kind: ClusterType
+spec:
+  reconciler: argcd
+""",
+        "Add the Template to main, or correct the name.",
+    ),
+    ProblemCode(
+        "template-type-unknown",
+        "error",
+        "The `type` of a Template is none that Kubernetes accepts.",
+        """\
+kind: Template
+spec:
+  type: configmap
+""",
+        "Write `reconciler`, `namespace` or `config`.",
+    ),
+    ProblemCode(
+        "template-type-wrong",
+        "warning",
+        "A ClusterType names a Template of another `type`, such as one for configuration as "
+        "its reconciler.",
+        """\
+kind: ClusterType
+spec:
+  reconciler: configmap   # its type is config
+""",
+        "Name a Template of the right type, or correct the type of the Template.",
+    ),
+    ProblemCode(
+        "templates-unchecked",
+        "warning",
+        "The Templates of cluster types cannot be checked, because the branch that has them "
+        "was not given.",
+        "kalypso validate dev",
+        "Validate together with main.",
+    ),
+    ProblemCode(
+        "template-failed",
+        "error",
+        "A Template fails for an assignment. The message is that of Go's templates or of Jinja2.",
+        """\
+manifests:
+  - |
+    url: {{ .Manifest.repo }}   # the field is Manifests
+""",
+        "Correct the Template, or the configuration that it reads.",
+    ),
+    ProblemCode(
+        "namespace-invalid",
+        "error",
+        "The name of an assignment's namespace is too long, or not a name of Kubernetes.",
+        """\
+# dev-a-very-long-cluster-type-a-very-long-workload-and-its-target
+kind: ClusterType
+metadata:
+  name: a-very-long-cluster-type
+""",
+        "Give the target, the workload or the cluster type a shorter name.",
+    ),
+)

@@ -1,0 +1,22 @@
+"""One kind of problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemCode:
+    """A kind of problem: its stable name, cause, an example that has it, and the repair.
+
+    `level` is that of `kalypso validate`; other commands may report less.
+    """
+
+    name: str
+    level: Level
+    cause: str
+    example: str
+    repair: str

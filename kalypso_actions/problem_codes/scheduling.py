@@ -1,0 +1,184 @@
+"""Policies, cluster types, targets and registrations."""
+
+from __future__ import annotations
+
+from kalypso_actions.problem_codes.row import ProblemCode
+
+CODES = (
+    ProblemCode(
+        "selector-invalid",
+        "error",
+        "Kubernetes refuses this label selector.",
+        """\
+matchExpressions:
+  - key: size
+    operator: Equals
+    values: [large]
+""",
+        "Correct the key, the operator or the values.",
+    ),
+    ProblemCode(
+        "policy-without-cluster-types",
+        "warning",
+        "The `clusterTypeSelector` matches no cluster type. The policy schedules nothing.",
+        """\
+clusterTypeSelector:
+  labelSelector:
+    matchLabels:
+      size: egde   # the cluster types have edge
+""",
+        "Correct the label; the advice names the nearest one that exists.",
+    ),
+    ProblemCode(
+        "policy-without-targets",
+        "warning",
+        "The `deploymentTargetSelector` matches no deployment target. The policy schedules "
+        "nothing.",
+        """\
+deploymentTargetSelector:
+  labelSelector:
+    matchLabels:
+      purpose: functional-tset
+""",
+        "Correct the label; the advice names the nearest one that exists.",
+    ),
+    ProblemCode(
+        "policy-workspace-unknown",
+        "warning",
+        "No WorkloadRegistration has the workspace that a policy asks for.",
+        """\
+deploymentTargetSelector:
+  workspace: team-rockets   # the registration has team-rocket
+""",
+        "Correct the workspace here, or in the registration.",
+    ),
+    ProblemCode(
+        "policies-equal",
+        "warning",
+        "Two policies have equal selectors. One of them has no effect.",
+        """\
+# two policies with this selector of targets, and with equal ones of cluster types
+deploymentTargetSelector:
+  labelSelector:
+    matchLabels:
+      purpose: functional-test
+""",
+        "Remove one, or correct its selectors.",
+    ),
+    ProblemCode(
+        "target-unselected",
+        "warning",
+        "No policy selects these deployment targets: their workload runs nowhere in this "
+        "environment.",
+        """\
+# in a Workload
+deploymentTargets:
+  - name: functional-test
+    labels:
+      purpose: functionaltest
+""",
+        "Add a policy, or correct the labels of the target or of the policy.",
+    ),
+    ProblemCode(
+        "cluster-type-unselected",
+        "note",
+        "No policy selects this cluster type: nothing runs on it.",
+        """\
+kind: ClusterType
+metadata:
+  name: large
+  labels:
+    size: large   # no clusterTypeSelector matches it
+""",
+        "Add a policy if workloads belong there.",
+    ),
+    ProblemCode(
+        "registration-without-workspace",
+        "warning",
+        "Policies ask for workspaces, and this WorkloadRegistration has none: they never "
+        "select its targets.",
+        """\
+kind: WorkloadRegistration
+spec:
+  workload: {repo: https://github.com/contoso/boards, branch: main, path: .}
+  # workspace: team-rocket
+""",
+        "Add `workspace`.",
+    ),
+    ProblemCode(
+        "registration-foreign-kind",
+        "error",
+        "A registered repository has other documents than Workloads. They would affect the "
+        "whole fleet.",
+        """\
+# in the repository of an application
+kind: ClusterType
+""",
+        "Move them out of the registered folder.",
+    ),
+    ProblemCode(
+        "registration-unread",
+        "note",
+        "A registered repository was not read. Nothing is said about its Workloads.",
+        """\
+kind: WorkloadRegistration
+spec:
+  workload: {repo: https://github.com/contoso/boards, branch: main, path: .}
+""",
+        "Give it with `--source URL=PATH`, or check the control plane by its URL.",
+    ),
+    ProblemCode(
+        "application-missing",
+        "warning",
+        "A registered repository cannot be read, and has never been: its application is "
+        "missing from the fleet.",
+        """\
+kind: WorkloadRegistration
+spec:
+  workload: {repo: https://github.com/contoso/baords, branch: main, path: .}
+""",
+        "Correct the registration, or give access to its repository.",
+    ),
+    ProblemCode(
+        "workload-conflict",
+        "error",
+        "Two registrations, or a registration and the control plane, deliver the same "
+        "Workload or target.",
+        """\
+kind: Workload
+metadata:
+  name: boards   # also in another registered repository
+""",
+        "Rename one, or remove a registration.",
+    ),
+    ProblemCode(
+        "target-duplicate",
+        "error",
+        "Two deployment targets of an environment have the same name.",
+        """\
+deploymentTargets:
+  - name: test
+    environment: dev
+  - name: test
+    environment: dev
+""",
+        "Rename the target, its workload, or the other target.",
+    ),
+    ProblemCode(
+        "target-environment-unknown",
+        "warning",
+        "A deployment target names an environment that this control plane does not have.",
+        """\
+kind: Workload
+metadata:
+  annotations:
+    kalypso.io/foreign-environments: prod-eu, prod-us
+spec:
+  deploymentTargets:
+    - name: test
+      environment: devv   # neither known nor foreign
+""",
+        "Correct the name. If it belongs to another control plane, name it in the Workload's "
+        "annotation `kalypso.io/foreign-environments`.",
+    ),
+)

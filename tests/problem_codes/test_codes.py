@@ -1,0 +1,65 @@
+"""The package uses the codes of the table, and the table has no others."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from kalypso_actions.problem_codes import CODES, TOPICS, ProblemCode
+
+PACKAGE: Final = Path(__file__).parents[2] / "kalypso_actions"
+TABLE: Final = PACKAGE / "problem_codes"
+NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+POSITIONS: Final = {"Problem": 3, "KalypsoError": 3, "UsageError": 3, "_problem": 0, "_report": 1}
+"""The position of the code among the arguments of a call."""
+
+
+def codes_in(file: Path) -> Iterator[str]:
+    """Return the codes that a module gives to problems."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+            position = POSITIONS.get(name, len(node.args))
+            yield from texts(node.args[position : position + 1])
+            yield from texts(item.value for item in node.keywords if item.arg == "code")
+        elif isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "code":
+            yield from texts([node.value] if node.value else [])
+
+
+def texts(values: Iterable[ast.expr]) -> Iterator[str]:
+    for value in values:
+        for node in ast.walk(value):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+                yield node.value
+
+
+def used_codes() -> dict[str, str]:
+    """Return the modules of the package by the codes that they use."""
+    return {
+        code: str(file.relative_to(PACKAGE))
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if TABLE not in file.parents
+        for code in codes_in(file)
+        if NAME.fullmatch(code)
+    }
+
+
+def test_every_code_of_the_package_is_in_the_table() -> None:
+    assert {code: file for code, file in used_codes().items() if code not in CODES} == {}
+
+
+def test_codes_are_unique() -> None:
+    assert len(CODES) == sum(map(len, TOPICS.values()))
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
+def test_rows_are_complete(code: ProblemCode) -> None:
+    assert NAME.fullmatch(code.name)
+    assert code.cause.endswith(".")
+    assert code.repair.endswith(".")
+    assert code.example

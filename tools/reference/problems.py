@@ -1,0 +1,34 @@
+"""The page of all kinds of problems."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.problem_codes import TOPICS, ProblemCode
+
+PAGE: Final = """\
+# Problems
+
+Written by `make docs` from `kalypso_actions/problem_codes`. Each line that a command prints about a
+problem ends with the code of its kind, such as `[policy-without-targets]`; JSON has it as `code`.
+Failures of GitHub, Azure and programs have no code.
+
+An error makes `kalypso validate` fail, a warning does not. A note is counted, and shown with
+`--verbose`. Options such as `on-failure: keep` turn errors of one assignment into warnings.
+"""
+
+
+def problems_text() -> str:
+    """A page with every code, by topic."""
+    parts = [PAGE]
+    for topic, codes in TOPICS.items():
+        parts += [f"## {topic}\n", *map(_section, codes)]
+    return "\n".join(parts)
+
+
+def _section(code: ProblemCode) -> str:
+    example = f"```text\n{code.example.rstrip()}\n```"
+    return (
+        f"### {code.name}\n\n{code.level.capitalize()}. {code.cause}\n\n{example}\n\n"
+        f"{code.repair}\n"
+    )
