@@ -98,9 +98,16 @@ CHAIN_BREAKS: Final = (
     Break(
         "silent clusters count as deleted",
         f"{COMMANDS}/check_promote/deleted_clusters.py",
-        "        self._deleted.update(deleted)\n",
-        "        self._deleted.update(clusters)\n",
+        "        self._deleted |= dict.fromkeys(deleted, now)\n",
+        "        self._deleted |= dict.fromkeys(clusters, now)\n",
         (f"{CHECK_PROMOTE}_lost.py::test_a_cluster_that_azure_still_has_counts",),
+    ),
+    Break(
+        "a cluster that is created again does not count",
+        f"{COMPLIANCE}/deleted_clusters.py",
+        "found_at is not None and (report.reported_at or NEVER) <= found_at",
+        "found_at is not None",
+        (f"{CHECK_PROMOTE}_lost.py::test_a_cluster_that_is_created_again_counts",),
     ),
     Break(
         "every 404 means a deleted cluster",
@@ -112,8 +119,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "clusters of a former name are overlooked",
         f"{COMMANDS}/check_promote/other_urls.py",
-        "        former.update(new)\n",
-        "        new.clear()\n",
+        "self._leads_to(key, branch))",
+        "not self._leads_to(key, branch))",
         (f"{CHECK_PROMOTE}_other_urls.py::test_the_clusters_of_a_former_name_count",),
     ),
     Break(
