@@ -16,24 +16,29 @@ from kalypso_actions.compliance.assessment import (
     ForeignPaths,
     Requirements,
     assess,
-    missing_cluster_types,
 )
 from kalypso_actions.compliance.clusters import Cluster, ClusterState, DesiredState
-from kalypso_actions.compliance.interface import ClusterLookup, ClusterReports
+from kalypso_actions.compliance.interface import (
+    LOOKUP_INTERVAL,
+    ClusterReports,
+    DeletionLookup,
+    FollowerLookup,
+)
 from kalypso_actions.compliance.paths import EnvironmentTree
 from kalypso_actions.compliance.revisions import synced_commit
 
 __all__ = [
+    "LOOKUP_INTERVAL",
     "Assessment",
     "Cluster",
-    "ClusterLookup",
     "ClusterReports",
     "ClusterState",
+    "DeletionLookup",
     "DesiredState",
     "EnvironmentTree",
+    "FollowerLookup",
     "ForeignPaths",
     "Requirements",
     "assess",
-    "missing_cluster_types",
     "synced_commit",
 ]

@@ -136,11 +136,12 @@ def assess(
     not_ours = _foreign_paths(followed)
     counted_clusters = tuple(filter(requirements.counts, clusters))
     uncounted = tuple(cluster for cluster in clusters if cluster not in counted_clusters)
-    reporting = {cluster.cluster_type for cluster in counted_clusters}
-    missing = tuple(sorted(desired.tree.reporting - reporting))
+    missing = _without(clusters, desired.tree)
     in_grace = now - started <= requirements.grace
     if counted_clusters:
-        verdict, reason = _verdict(counted_clusters, missing, requirements)
+        unreached = set(_without(counted_clusters, desired.tree)).difference(missing)
+        awaited = tuple(cluster for cluster in uncounted if cluster.cluster_type in unreached)
+        verdict, reason = _verdict(counted_clusters, awaited, missing, requirements)
     elif uncounted:
         verdict = "waiting" if requirements.require_targets else "compliant"
         reason = _awaited(uncounted, ())
@@ -149,17 +150,9 @@ def assess(
     return Assessment(verdict, clusters, missing, reason, not_ours, uncounted)
 
 
-def missing_cluster_types(
-    reports: Iterable[ClusterReport], tree: EnvironmentTree, requirements: Requirements
-) -> frozenset[str]:
-    """Return the cluster types with assignments that no cluster follows."""
-    return tree.reporting.difference(
-        *(
-            followed_paths(report, tree).cluster_types
-            for report in reports
-            if not requirements.ignores(report)
-        )
-    )
+def _without(clusters: Iterable[Cluster], tree: EnvironmentTree) -> tuple[str, ...]:
+    """Return the cluster types whose clusters should report, and none of these does."""
+    return tuple(sorted(tree.reporting - {cluster.cluster_type for cluster in clusters}))
 
 
 def _foreign_paths(
@@ -179,20 +172,27 @@ def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
     def key(cluster: Cluster) -> tuple[str, str]:
         return cluster.cluster_type, cluster.id.lower()
 
-    worst_last = sorted(clusters, key=lambda one: (key(one), STATES.index(one.state)))
+    worst_last = sorted(clusters, key=lambda cluster: (key(cluster), STATES.index(cluster.state)))
     return tuple(list(group)[-1] for _, group in groupby(worst_last, key))
 
 
 def _verdict(
-    clusters: Sequence[Cluster], missing: Sequence[str], requirements: Requirements
+    clusters: Sequence[Cluster],
+    unreached: Sequence[Cluster],
+    missing: Sequence[str],
+    requirements: Requirements,
 ) -> tuple[Verdict, str]:
-    """Return the verdict, and the reason."""
+    """Return the verdict, and the reason.
+
+    The `unreached` clusters do not count, and are the only ones of their cluster types.
+    """
     groups = _groups(clusters)
     if any(_fails(group, requirements) for group in groups):
         return "failed", _failure(clusters)
-    awaited = missing if requirements.missing == "fail" else ()
-    if awaited or not all(_complies(group, requirements) for group in groups):
-        return "waiting", _awaited(clusters, awaited)
+    if requirements.missing == "warn":
+        unreached, missing = (), ()
+    if unreached or missing or not all(_complies(group, requirements) for group in groups):
+        return "waiting", _awaited((*clusters, *unreached), missing)
     complying = sum(cluster.state == "compliant" for cluster in clusters)
     return "compliant", counted(complying, "cluster complies", "clusters comply")
 

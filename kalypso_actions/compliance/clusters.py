@@ -222,7 +222,9 @@ def _failing_since(report: ClusterReport, unready: list[Condition], started: dat
 
     `Unknown` conditions do not count: Flux begins to work on an object whether or not it fails.
     """
-    moments = [one.last_transition for one in unready if one.status.lower() == "false"]
+    moments = [
+        condition.last_transition for condition in unready if condition.status.lower() == "false"
+    ]
     known = [moment for moment in (report.source_updated_at, *moments) if moment is not None]
     return max(known, default=started)
 

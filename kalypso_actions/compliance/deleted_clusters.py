@@ -5,7 +5,7 @@ Deleted resources linger there, up to 30 hours (ansible-collections/azure#1994).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -53,6 +53,15 @@ def doubtful_clusters(
         elif cluster.state not in {"compliant", "ahead"}:
             others[cluster.id] = None
     return (*failed, *[cluster for cluster in others if cluster not in failed][:MOST])
+
+
+def is_of_deleted_cluster(report: ClusterReport, deleted: Mapping[str, datetime]) -> bool:
+    """Return whether a report lingers; `deleted` says when clusters were found not to exist.
+
+    A report from after that moment is of a cluster that was created again under the same id.
+    """
+    found_at = deleted.get(report.cluster)
+    return found_at is not None and (report.reported_at or NEVER) <= found_at
 
 
 def deleted_clusters_warning(clusters: Sequence[str], where: Location) -> Problem:

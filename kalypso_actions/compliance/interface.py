@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from datetime import timedelta
+from typing import Final, Protocol, runtime_checkable
 
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 
@@ -34,12 +35,21 @@ class ClusterReports(Protocol):
         """Close the connections."""
 
 
+LOOKUP_INTERVAL: Final = timedelta(minutes=5)
+"""The time between two questions about the same branch or cluster: the answers rarely change."""
+
+
 @runtime_checkable
-class ClusterLookup(Protocol):
-    """A source that can say more about clusters. Sources may leave it out."""
+class FollowerLookup(Protocol):
+    """A source that can list clusters by the name of a branch alone. Sources may leave it out."""
 
     def followers(self, branch: str) -> Sequence[BranchFollower]:
         """Return the clusters that follow a branch of this name, of any repository."""
 
+
+@runtime_checkable
+class DeletionLookup(Protocol):
+    """A source that knows whether clusters exist. Sources may leave it out."""
+
     def deleted(self, clusters: Iterable[str]) -> Collection[str]:
-        """Return which of these clusters certainly exist no longer; their reports do not count."""
+        """Return which of these clusters certainly exist no longer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from kalypso_actions.compliance.paths import EnvironmentTree, cluster_type_of
@@ -19,25 +19,24 @@ def followers_by_other_urls(
     followers: Iterable[BranchFollower],
     repository_url: str,
     tree: EnvironmentTree,
-    missing: Iterable[str],
+    cluster_types: Collection[str],
 ) -> tuple[BranchFollower, ...]:
-    """Return the followers with a path of a missing cluster type, sorted by cluster.
+    """Return the followers with a path of these cluster types at other URLs than this one.
 
-    `missing` are the cluster types of the tree that no cluster follows at `repository_url`.
+    Those whose paths hold the whole tree come last; all are sorted by cluster.
     """
-    wanted = set(missing)
     key = repository_key(repository_url)
-    return tuple(
-        sorted(
-            (
-                follower
-                for follower in followers
-                if key_of(follower) not in {"", key}
-                and any(cluster_type_of(path.path, tree) in wanted for path in follower.paths)
-            ),
-            key=lambda follower: follower.cluster.lower(),
-        )
-    )
+    named = []
+    whole = []
+    for follower in sorted(followers, key=lambda follower: follower.cluster.lower()):
+        if not cluster_types or key_of(follower) in {"", key}:
+            continue
+        types = {cluster_type_of(path.path, tree) for path in follower.paths}
+        if types.intersection(cluster_types):
+            named.append(follower)
+        elif "" in types or not types:
+            whole.append(follower)
+    return (*named, *whole)
 
 
 def key_of(follower: BranchFollower) -> str:
@@ -58,8 +57,8 @@ def other_urls_warning(
     ]
     verb = counted(len(followers), "cluster follows", "clusters follow")
     return Problem(
-        f"{verb} the branch {branch!r} of another repository by a path of a cluster type without a "
-        f"cluster: {abbreviated(names, MOST_NAMES)}",
+        f"{verb} the branch {branch!r} of another repository by a path that holds a cluster type "
+        f"without a cluster: {abbreviated(names, MOST_NAMES)}",
         where,
         f"if they belong here, let their Flux configurations follow {repository_url}",
     )

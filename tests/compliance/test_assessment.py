@@ -226,8 +226,11 @@ def test_unreachable_clusters(
 
 def test_an_unreachable_cluster_does_not_stand_for_its_type() -> None:
     big = healthy_report("big", "./large", unreachable="Expired")
-    assessment = assessed([*drones(1), big], ("drone", "large"), unreachable="ignore")
-    assert (assessment.verdict, assessment.missing) == ("waiting", ("large",))
+    given = [*drones(1), big], ("drone", "large")
+    assessment = assessed(*given, unreachable="ignore")
+    assert (assessment.verdict, assessment.missing) == ("waiting", ())
+    assert assessment.reason == "unreachable: big"
+    assert assessed(*given, unreachable="ignore", missing="warn").verdict == "compliant"
 
 
 def test_a_verdict_without_unreachable_clusters_warns() -> None:

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.compliance import Requirements, missing_cluster_types
 from kalypso_actions.compliance.other_urls import followers_by_other_urls, other_urls_warning
 from kalypso_actions.compliance.paths import EnvironmentTree
 from kalypso_actions.errors import Location
 from kalypso_actions.model.cluster_reports import BranchFollower
-from tests.compliance.cluster_reports import healthy_report, reported_paths
+from tests.compliance.cluster_reports import reported_paths
 
 OURS = "https://github.com/acme/gitops"
 OTHER = "https://ghe.acme.example/acme/gitops"
@@ -21,25 +20,28 @@ TREE = EnvironmentTree("", frozenset({"drone", "large"}), frozenset({"drone", "l
         pytest.param("https://github.com/acme/old", "./drone/web", True, id="another repository"),
         pytest.param(f"{OURS}.git", "./drone", False, id="the repository itself"),
         pytest.param("ssh://git@ssh.github.com:443/acme/gitops", "./drone", False, id="by ssh"),
-        pytest.param(OTHER, "./large", False, id="a type that is not missing"),
-        pytest.param(OTHER, "./", False, id="the whole tree"),
+        pytest.param(OTHER, "./large", False, id="another type"),
+        pytest.param(OTHER, "./", True, id="the whole tree"),
+        pytest.param(OURS.replace("https", "http"), "./", False, id="by http"),
         pytest.param(OTHER, "./x", False, id="another path"),
         pytest.param("", "./drone", False, id="no URL"),
         pytest.param("https://[x/acme/gitops", "./drone", False, id="not a URL"),
     ],
 )
-def test_who_follows_a_missing_cluster_type(url: str, path: str, *, counts: bool) -> None:
+def test_who_follows_a_cluster_type(url: str, path: str, *, counts: bool) -> None:
     follower = BranchFollower("clusters/a", url, reported_paths("./monitoring", path))
     assert followers_by_other_urls([follower], OURS, TREE, {"drone"}) == (follower,) * counts
 
 
-def test_which_cluster_types_are_missing() -> None:
-    reports = [healthy_report("a", "./large"), healthy_report("b", "./drone")]
-    assert missing_cluster_types(reports, TREE, Requirements()) == set()
-    assert missing_cluster_types(reports[:1], TREE, Requirements()) == {"drone"}
-    ignoring = Requirements(ignore_clusters=("*/b",))
-    assert missing_cluster_types(reports, TREE, ignoring) == {"drone"}
-    assert missing_cluster_types([healthy_report(path="./")], TREE, Requirements()) == TREE.assigned
+def test_followers_of_the_whole_tree_come_last() -> None:
+    paths = {"d": "./drone", "c": "./", "a": "", "b": "./drone/web"}
+    followers = [
+        BranchFollower(name, OTHER, reported_paths(path) if path else ())
+        for name, path in paths.items()
+    ]
+    others = followers_by_other_urls(followers, OURS, TREE, {"drone"})
+    assert "".join(follower.cluster for follower in others) == "bdac"
+    assert followers_by_other_urls(followers, OURS, TREE, ()) == ()
 
 
 def test_a_warning_names_ten_clusters_and_no_password() -> None:

@@ -1,94 +1,102 @@
-"""Clusters of missing cluster types that follow a GitOps branch by another URL."""
+"""Clusters that follow a GitOps branch by another URL."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.github import repositories
+from kalypso_actions.clients.github.errors import GitHubError
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch
-from kalypso_actions.compliance import ClusterLookup, ClusterReports, EnvironmentTree
+from kalypso_actions.compliance import (
+    LOOKUP_INTERVAL,
+    ClusterReports,
+    EnvironmentTree,
+    FollowerLookup,
+)
 from kalypso_actions.compliance.other_urls import (
-    MOST_NAMES,
     followers_by_other_urls,
     key_of,
     other_urls_warning,
 )
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.cluster_reports import BranchFollower
+from kalypso_actions.model.urls import owner_of, repository_key
 
-INTERVAL: Final = timedelta(minutes=5)
-"""The time between two questions about the same branch: people change URLs rarely."""
+UNREADABLE: Final = frozenset({403, 404, 451})
+"""GitHub's answers for a repository that the token may not see, or that does not exist."""
 
 
 class OtherUrls:
     """Asks who follows a GitOps branch by another URL.
 
     The clusters of a former name of the repository count, since GitHub redirects git. A warning
-    names the others.
+    names the others, if they have a cluster type that is missing.
     """
 
     def __init__(self, context: CommandContext, reports: ClusterReports) -> None:
         self._context = context
-        self._lookup = reports if isinstance(reports, ClusterLookup) else None
-        self._asked_at: dict[GitOpsBranch, datetime] = {}
-        self._warnings: dict[GitOpsBranch, Problem] = {}
-        self._former_urls: dict[str, dict[str, str]] = {}
-        self._ids: dict[str, int] = {}
+        self._lookup = reports if isinstance(reports, FollowerLookup) else None
+        self._followers: dict[str, tuple[datetime, Sequence[BranchFollower]]] = {}
+        self._ids: dict[str, int | None] = {}
 
-    def former_urls(self, repository: str) -> tuple[str, ...]:
-        """Return the URLs with former names of a repository (`owner/name`) that clusters follow."""
-        return tuple(self._former_urls.get(repository, {}).values())
+    def former_urls(self, branch: GitOpsBranch, tree: EnvironmentTree) -> tuple[str, ...]:
+        """Return the URLs with former names that clusters of a tree follow.
 
-    def warnings(self, branch: GitOpsBranch) -> list[Problem]:
-        """Return the warning about the clusters that do not count."""
-        return [self._warnings[branch]] if branch in self._warnings else []
-
-    def look(
-        self, branch: GitOpsBranch, tree: EnvironmentTree, missing: Collection[str]
-    ) -> tuple[str, ...]:
-        """Look for clusters of missing cluster types; return the new URLs with former names.
-
-        Raise KalypsoError if the source of reports cannot be read.
+        Raise KalypsoError if the clusters, or GitHub's repositories, cannot be read.
         """
-        if not missing or self._lookup is None:
-            self._warnings.pop(branch, None)
+        urls = {
+            key_of(follower): follower.repository_url
+            for follower in self._at_other_urls(branch, tree, tree.reporting)
+        }
+        return tuple(url for key, url in urls.items() if self._leads_to(key, branch))
+
+    def warnings(
+        self, branch: GitOpsBranch, tree: EnvironmentTree, missing: Collection[str]
+    ) -> list[Problem]:
+        """Return the warning about clusters that do not count, though their types are missing."""
+        strangers = [
+            follower
+            for follower in self._at_other_urls(branch, tree, missing)
+            if not self._leads_to(key_of(follower), branch)
+        ]
+        if not strangers:
+            return []
+        where = Location(self._context.url(branch.repository))
+        return [other_urls_warning(strangers, branch.url, branch.branch, where)]
+
+    def _at_other_urls(
+        self, branch: GitOpsBranch, tree: EnvironmentTree, cluster_types: Collection[str]
+    ) -> Sequence[BranchFollower]:
+        if self._lookup is None or not cluster_types:
             return ()
         now = self._context.runtime.now()
-        if branch in self._asked_at and now - self._asked_at[branch] < INTERVAL:
-            return ()
-        self._asked_at[branch] = now
-        followers = followers_by_other_urls(
-            self._lookup.followers(branch.branch), branch.url, tree, missing
-        )
-        former = self._former_urls.setdefault(branch.repository, {})
-        urls = {key_of(follower): follower.repository_url for follower in followers}
-        new = {
-            key: url
-            for key, url in list(urls.items())[:MOST_NAMES]
-            if key not in former and self._leads_to(key, branch.repository)
-        }
-        former.update(new)
-        others = [follower for follower in followers if key_of(follower) not in former]
-        self._warnings.pop(branch, None)
-        if others:
-            where = Location(self._context.url(branch.repository))
-            self._warnings[branch] = other_urls_warning(others, branch.url, branch.branch, where)
-        return tuple(new.values())
+        asked_at, followers = self._followers.get(branch.branch, (None, ()))
+        if asked_at is None or now - asked_at >= LOOKUP_INTERVAL:
+            followers = self._lookup.followers(branch.branch)
+            self._followers[branch.branch] = now, followers
+        return followers_by_other_urls(followers, branch.url, tree, cluster_types)
 
-    def _leads_to(self, key: str, repository: str) -> bool:
-        """Return whether GitHub redirects the repository with this key to another one.
+    def _leads_to(self, key: str, branch: GitOpsBranch) -> bool:
+        """Return whether GitHub redirects the repository with this key to that of a branch.
 
-        Repositories that cannot be read, and those of another server, do not lead anywhere.
+        Repositories that the token cannot see, and those of another server, lead nowhere.
         """
-        try:
-            name = self._context.repository(f"https://{key}")
-            return self._id(name) == self._id(repository)
-        except KalypsoError:
+        server, _, name = key.partition("/")
+        if server != repository_key(self._context.github.server.server_url) or not owner_of(name):
             return False
+        identity = self._id(name)
+        return identity is not None and identity == self._id(branch.repository)
 
-    def _id(self, repository: str) -> int:
+    def _id(self, repository: str) -> int | None:
+        """Return the id of a repository; None for one that the token cannot see."""
         if repository not in self._ids:
-            self._ids[repository] = repositories.get(self._context.github, repository).id
+            try:
+                self._ids[repository] = repositories.get(self._context.github, repository).id
+            except GitHubError as error:
+                if error.status not in UNREADABLE:
+                    raise
+                self._ids[repository] = None
         return self._ids[repository]

@@ -24,7 +24,6 @@ from kalypso_actions.compliance import (
     ForeignPaths,
     Requirements,
     assess,
-    missing_cluster_types,
 )
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.compliance.deleted_clusters import (
@@ -151,21 +150,19 @@ class Watch:
     def read_reports(self) -> ReportsOfBranches:
         """Read the reports of the clusters that follow the branches. Raise KalypsoError."""
         reports: dict[tuple[str, str], Sequence[ClusterReport]] = {}
+        at_urls: dict[tuple[str, str], Sequence[ClusterReport]] = {}
         for followed in self._branches:
             tree, branch = self._tree(followed), followed.branch
             if not tree.reporting:
                 continue
-            key = branch.url, branch.branch
-            if key not in reports:
-                urls = branch.url, *self._other_urls.former_urls(branch.repository)
-                reports[key] = self._reports_at(urls, branch.branch)
-            missing = missing_cluster_types(reports[key], tree, self._requirements)
-            urls = self._other_urls.look(branch, tree, missing)
-            reports[key] = (*reports[key], *self._reports_at(urls, branch.branch))
+            urls = branch.url, *self._other_urls.former_urls(branch, tree)
+            for url in urls:
+                if (url, branch.branch) not in at_urls:
+                    at_urls[url, branch.branch] = self._reports.reports(url, branch.branch)
+            reports[branch.url, branch.branch] = tuple(
+                report for url in urls for report in at_urls[url, branch.branch]
+            )
         return reports
-
-    def _reports_at(self, urls: Sequence[str], branch: str) -> tuple[ClusterReport, ...]:
-        return tuple(report for url in urls for report in self._reports.reports(url, branch))
 
     def observe(self, reports: ReportsOfBranches, started: datetime) -> Observation:
         """Judge reports that were read before the branches.
@@ -190,17 +187,22 @@ class Watch:
             if branch.holds:
                 where = Location(self._context.url(branch.branch.repository))
                 advice = self._reports.no_reports_advice
-                warnings += assessment.warnings(self._tree(branch), where, advice)
-                warnings += self._other_urls.warnings(branch.branch)
+                tree, missing = self._tree(branch), assessment.missing
+                warnings += assessment.warnings(tree, where, advice)
+                warnings += self._other_urls.warnings(branch.branch, tree, missing)
                 deleted = self._deleted.among(self._reports_of(branch, reports) or ())
                 if deleted:
                     warnings.append(deleted_clusters_warning(deleted, where))
         return Observation(
             tuple(branches),
-            tuple(cluster for one in assessments for cluster in one.clusters),
-            tuple(dict.fromkeys(name for one in assessments for name in one.missing)),
+            tuple(cluster for of_branch in assessments for cluster in of_branch.clusters),
+            tuple(dict.fromkeys(name for of_branch in assessments for name in of_branch.missing)),
             tuple(dict.fromkeys(warnings)),
-            tuple(dict.fromkeys(foreign for one in assessments for foreign in one.not_ours)),
+            tuple(
+                dict.fromkeys(
+                    foreign for of_branch in assessments for foreign in of_branch.not_ours
+                )
+            ),
         )
 
     def _left(self) -> Superseded | None:

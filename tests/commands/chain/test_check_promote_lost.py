@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -92,6 +93,27 @@ def test_a_deleted_cluster_leaves_the_count(acme: Organisation, behaviour: str) 
     assert document(outcome).clusters == {"compliant": 2}
     (warning,) = document(outcome).warnings
     assert warning.message == f"the reports of 1 deleted cluster do not count: {name}"
+
+
+def test_a_cluster_that_is_created_again_counts(acme: Organisation) -> None:
+    name = second_drone(acme, behaviour="follow")
+    commit = main_commit(acme)
+    merge(acme, commit)
+    acme.clock.sleep(120)
+    acme.sandbox.azure.delete(name)
+    acme.cluster("dev", "drone", delay=480)
+    merged = merge(acme, commit, config="2")
+    sleep, created = acme.clock.sleep, [acme.clock() + timedelta(minutes=5)]
+
+    def sleeping(seconds: float) -> None:
+        sleep(seconds)
+        if created and acme.clock() >= created[0]:
+            created.clear()
+            second_drone(acme, behaviour="fail")
+
+    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
+    outcome = check(acme, merged, commit)
+    assert (verdict(outcome), document(outcome).warnings) == ("failed", ())
 
 
 def test_a_cluster_that_azure_still_has_counts(acme: Organisation) -> None:

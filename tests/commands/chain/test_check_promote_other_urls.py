@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox.faults import Fault
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
 
@@ -33,6 +35,31 @@ def test_the_clusters_of_a_former_name_count(acme: Organisation) -> None:
     assert verdict(check(acme, merge(acme, commit, config="2"), missing="warn")) == "failed"
 
 
+def test_some_clusters_of_a_type_follow_a_former_name(acme: Organisation) -> None:
+    """They count beside those of the present name, whose type is not missing."""
+    acme.sandbox.repository(GITOPS).former_names.append("acme/fleet")
+    for number in range(12):
+        acme.sandbox.create_repository(f"acme/a-{number}")
+        follow(acme, f"other-{number}", f"{acme.sandbox.url}/acme/a-{number}", "./drone")
+    former = f"{acme.sandbox.url}/acme/fleet"
+    acme.cluster("dev", "late", repository=former, paths=["./drone"], behaviour="fail")
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit)
+    assert verdict(outcome) == "failed"
+    assert document(outcome).clusters == {"compliant": 2, "failed": 1}
+
+
+def test_github_does_not_say_which_repository_a_name_leads_to(acme: Organisation) -> None:
+    follow(acme, "late", f"{acme.sandbox.url}/acme/fleet")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with (
+        acme.sandbox.faults.on(Fault("GET", "/repos/acme/fleet", "status", count=0)),
+        pytest.raises(KalypsoError, match="the repository cannot be read"),
+    ):
+        check(acme, merged, commit)
+
+
 def test_clusters_of_another_host_or_repository_are_named(acme: Organisation) -> None:
     password = OTHER.replace("https://", "https://user:secret@")
     follow(acme, "drone", password)
@@ -46,17 +73,17 @@ def test_clusters_of_another_host_or_repository_are_named(acme: Organisation) ->
     assert (verdict(outcome), document(outcome).missing) == ("timed-out", ("drone",))
     (warning,) = document(outcome).warnings
     assert warning.message.startswith(
-        "11 clusters follow the branch 'dev' of another repository by a path of a cluster type "
-        "without a cluster: dev-drone (git.acme.example/acme/gitops), dev-other-0 ("
+        "12 clusters follow the branch 'dev' of another repository by a path that holds a cluster "
+        "type without a cluster: dev-drone (git.acme.example/acme/gitops), dev-other-0 ("
     )
-    assert warning.message.endswith("acme/shop) and 1 more")
+    assert warning.message.endswith("acme/shop) and 2 more")
     assert "elsewhere" not in warning.message
     assert "secret" not in outcome.summary
     assert warning.advice.endswith(f"follow {acme.url(GITOPS)}")
-    assert "11 clusters follow" in outcome.summary
+    assert "12 clusters follow" in outcome.summary
 
 
-def test_nobody_looks_while_every_cluster_type_has_a_cluster(acme: Organisation) -> None:
+def test_nobody_warns_while_every_cluster_type_has_a_cluster(acme: Organisation) -> None:
     follow(acme, "stranger", OTHER)
     commit = main_commit(acme)
     outcome = check(acme, merge(acme, commit), commit)
