@@ -9,6 +9,10 @@ JOBS: Final = "github-actions[bot]"
 """The account of `GITHUB_TOKEN`, which all workflows of a repository share."""
 
 
+MARK: Final = "<!-- kalypso:v1 "
+"""The beginning of the hidden first line of our texts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Our login, and the `former` logins from before a change of the token; case is ignored."""
@@ -38,6 +42,11 @@ class Identity:
         its own repository only, and the form of a record marks it.
         """
         return any(_same(author, login) for login in (self.login, JOBS, *self.former))
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text has a first line of ours."""
+    return text.startswith(MARK)
 
 
 def _is_kalypso(author: str, is_marked: bool) -> bool:

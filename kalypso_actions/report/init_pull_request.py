@@ -32,6 +32,7 @@ def pull_request_text(branch: str, changes: Sequence[Change]) -> tuple[str, str]
     ]
     body = "\n\n".join(
         [
+            f"{markdown.marker('init', branch)}\n"
             "`kalypso init` proposes the files that Kalypso needs on this branch.",
             markdown.table(("file", "action", ""), rows),
             "Another run of `kalypso init --pull-request` updates this pull request.",

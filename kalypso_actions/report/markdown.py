@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kalypso_actions.model.counts import counted
+from kalypso_actions.model.identity import MARK
 from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.escaping import escape_line
 
@@ -93,7 +94,7 @@ def marker(kind: str, environment: str, **more: str) -> str:
     """Return the hidden first line by which Kalypso recognizes its own text."""
     pairs = {"kind": kind, "environment": environment, **more}
     written = " ".join(f"{key}={value}" for key, value in pairs.items())
-    return f"<!-- kalypso:v1 {written} -->"
+    return f"{MARK}{written} -->"
 
 
 def some(lines: Sequence[str], limit: int) -> list[str]:

@@ -23,14 +23,12 @@ from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
 from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import Issue, IssueEvent
-from kalypso_actions.model.identity import Identity
+from kalypso_actions.model.identity import Identity, is_marked
 
 State = Literal["open", "closed", "all"]
 
 DUPLICATE: Final = "<!-- kalypso:v1 kind=duplicate -->"
 """The first line of the comment on a duplicate issue."""
-
-MARK: Final = "<!-- kalypso:v1 "
 
 
 def find_all(
@@ -157,7 +155,7 @@ def _issues(answers: Iterable[Json]) -> tuple[Issue, ...]:
 
 def _is_marked(issue: Issue, labels: Sequence[str]) -> bool:
     has_label = len(missing_labels(labels, issue.labels)) < len(labels)
-    return has_label or issue.body.startswith(MARK)
+    return has_label or is_marked(issue.body)
 
 
 def _with_title(

@@ -26,6 +26,7 @@ from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.identity import is_marked
 
 State = Literal["open", "closed", "all"]
 
@@ -143,6 +144,7 @@ def ensure(
 ) -> tuple[PullRequest, idempotent_writes.WriteResult]:
     """Open or update our pull request from `head` into `base`; set title and body, add labels.
 
+    `body` begins with a marker of ours (`markdown.marker`): other workflows share a job's account.
     One of a former identity is closed first, with `replaced_labels`. GitHub creates labels that the
     repository lacks, in a color of its own; to avoid that, call `labels.ensure` before. Raises
     GitHubError, and KalypsoError for a pull request that somebody else opened.
@@ -205,16 +207,19 @@ def is_own(github: GitHub, repository: str, pull: PullRequest) -> bool:
     Raises GitHubError, and KalypsoError if somebody else opened it: GitHub allows no second one.
     """
     identity = viewer.identity(github, repository)
-    if identity.wrote(pull.author):
+    author, marked = pull.author or "a deleted account", is_marked(pull.body)
+    if identity.wrote(author, is_marked=marked):
         return True
-    if identity.formerly_wrote(pull.author):
+    if identity.formerly_wrote(author, is_marked=marked):
         return False
+    advice = f"close it; or, if {author} wrote for Kalypso before, name it in former-identities"
+    if identity.wrote(author) or identity.formerly_wrote(author):
+        author, advice = "another workflow", "close it: its text does not begin as Kalypso's"
     raise KalypsoError(
-        f"{pull.author or 'a deleted account'} opened the pull request #{pull.number} from "
-        f"{pull.head_branch} into {pull.base_branch}; {identity.login} does not edit it",
+        f"{author} opened the pull request #{pull.number} from {pull.head_branch} into "
+        f"{pull.base_branch}; {identity.login} does not edit it",
         Location(repository),
-        f"close it; or, if {pull.author or 'that account'} wrote for Kalypso before, name it in "
-        "former-identities",
+        advice,
     )
 
 

@@ -205,7 +205,7 @@ class _Trial:
             head=self.head,
             base=self.base,
             title=TITLE,
-            body=TEXT,
+            body=f"{marker('probe', self.head)}\n{TEXT}",
         )
         return pull
 

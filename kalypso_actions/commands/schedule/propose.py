@@ -108,7 +108,7 @@ def plan_proposal(
             state, plan, read.sources, commits, context.github, context.remotes, without=WITHDRAWN
         )
         restrictions = past.restrictions(proposal, changes)
-    open_proposal = _open_proposal(pull, own_branch, state)
+    open_proposal = _open_proposal(pull or former_pull, own_branch, state)
     decision = gitops.decide(proposal, open_proposal, restrictions, force=inputs.force)
     auto_merge = gitops.auto_merge(inputs.auto_merge, changes, state.tree.path)
     proposal_plan = ProposalPlan(
@@ -145,7 +145,10 @@ def _is_ours(pull: PullRequest, state: GitOpsState, plan: Plan, context: Command
 def _open_proposal(
     pull: PullRequest | None, own_branch: ProposalState | None, state: GitOpsState
 ) -> gitops.OpenProposal | None:
-    """Return our open pull request. One that conflicts does not fit: it needs a new commit."""
+    """Return the open pull request from our branch.
+
+    One that conflicts does not fit: it needs a new commit.
+    """
     if pull is None:
         return None
     if own_branch is None:

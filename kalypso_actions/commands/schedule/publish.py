@@ -146,16 +146,15 @@ def withdraw(
         (pull, f"Kalypso proposes to {to} from {markdown.code(state.own_branch)} now.")
         for pull in proposal_plan.stale_pulls
     ]
-    if former := proposal_plan.former_pull:
-        closing += [] if proposal_plan.is_open else [(former, NOTHING_LEFT.format(to))]
-    if proposal_plan.pull and decision.action in {"withdraw", "stop"}:
+    if not proposal_plan.is_open:
         reason = (
-            NOTHING_LEFT.format(to)
-            if decision.action == "withdraw"
-            else "This is not what the environment is to have any more, and what it is to have was "
+            "This is not what the environment is to have any more, and what it is to have was "
             f"rejected: {decision.reason}."
+            if decision.action == "stop"
+            else NOTHING_LEFT.format(to)
         )
-        closing.append((proposal_plan.pull, reason))
+        pulls = (proposal_plan.former_pull, proposal_plan.pull)
+        closing += [(pull, reason) for pull in pulls if pull]
     if closing:
         make_labels(state.repository, [WITHDRAWN], context)
     for pull, reason in closing:

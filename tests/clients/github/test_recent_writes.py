@@ -21,6 +21,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.identity import MARK
 from kalypso_actions.sandbox import Fault, Sandbox
 from tests.clients.github.connections import Clock, Reply, scripted
 from tests.clients.github.connections import connect as connect_to
@@ -70,7 +71,7 @@ def push(sandbox: Sandbox, github: GitHub, text: str = "1") -> str:
 
 def open_pull(github: GitHub, *label: str) -> int:
     pull, _ = pull_requests.ensure(
-        github, FLEET, head="proposal", base="main", title="t", body="b", labels=label
+        github, FLEET, head="proposal", base="main", title="t", body=f"{MARK}-->", labels=label
     )
     return pull.number
 
@@ -100,7 +101,7 @@ def test_an_edit_right_after_a_pull_request_was_opened(
     number = open_pull(github)
     clock.waits.clear()
     with sandbox.lock:
-        sandbox.repository(FLEET).issues[number].body = "by somebody"
+        sandbox.repository(FLEET).issues[number].body = f"{MARK}-->\nby somebody"
     EDITS[edit](github, number)
     assert clock.waits == [1.0, 2.0]
 

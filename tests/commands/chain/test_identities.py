@@ -12,7 +12,7 @@ from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import start_records
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
 from tests.commands.chain.polls import LONG, at_rest, started
 from tests.commands.chain.polls import run as poll
 from tests.commands.chain.proposals import OWN, actions, configure, labels, run, run_schedule
@@ -55,6 +55,44 @@ def test_nothing_to_propose_closes_the_former_pull_request(acme: Organisation) -
     with acme.sandbox.lock:  # as when the same content came by another way
         acme.sandbox.repository(GITOPS).issues[1].state = "open"
     assert actions(run(acme, former_identities="ada")) == [(1, "withdrawn")]
+
+
+def test_a_rejected_tree_closes_the_former_pull_request_with_this_reason(
+    acme: Organisation,
+) -> None:
+    ada = token_of(acme, "ada")
+    (first,) = run(acme, token=ada).pull_requests
+    acme.close(first.number)
+    path = "workload/shop.yaml"
+    text = acme.files("main", SHOP)[path]
+    acme.commit({path: text.replace("shop-manifests", "shop-other")}, repository=SHOP)
+    run(acme, token=ada)
+    acme.commit({path: text}, repository=SHOP)
+    assert actions(run(acme, former_identities="ada")) == [(2, "withdrawn")]
+    (comment,) = acme.comments(2)
+    assert "what it is to have was rejected: " in comment
+
+
+def test_a_former_pull_request_that_people_forced_is_opened_anew(acme: Organisation) -> None:
+    ada = token_of(acme, "ada")
+    (old,) = run(acme, token=ada).pull_requests
+    acme.close(old.number)
+    run(acme, token=ada, force="true")
+    assert actions(run(acme, former_identities="ada")) == [(3, "created")]
+
+
+@pytest.mark.parametrize("former", ["", "github-actions[bot]"])
+def test_a_pull_request_of_another_workflow_is_not_edited(acme: Organisation, former: str) -> None:
+    """All workflows of a repository share one account."""
+    job = acme.sandbox.create_token("actions", owner="acme")
+    run(acme, token=job)
+    acme.ask("PATCH", f"{GITOPS}/pulls/1", {"title": "Theirs", "body": "By another workflow."})
+    (before,) = acme.pulls()
+    configure(acme, REGION="north")
+    with pytest.raises(KalypsoError) as caught:
+        run_schedule(acme, former_identities=former, **({} if former else {"token": job}))
+    assert caught.value.problem.message.startswith("another workflow opened the pull request #1")
+    assert acme.pulls() == [before]
 
 
 def test_a_person_s_pull_request_from_our_branch_is_not_edited(acme: Organisation) -> None:

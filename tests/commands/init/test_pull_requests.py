@@ -58,6 +58,7 @@ def test_what_a_pull_request_says(acme: Acme) -> None:
         pull = acme.sandbox.repository(GITOPS).issues[1]
     assert pull.title == "Set up Kalypso on dev"
     assert pull.body == (
+        "<!-- kalypso:v1 kind=init environment=dev -->\n"
         "`kalypso init` proposes the files that Kalypso needs on this branch.\n\n"
         "| file | action |  |\n"
         "| --- | --- | --- |\n"
