@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from kalypso_actions.clients.github import idempotent_writes, merging, pull_requests
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.clients.github.merging import Merged, Refused
-from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.model.github import PullRequest
 
 ENABLE: Final = """\
@@ -38,9 +38,6 @@ MERGEABLE: Final = frozenset({"clean", "unstable", "has_hooks"})
 
 NOT_NEEDED: Final = re.compile(r"in (clean|unstable|has_hooks) status", re.IGNORECASE)
 """GitHub's messages if the pull request can be merged directly."""
-
-LAGGING: Final = re.compile("could not resolve to a node|head branch is out of date", re.IGNORECASE)
-"""GitHub's messages while it does not know a new pull request or head (mmtk/mmtk-core#992)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +79,28 @@ def enable(github: GitHub, repository: str, number: int, *, head: str) -> Refuse
         return pull if pull.auto_merge_by else None
 
     pull = pull_requests.get(github, repository, number)
+    if pull.auto_merge_by:
+        return None
     failure = f"the auto-merge of #{number} cannot be enabled"
-    methods, delays = iter(merging.METHODS), iter(DELAYS)
-    variables = {"pull": pull.node_id, "head": head, "method": next(methods).upper()}
+    variables = {"pull": pull.node_id, "head": head}
 
-    def write() -> PullRequest:
-        github.mutate(repository, failure, ENABLE, variables)
+    def write(method: str) -> PullRequest:
+        github.mutate(repository, failure, ENABLE, {**variables, "method": method.upper()})
         return pull
 
-    while True:
+    refused = None
+    for method in merging.METHODS:
         try:
-            idempotent_writes.write_if_absent(github, find, write)
+            idempotent_writes.write_verified(github, find, partial(write, method))
         except GitHubError as error:
             if error.status not in REFUSAL_STATUSES:
                 raise
-            delay = next(delays, None) if LAGGING.search(error.reason) else None
-            method = next(methods, None) if _is_of_method(error) else None
-            if delay is None and method is None:
-                return Refused(error.reason)
-            github.sleep(delay or 0)
-            variables["method"] = (method or variables["method"]).upper()
+            refused = Refused(error.reason)
+            if not merging.METHOD_NOT_ALLOWED.search(error.reason):
+                break
         else:
             return None
+    return refused
 
 
 def disable(github: GitHub, repository: str, number: int) -> PullRequest:
@@ -123,7 +120,3 @@ def disable(github: GitHub, repository: str, number: int) -> PullRequest:
         return pull_requests.get(github, repository, number)
 
     return idempotent_writes.write_if_absent(github, find, write)[0]
-
-
-def _is_of_method(error: GitHubError) -> bool:
-    return merging.METHOD_NOT_ALLOWED.search(error.reason) is not None

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from github.GithubException import BadAttributeException, GithubException
@@ -20,6 +21,7 @@ from kalypso_actions.clients.github.errors import (
     GitHubError,
     error_response,
     message_of,
+    mutation_refusal,
     no_response_error,
 )
 from kalypso_actions.clients.github.messages import ErrorResponseError, NoResponseError, Request
@@ -157,7 +159,8 @@ class GitHub:
 
         The query uses the credential for `repository_owner`. Raises GitHubError without data.
         """
-        body = self._graphql(repository_owner, repository_owner, failure, query, variables)
+        request = self._query(repository_owner, query, variables, idempotent=True)
+        body = self.call(repository_owner, failure, lambda: self._transport.send(request).body)
         data = body.get("data") if isinstance(body, dict) else None
         if not isinstance(data, dict):
             reason = message_of(body) or "the response contains no data"
@@ -167,28 +170,22 @@ class GitHub:
     def mutate(
         self, repository: str, failure: str, mutation: str, variables: Mapping[str, Any]
     ) -> None:
-        """Send a GraphQL mutation, once.
+        """Send a GraphQL mutation, once unless GitHub does not know of a recent write yet.
 
         Raises GitHubError; with the status 422 for a refusal, 501 if the server's schema lacks the
         mutation.
         """
-        owner = _checked_owner(repository)
-        body = self._graphql(repository, owner, failure, mutation, variables, idempotent=False)
-        errors = tuple(body.get("errors") or ()) if isinstance(body, dict) else ()
-        if not errors:
-            return
-        reason = "; ".join(" ".join(str(error.get("message")).split()) for error in errors)
-        advice = ""
-        if any(error.get("type") == "FORBIDDEN" for error in errors):
-            advice = "give the token the permission contents: write"
-        raise GitHubError(
-            f"{failure}: GitHub says: {reason}",
-            Location(repository),
-            advice,
-            status=501 if "data" not in body and "'Mutation'" in reason else 422,
-            reason=reason,
-            errors=errors,
+        request = self._query(_checked_owner(repository), mutation, variables, idempotent=False)
+
+        def send() -> None:
+            refusal = mutation_refusal(self._transport.send(request).body)
+            if refusal:
+                raise ErrorResponseError(refusal, uncertain=False)
+
+        visible = partial(
+            self.recent_writes.await_visibility, repository, "POST", "/graphql", variables, send
         )
+        self.call(repository, failure, visible)
 
     def group_by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Group owners by the credential to use: credential's owner -> owners to read with it.
@@ -236,18 +233,11 @@ class GitHub:
             return ""
         return "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
-    def _graphql(
-        self,
-        repository: str,
-        owner: str,
-        failure: str,
-        query: str,
-        variables: Mapping[str, Any],
-        *,
-        idempotent: bool = True,
-    ) -> Any:
-        """Return the response about a repository (or an owner), with the owner's credential."""
-        request = Request(
+    def _query(
+        self, owner: str, query: str, variables: Mapping[str, Any], *, idempotent: bool
+    ) -> Request:
+        """Return a GraphQL request with the owner's credential."""
+        return Request(
             "POST",
             self.server.graphql_url,
             lambda: self._authorization(owner),
@@ -255,7 +245,6 @@ class GitHub:
             idempotent=idempotent,
             account=self._account(owner),
         )
-        return self.call(repository, failure, lambda: self._transport.send(request).body)
 
     def _requester(self, owner: str) -> Requester:
         account = self._account(owner)

@@ -61,6 +61,8 @@ ADVICE_BY_MESSAGE: Final = (
     (409, r"repository is empty", "push a first commit to the repository"),
     (410, r"issues (has|have) been disabled", "turn on Issues in the repository's settings"),
     (422, r"no commit found for sha", "check the commit's id, and that it was pushed"),
+    (422, r"not accessible by", "give the token the permission contents: write"),
+    (501, r"'Mutation'", "update GitHub Enterprise Server"),
 )
 """Status, pattern of GitHub's message, advice; the first match counts."""
 
@@ -105,6 +107,19 @@ def error_response(
         errors=field_errors(response.body),
         uncertain=error.uncertain,
     )
+
+
+def mutation_refusal(body: Json) -> Response | None:
+    """Return GraphQL's refusal of a mutation as a REST response; None if it was carried out.
+
+    The status is 422, or 501 if the server's schema lacks the mutation.
+    """
+    errors = field_errors(body)
+    if not errors:
+        return None
+    reason = "; ".join(" ".join(str(error.get("message")).split()) for error in errors)
+    is_missing = "data" not in body and "'Mutation'" in reason
+    return Response(501 if is_missing else 422, {}, {"message": reason})
 
 
 def no_response_error(error: NoResponseError, repository: str, failure: str) -> GitHubError:

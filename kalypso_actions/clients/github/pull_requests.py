@@ -53,7 +53,7 @@ def find(
     answers = rest.read_all(github, repository, failure, "/pulls", parameters)
     pulls = sorted(_matching(answers, head, base, state), key=lambda pull: -pull.number)
     for pull in pulls:
-        github.recent_writes.add_issue(repository, pull.number)
+        github.recent_writes.add_pull_request(repository, pull)
     return tuple(pulls)
 
 
@@ -165,7 +165,7 @@ def ensure(
         pull = from_json.pull_request(
             rest.write(github, repository, failure, "POST", "/pulls", content, advice=ADVICE)
         )
-        github.recent_writes.add_issue(repository, pull.number)
+        github.recent_writes.add_pull_request(repository, pull)
         return pull
 
     original, created = idempotent_writes.write_if_absent(github, find_open, create)

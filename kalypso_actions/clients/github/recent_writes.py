@@ -4,19 +4,21 @@ GitHub is eventually consistent: for seconds, an endpoint may refuse what anothe
 or listed. A request is repeated only for an object that this run has just written (or has read
 elsewhere: another run may have written it), and only after the refusals of such an object. They are
 reported in googleapis/release-please#2782, peter-evans/create-pull-request#4321,
-tanium/octobot#418, home-assistant/service-hub#394 and freed-project/freed#2023.
+tanium/octobot#418, home-assistant/service-hub#394, freed-project/freed#2023 and mmtk/mmtk-core#992.
 """
 
 from __future__ import annotations
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from kalypso_actions.clients.github.errors import message_of
 from kalypso_actions.clients.github.messages import ErrorResponseError, Json
+from kalypso_actions.model.github import PullRequest
 
 T = TypeVar("T")
 
@@ -27,17 +29,20 @@ DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each new attempt."""
 
 REFUSALS: Final = (
-    (r"\w+ /(?:issues|pulls)/(?P<number>\d+)(?:/.*)?", 404, "Not Found"),
+    (r"\w+ /(?:issues|pulls)/(?P<number>\d+)(?:/.*)?", 404, "Not Found", "number {number}"),
     (
         r"(?:POST|PATCH) /(?:issues|pulls)/(?P<number>\d+)(?:/.*)?",
         422,
         "Issue not found|Could not resolve to a node",
+        "number {number}",
     ),
-    (r"POST /pulls", 422, "head invalid"),
-    (r"PUT /pulls/\d+/merge", 409, "Head branch was modified"),
-    (r"POST /statuses/(?P<commit>\w+)", 422, "No commit found for SHA"),
+    (r"POST /pulls", 422, "head invalid", "branch {head}"),
+    (r"PUT /pulls/\d+/merge", 409, "Head branch was modified", "commit {sha}"),
+    (r"POST /statuses/(?P<sha>\w+)", 422, "No commit found for SHA", "commit {sha}"),
+    (r"POST /graphql", 422, "Could not resolve to a node", "node {pull}"),
+    (r"POST /graphql", 422, "Head branch is out of date", "commit {head}"),
 )
-"""Pattern of method and path, status, pattern of GitHub's message."""
+"""Pattern of method and path, status, pattern of GitHub's message, the object's name."""
 
 
 class RecentWrites:
@@ -54,8 +59,12 @@ class RecentWrites:
         self._add(repository, f"branch {branch}", f"commit {commit}")
 
     def add_issue(self, repository: str, number: int) -> None:
-        """Record that an issue or a pull request exists."""
+        """Record that an issue exists."""
         self._add(repository, f"number {number}")
+
+    def add_pull_request(self, repository: str, pull: PullRequest) -> None:
+        """Record that a pull request exists."""
+        self._add(repository, f"number {pull.number}", f"node {pull.node_id}")
 
     def has_commit(self, repository: str, commit: str) -> bool:
         """Whether a branch has got a commit recently."""
@@ -66,7 +75,8 @@ class RecentWrites:
     ) -> T:
         """Return the result of `send`; repeat it while GitHub may not know of a recent write.
 
-        `path` begins after `/repos/{owner}/{repo}`. Raises what `send` raises.
+        `path` begins after `/repos/{owner}/{repo}`; `body` has the variables of a mutation, whose
+        path is `/graphql`. Raises what `send` raises.
         """
         delays = iter(DELAYS)
         while True:
@@ -93,7 +103,7 @@ class RecentWrites:
 def _refused_object(method: str, path: str, body: Json, error: ErrorResponseError) -> str:
     """Return the object that GitHub may not know of yet; "" for every other refusal."""
     response = error.response
-    for pattern, status, message in REFUSALS:
+    for pattern, status, message, name in REFUSALS:
         request = re.fullmatch(pattern, f"{method} {path}")
         if (
             request is None
@@ -101,8 +111,5 @@ def _refused_object(method: str, path: str, body: Json, error: ErrorResponseErro
             or not re.search(message, message_of(response.body), re.IGNORECASE)
         ):
             continue
-        names = request.groupdict()
-        if "number" in names or "commit" in names:
-            return " ".join(*names.items())
-        return f"branch {body['head']}" if method == "POST" else f"commit {body['sha']}"
+        return name.format_map(defaultdict(str, {**(body or {}), **request.groupdict()}))
     return ""

@@ -12,6 +12,7 @@ from kalypso_actions.clients.github import (
     GitHubError,
     GitHubServer,
     TokenAuth,
+    auto_merges,
     comments,
     issues,
     labels,
@@ -23,6 +24,7 @@ from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.identity import MARK
 from kalypso_actions.sandbox import Fault, Sandbox
+from kalypso_actions.sandbox.store import BranchRule
 from tests.clients.github.connections import Clock, Reply, scripted
 from tests.clients.github.connections import connect as connect_to
 from tests.git_repositories import programs
@@ -110,6 +112,27 @@ def test_a_comment_right_after_an_issue_was_opened(github: GitHub, clock: Clock)
     issue, _ = issues.ensure(github, FLEET, title="t", body="b", labels=["kalypso"])
     comments.ensure(github, FLEET, issue.number, "<!-- m -->", "c")
     assert clock.waits == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("pushed_at", ["opening", "later"])
+def test_auto_merge_of_a_new_pull_request_or_head(
+    sandbox: Sandbox, github: GitHub, clock: Clock, pushed_at: str
+) -> None:
+    with sandbox.lock:
+        repository = sandbox.repository(FLEET)
+        repository.rules.append(BranchRule(pattern="main", required_contexts=["build"]))
+        repository.allow_auto_merge = True
+    head = push(sandbox, github)
+    number = open_pull(github)
+    if pushed_at == "later":
+        clock.sleep(60)
+        head = push(sandbox, github, "2")
+    clock.waits.clear()
+    sandbox.traffic.clear()
+    assert auto_merges.enable(github, FLEET, number, head=head) is None
+    assert clock.waits == [1.0, 2.0]
+    reads = [one for one in sandbox.traffic if one.method == "GET" and one.status == 200]
+    assert len(reads) == 1
 
 
 def test_a_merge_waits_for_the_head_that_this_run_has_pushed(
