@@ -11,23 +11,29 @@ from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
 
 
 def credential_checks(
-    place: str, main: str, environments: Sequence[str], check_promote: str
+    place: str,
+    main: str,
+    environments: Sequence[str],
+    check_promote: str,
+    prefixes: Sequence[str],
 ) -> Iterator[Check]:
     """Check the number of credentials of the repository's identity.
 
     `environments` sign in with it; those with an AZURE_CLIENT_ID of their own do not.
-    `check_promote` is the text of the workflow file. GitHub's two forms of subjects may need two
-    credentials each.
+    `check_promote` is the text of the workflow file. `prefixes` are the possible beginnings of the
+    subjects: two, each of which may need a credential, if GitHub may use either form.
     """
     continues = bool(CONTINUES.search(check_promote))
     if continues:
-        subject = f"repo:{place}:ref:refs/heads/{main}"
+        subjects = " or ".join(f"{prefix}:ref:refs/heads/{main}" for prefix in prefixes)
         text = "continued runs of check-promote ask no reviewers, and sign in to Azure without"
-        yield ok(place, f"{text} environment: with a credential for {subject}")
+        yield ok(place, f"{text} environment: with a credential for {subjects}")
     needed = len(environments) + continues
+    of_all_forms = needed * len(prefixes)
+    kept = MAX_CREDENTIALS // len(prefixes) - continues
     advice = (
         "create a second identity, and set AZURE_CLIENT_ID as a variable of the GitHub "
-        f"environments that use it: {', '.join(environments[MAX_CREDENTIALS // 2 :])}"
+        f"environments that use it: {', '.join(environments[kept:])}"
     )
     if needed > MAX_CREDENTIALS:
         text = (
@@ -35,9 +41,9 @@ def credential_checks(
             "identity"
         )
         yield problem(place, text, advice, pages.VARIABLES)
-    elif 2 * needed > MAX_CREDENTIALS:
+    elif of_all_forms > MAX_CREDENTIALS:
         text = (
-            f"{2 * needed} federated credentials are needed for both forms of subjects, and Azure "
-            f"accepts {MAX_CREDENTIALS} an identity"
+            f"{of_all_forms} federated credentials are needed for both forms of subjects, and "
+            f"Azure accepts {MAX_CREDENTIALS} an identity"
         )
         yield warning(place, text, f"keep one form, or {advice}", pages.VARIABLES)

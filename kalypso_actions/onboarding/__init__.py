@@ -21,7 +21,7 @@ from kalypso_actions.onboarding.setup import (
     default_branch_conflict,
 )
 from kalypso_actions.onboarding.starter import StarterFiles
-from kalypso_actions.onboarding.tasks import Identity, Task
+from kalypso_actions.onboarding.tasks import Task
 from kalypso_actions.onboarding.workflows import WorkflowFiles
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Consent",
     "EnvironmentSetup",
     "FileChange",
-    "Identity",
     "RepositorySetup",
     "Setup",
     "StarterFiles",

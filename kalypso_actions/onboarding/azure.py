@@ -4,47 +4,46 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
-from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
-from kalypso_actions.onboarding.tasks import Identity, Task
+from kalypso_actions.model.federated_credentials import (
+    GITHUB,
+    MAX_CREDENTIALS,
+    OWNER_ID,
+    REPOSITORY_ID,
+    is_enterprise_server,
+    subject_prefixes,
+)
+from kalypso_actions.model.github import RepositoryFacts
+from kalypso_actions.onboarding.setup import EnvironmentSetup, Setup
+from kalypso_actions.onboarding.tasks import Task
 
-GITHUB: Final = "https://github.com"
+Prefixes = Sequence[tuple[str, str]]
+"""The possible beginnings of subjects, each with a suffix for the credential's name."""
+
 AZURE_APPS: Final = (
     "https://portal.azure.com/#view/Microsoft_AAD_RegisteredApps/ApplicationsListBlade"
 )
 AUDIENCE: Final = "api://AzureADTokenExchange"
 OTHER_AUDIENCES: Final = f"US Government: {AUDIENCE}USGov; China: {AUDIENCE}China"
 
-IDS_SINCE: Final = datetime(2026, 7, 15, tzinfo=UTC)
-"""Repositories created since then sign in by their ids."""
 
-OWNER_ID: Final = "OWNER-ID"
-REPOSITORY_ID: Final = "REPOSITORY-ID"
-"""Placeholders for unknown ids."""
-
-
-def azure_task(setup: Setup, identity: Identity) -> Task:
+def azure_task(setup: Setup, facts: RepositoryFacts | None) -> Task:
     """Return the task that lets check-promote query Azure Resource Graph."""
     repository = setup.control_plane
+    prefixes = subject_prefixes(repository.name, repository.server, facts)
     lines = ["variables AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_SCOPES (subscription ids)"]
-    if not identity.repository_id and not _is_enterprise_server(repository.server):
+    if facts is None and not is_enterprise_server(repository.server):
         jq = "'.owner.id, .id'"
         lines.append(f"gh api repos/{repository.name} --jq {jq} # {OWNER_ID} and {REPOSITORY_ID}")
     lines.append(f"# audiences of other clouds: {OTHER_AUDIENCES}")
-    lines += _credentials(setup, identity)
-    lines.append(
-        'az role assignment create --assignee "$AZURE_CLIENT_ID" --role Reader '
-        '--scope "/subscriptions/<subscription id>"'
-    )
+    lines += _identities(setup, prefixes)
     forms = (
         "A repository signs in by its names or by its ids, depending on its age and settings: "
         "create both credentials of each environment. "
-        if len(_prefixes(repository, identity)) > 1
+        if len(prefixes) > 1
         else ""
     )
     return Task(
@@ -60,31 +59,53 @@ def azure_task(setup: Setup, identity: Identity) -> Task:
     )
 
 
-def _credentials(setup: Setup, identity: Identity) -> Iterator[str]:
-    """Yield the commands for all credentials, by identity: Azure limits their number."""
-    repository = setup.control_plane
-    size = MAX_CREDENTIALS // len(_prefixes(repository, identity))
-    for start in range(0, len(setup.environments), size):
-        group = setup.environments[start : start + size]
-        if start:
-            yield _another_identity(group)
+def _identities(setup: Setup, prefixes: Prefixes) -> Iterator[str]:
+    """Yield the commands for each identity: Azure limits the number of its credentials.
+
+    Continued runs have no GitHub environment, so they sign in with the first one.
+    """
+    server = setup.control_plane.server
+    groups = _groups(setup.environments, MAX_CREDENTIALS // len(prefixes))
+    for number, group in enumerate(groups, 1):
+        identity = "$AZURE_CLIENT_ID" if number == 1 else f"$AZURE_CLIENT_ID_{number}"
+        if number > 1:
+            yield _another_identity(group, identity)
         for environment in group:
-            for name, subject in subjects(repository, environment.name, identity):
-                yield _federated_credential(name, subject, repository.server)
-    yield "# only if check-promote.yaml lets continued runs go on without reviewers:"
-    for name, subject in continued_subjects(repository, identity):
-        yield f"# {_federated_credential(name, subject, repository.server)}"
+            for name, subject in subjects(environment.name, prefixes):
+                yield _federated_credential(name, subject, server, identity)
+        if number == 1:
+            yield "# only if check-promote.yaml lets continued runs go on without reviewers" + (
+                f"; Azure accepts {MAX_CREDENTIALS}, so delete those of the other form first:"
+                if (len(group) + 1) * len(prefixes) > MAX_CREDENTIALS
+                else ":"
+            )
+            for name, subject in continued_subjects(setup.control_plane.main, prefixes):
+                yield f"# {_federated_credential(name, subject, server, identity)}"
+        yield (
+            f'az role assignment create --assignee "{identity}" --role Reader '
+            '--scope "/subscriptions/<subscription id>"'
+        )
 
 
-def _another_identity(environments: tuple[EnvironmentSetup, ...]) -> str:
+def _groups(
+    environments: tuple[EnvironmentSetup, ...], size: int
+) -> Iterator[tuple[EnvironmentSetup, ...]]:
+    """Yield the environments of each identity; the first of several has room for continued runs."""
+    first = size if len(environments) <= size else size - 1
+    yield environments[:first]
+    for start in range(first, len(environments), size):
+        yield environments[start : start + size]
+
+
+def _another_identity(environments: tuple[EnvironmentSetup, ...], identity: str) -> str:
     names = ", ".join(environment.name for environment in environments)
     return (
         f"# Azure accepts {MAX_CREDENTIALS} credentials for each identity. For {names}, create "
-        "another one, and set AZURE_CLIENT_ID as a variable of these GitHub environments"
+        f"another one, {identity} below: AZURE_CLIENT_ID as a variable of these GitHub environments"
     )
 
 
-def _federated_credential(name: str, subject: str, server: str) -> str:
+def _federated_credential(name: str, subject: str, server: str, identity: str) -> str:
     parameters = {
         "name": name,
         "issuer": issuer(server),
@@ -92,48 +113,25 @@ def _federated_credential(name: str, subject: str, server: str) -> str:
         "audiences": [AUDIENCE],
     }
     return (
-        'az ad app federated-credential create --id "$AZURE_CLIENT_ID" '
+        f'az ad app federated-credential create --id "{identity}" '
         f"--parameters {shlex.quote(json.dumps(parameters))}"
     )
 
 
-def subjects(
-    repository: RepositorySetup, environment: str, identity: Identity
-) -> tuple[tuple[str, str], ...]:
-    """Return name and subject of each credential that a job in a GitHub environment may need.
-
-    One subject has names; the other adds ids, which never change. Repositories created, renamed or
-    moved since July 2026 use the latter, and others on request. GitHub Enterprise Server has names
-    alone. https://docs.github.com/actions/reference/security/oidc
-    """
+def subjects(environment: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...]:
+    """Return name and subject of each credential that a job in a GitHub environment may need."""
     label = f"kalypso-{environment.replace('.', '-')}"  # Azure's names have no dots
     return tuple(
-        (label + suffix, f"{prefix}:environment:{environment}")
-        for suffix, prefix in _prefixes(repository, identity)
+        (label + suffix, f"{prefix}:environment:{environment}") for suffix, prefix in prefixes
     )
 
 
-def continued_subjects(
-    repository: RepositorySetup, identity: Identity
-) -> tuple[tuple[str, str], ...]:
+def continued_subjects(main: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...]:
     """Return name and subject of each credential that a job without environment may need."""
     return tuple(
-        (f"kalypso-continued{suffix}", f"{prefix}:ref:refs/heads/{repository.main}")
-        for suffix, prefix in _prefixes(repository, identity)
+        (f"kalypso-continued{suffix}", f"{prefix}:ref:refs/heads/{main}")
+        for suffix, prefix in prefixes
     )
-
-
-def _prefixes(repository: RepositorySetup, identity: Identity) -> tuple[tuple[str, str], ...]:
-    """Return the possible beginnings of subjects, each with a suffix for the credential's name."""
-    owner, _, name = repository.name.partition("/")
-    by_name = ("", f"repo:{owner}/{name}")
-    if _is_enterprise_server(repository.server):
-        return (by_name,)
-    owner_id = identity.owner_id or OWNER_ID
-    repository_id = identity.repository_id or REPOSITORY_ID
-    by_id = ("-by-id", f"repo:{owner}@{owner_id}/{name}@{repository_id}")
-    is_new = identity.created_at is not None and identity.created_at >= IDS_SINCE
-    return (by_id,) if is_new else (by_name, by_id)
 
 
 def issuer(server: str) -> str:
@@ -144,7 +142,3 @@ def issuer(server: str) -> str:
     if host.endswith(".ghe.com"):
         return f"https://token.actions.{host}"
     return f"{server}/_services/token"
-
-
-def _is_enterprise_server(server: str) -> bool:
-    return server != GITHUB and not urlsplit(server).netloc.endswith(".ghe.com")

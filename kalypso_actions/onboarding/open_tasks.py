@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
+from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.onboarding.azure import azure_task
 from kalypso_actions.onboarding.changes import BranchPlan, Consent, WrittenBranch
 from kalypso_actions.onboarding.setup import RepositoryRole, Setup
 from kalypso_actions.onboarding.starter import scalar
-from kalypso_actions.onboarding.tasks import Identity, Task
+from kalypso_actions.onboarding.tasks import Task
 
 NAME_LIMIT: Final = 34
 """Characters of an App's name."""
@@ -24,22 +25,23 @@ NAME_LIMIT: Final = 34
 
 def remaining_tasks(
     setup: Setup,
-    identity: Identity,
+    facts: RepositoryFacts | None,
     app_permissions: Mapping[str, str],
     *,
     jobs_propose: bool = False,
 ) -> tuple[Task, ...]:
     """Return the tasks on GitHub and in Azure, in a sensible order.
 
-    `app_permissions` are those that the chain needs, by the names of GitHub's API. `jobs_propose`:
-    cd opens pull requests by its job's token.
+    `facts` are the control plane's; None if nobody asked GitHub. `app_permissions` are those that
+    the chain needs, by the names of GitHub's API. `jobs_propose`: cd opens pull requests by its
+    job's token.
     """
     return (
-        _app(setup, identity, app_permissions),
+        _app(setup, facts, app_permissions),
         _credentials(setup),
-        *([_job_token(setup, identity)] if jobs_propose else []),
+        *([_job_token(setup, facts)] if jobs_propose else []),
         _environments(setup),
-        azure_task(setup, identity),
+        azure_task(setup, facts),
         *_chain(setup),
     )
 
@@ -89,11 +91,11 @@ def app_url(setup: Setup, permissions: Mapping[str, str], *, personal: bool) -> 
     return f"{server}{account}/settings/apps/new?{urlencode(parameters)}"
 
 
-def _app(setup: Setup, identity: Identity, permissions: Mapping[str, str]) -> Task:
+def _app(setup: Setup, facts: RepositoryFacts | None, permissions: Mapping[str, str]) -> Task:
     links = {}
-    if identity.is_organization is not False:
+    if facts is None or facts.is_organization:
         links["for the organization"] = app_url(setup, permissions, personal=False)
-    if identity.is_organization is not True:
+    if facts is None or not facts.is_organization:
         links["for a personal account"] = app_url(setup, permissions, personal=True)
     return Task(
         "Create a GitHub App",
@@ -127,11 +129,11 @@ def _credentials(setup: Setup) -> Task:
     )
 
 
-def _job_token(setup: Setup, identity: Identity) -> Task:
+def _job_token(setup: Setup, facts: RepositoryFacts | None) -> Task:
     """Ask for a setting that is off by default, and that an organization can forbid."""
     repository = setup.control_plane
     links = {f"settings of {repository.name}": repository.settings("actions")}
-    if identity.is_organization is not False:
+    if facts is None or facts.is_organization:
         page = f"organizations/{repository.owner}/settings/actions"
         links[f"settings of {repository.owner}"] = f"{repository.server}/{page}"
     return Task(

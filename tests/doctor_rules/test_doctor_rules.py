@@ -302,21 +302,46 @@ def test_the_documented_environment_of_continued_runs_is_offered() -> None:
     assert not uses_only_options(CONTINUES.replace("!= 'k", "== 'k"), template)
 
 
+BY_NAME, BY_ID = "repo:acme/cp", "repo:acme@7/cp@42"
+
+
 @pytest.mark.parametrize(
-    ("count", "text", "expected"),
+    ("count", "text", "prefixes", "expected"),
     [
-        (10, "", []),
-        (10, CONTINUES, ["ok: continued runs", "warning: 22 federated credentials are needed"]),
-        (11, "", ["warning: 22 federated credentials are needed for both forms"]),
-        (20, CONTINUES, ["ok: continued runs", "problem: 21 federated credentials"]),
-        (21, "", ["problem: 21 federated credentials are needed, and Azure accepts 20"]),
+        (10, "", [BY_NAME, BY_ID], []),
+        (
+            10,
+            CONTINUES,
+            [BY_NAME, BY_ID],
+            ["ok: continued runs", "warning: 22 federated credentials are needed"],
+        ),
+        (11, "", [BY_NAME, BY_ID], ["warning: 22 federated credentials are needed for both forms"]),
+        (20, "", [BY_ID], []),
+        (
+            20,
+            CONTINUES,
+            [BY_ID],
+            ["ok: continued runs", "problem: 21 federated credentials"],
+        ),
+        (21, "", [BY_NAME], ["problem: 21 federated credentials are needed, and Azure accepts 20"]),
+        (21, "", [BY_NAME, BY_ID], ["problem: 21 federated credentials are needed"]),
     ],
 )
-def test_federated_credentials_are_counted(count: int, text: str, expected: list[str]) -> None:
+def test_federated_credentials_are_counted(
+    count: int, text: str, prefixes: list[str], expected: list[str]
+) -> None:
     names = [f"e{number}" for number in range(count)]
-    checks = told(credential_checks("acme/cp", "main", names, text))
+    checks = told(credential_checks("acme/cp", "main", names, text, prefixes))
     assert len(checks) == len(expected)
     assert all(line.startswith(begin) for line, begin in zip(checks, expected, strict=True))
+
+
+def test_the_subject_of_continued_runs_and_the_environments_of_a_second_identity() -> None:
+    names = [f"e{number}" for number in range(10)]
+    checks = list(credential_checks("acme/cp", "main", names, CONTINUES, [BY_NAME, BY_ID]))
+    subjects = [f"{prefix}:ref:refs/heads/main" for prefix in (BY_NAME, BY_ID)]
+    assert checks[0].text.endswith(f"with a credential for {' or '.join(subjects)}")
+    assert checks[1].advice.endswith("that use it: e9")
 
 
 def test_required_signatures() -> None:

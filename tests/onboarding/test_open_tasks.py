@@ -10,15 +10,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from kalypso_actions.model.federated_credentials import IDS_SINCE, subject_prefixes
+from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.onboarding import (
     EnvironmentSetup,
-    Identity,
     RepositorySetup,
     Setup,
     Task,
     remaining_tasks,
 )
-from kalypso_actions.onboarding.azure import IDS_SINCE, continued_subjects, issuer, subjects
+from kalypso_actions.onboarding.azure import continued_subjects, issuer, subjects
 from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, WrittenBranch
 from kalypso_actions.onboarding.open_tasks import app_url, closing_tasks, obsolete_tasks
 
@@ -34,11 +35,21 @@ def setup(server: str = "https://github.com", *environments: EnvironmentSetup) -
     )
 
 
-KNOWN = Identity(7, 42, is_organization=True)
+KNOWN = RepositoryFacts(
+    id=42,
+    name="acme/cp",
+    owner_id=7,
+    is_organization=True,
+    default_branch="main",
+    may_push=True,
+    is_archived=False,
+    created_at=IDS_SINCE - timedelta(seconds=1),
+)
+NEW = replace(KNOWN, created_at=IDS_SINCE)
 
 
-def tasks(made: Setup, identity: Identity = KNOWN) -> dict[str, Task]:
-    return {task.title: task for task in remaining_tasks(made, identity, PERMISSIONS)}
+def tasks(made: Setup, facts: RepositoryFacts | None = KNOWN) -> dict[str, Task]:
+    return {task.title: task for task in remaining_tasks(made, facts, PERMISSIONS)}
 
 
 def test_the_tasks_in_their_order() -> None:
@@ -62,8 +73,8 @@ def test_the_tasks_in_their_order() -> None:
 def test_the_page_of_a_new_app_is_filled_in(
     server: str, pages: list[str], *, is_organization: bool | None
 ) -> None:
-    identity = Identity(7, 42, is_organization=is_organization)
-    links = list(tasks(setup(server), identity)["Create a GitHub App"].links.values())
+    facts = None if is_organization is None else replace(KNOWN, is_organization=is_organization)
+    links = list(tasks(setup(server), facts)["Create a GitHub App"].links.values())
     assert [f"{urlsplit(one).scheme}://{urlsplit(one).netloc}" for one in links] == [server] * len(
         pages
     )
@@ -97,10 +108,10 @@ def test_variables_and_secrets_have_their_pages_in_both_repositories() -> None:
 
 @pytest.mark.parametrize("is_organization", [True, False])
 def test_jobs_that_propose_must_be_allowed_to(*, is_organization: bool) -> None:
-    identity = Identity(7, 42, is_organization=is_organization)
+    facts = replace(KNOWN, is_organization=is_organization)
     (task,) = (
         one
-        for one in remaining_tasks(setup(), identity, PERMISSIONS, jobs_propose=True)
+        for one in remaining_tasks(setup(), facts, PERMISSIONS, jobs_propose=True)
         if one.title == "Allow GitHub Actions to create and approve pull requests"
     )
     own = {"settings of acme/cp": "https://github.com/acme/cp/settings/actions"}
@@ -109,49 +120,74 @@ def test_jobs_that_propose_must_be_allowed_to(*, is_organization: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "identity", "expected"),
+    ("server", "facts", "expected"),
     [
         (
             "https://github.com",
-            Identity(7, 42),
+            KNOWN,
             ["repo:acme/cp:environment:dev", "repo:acme@7/cp@42:environment:dev"],
         ),
         (
             "https://github.com",
-            Identity(),
+            None,
             [
                 "repo:acme/cp:environment:dev",
                 "repo:acme@OWNER-ID/cp@REPOSITORY-ID:environment:dev",
             ],
         ),
-        ("https://ghes.example", Identity(7, 42), ["repo:acme/cp:environment:dev"]),
+        ("https://github.com", NEW, ["repo:acme@7/cp@42:environment:dev"]),
+        ("https://ghes.example", NEW, ["repo:acme/cp:environment:dev"]),
     ],
 )
-def test_subjects(server: str, identity: Identity, expected: list[str]) -> None:
-    found = subjects(setup(server).control_plane, "dev", identity)
-    assert [subject for _, subject in found] == expected
-    assert len({name for name, _ in found}) == len(found)
+def test_subjects(server: str, facts: RepositoryFacts | None, expected: list[str]) -> None:
+    prefixes = subject_prefixes("acme/cp", server, facts)
+    credentials = subjects("dev", prefixes)
+    assert [subject for _, subject in credentials] == expected
+    assert len({name for name, _ in credentials}) == len(credentials)
+    continued = [subject for _, subject in continued_subjects("trunk", prefixes)]
+    place = "ref:refs/heads/trunk"
+    assert continued == [subject.replace("environment:dev", place) for subject in expected]
 
 
-def test_a_new_repository_signs_in_by_its_ids() -> None:
-    made = setup("https://github.com").control_plane
-    for created, count in ((IDS_SINCE, 1), (IDS_SINCE - timedelta(seconds=1), 2)):
-        identity = Identity(7, 42, created_at=created)
-        found = [subject for _, subject in subjects(made, "dev", identity)]
-        assert found[-1] == "repo:acme@7/cp@42:environment:dev"
-        assert len(found) == count
-        (*_, (_, continued)) = continued_subjects(made, identity)
-        assert continued == "repo:acme@7/cp@42:ref:refs/heads/main"
+@pytest.mark.parametrize(
+    ("count", "facts", "environments"),
+    [
+        pytest.param(10, KNOWN, [10], id="ten, both forms"),
+        pytest.param(12, KNOWN, [9, 3], id="twelve, both forms"),
+        pytest.param(30, KNOWN, [9, 10, 10, 1], id="thirty, both forms"),
+        pytest.param(20, NEW, [20], id="twenty, one form"),
+        pytest.param(21, NEW, [19, 2], id="twenty-one, one form"),
+    ],
+)
+def test_each_identity_has_its_own_commands(
+    count: int, facts: RepositoryFacts, environments: list[int]
+) -> None:
+    """Continued runs sign in with the first one, and every one needs the role."""
+    names = [f"e{number}" for number in range(count)]
+    made = setup("https://github.com", *(EnvironmentSetup(name, name) for name in names))
+    lines = tasks(made, facts)["Let the chain see the clusters"].lines
+    forms = 1 if facts is NEW else 2
+    for number, environments_of_it in enumerate(environments, 1):
+        variable = "$AZURE_CLIENT_ID" + (f"_{number}" if number > 1 else "")
+        own = [line for line in lines if f'"{variable}"' in line]
+        credentials = [line for line in own if line.startswith("az ad ")]
+        assert len(credentials) == environments_of_it * forms
+        assert sum(line.startswith("az role assignment create ") for line in own) == 1
+        continued = [line for line in own if line.startswith("# az ad ")]
+        assert len(continued) == (forms if number == 1 else 0)
+        fits = len(credentials) + len(continued) <= 20
+        assert fits or any("delete those of the other form" in line for line in lines)
 
 
-def test_a_second_identity_for_more_than_ten_environments() -> None:
+def test_the_environments_of_a_second_identity_are_named() -> None:
     names = [f"e{number}" for number in range(12)]
     made = setup("https://github.com", *(EnvironmentSetup(name, name) for name in names))
-    lines = tasks(made)["Let the chain see the clusters"].lines
-    (place,) = [n for n, line in enumerate(lines) if line.startswith("# Azure accepts 20")]
-    assert "For e10, e11, create another one" in lines[place]
-    assert sum(line.startswith("az ad ") for line in lines[:place]) == 20
-    assert sum(line.startswith("az ad ") for line in lines[place:]) == 4
+    (line,) = [
+        line
+        for line in tasks(made)["Let the chain see the clusters"].lines
+        if line.startswith("# Azure accepts 20")
+    ]
+    assert "For e9, e10, e11, create another one, $AZURE_CLIENT_ID_2 below" in line
 
 
 def test_an_app_for_two_owners_is_public() -> None:
@@ -197,17 +233,17 @@ def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "identity", "is_asked"),
+    ("server", "facts", "is_asked"),
     [
-        ("https://github.com", Identity(), True),
+        ("https://github.com", None, True),
         ("https://github.com", KNOWN, False),
-        ("https://ghes.example", Identity(), False),
+        ("https://ghes.example", None, False),
     ],
 )
 def test_who_does_not_know_the_ids_is_told_how_to_ask(
-    server: str, identity: Identity, *, is_asked: bool
+    server: str, facts: RepositoryFacts | None, *, is_asked: bool
 ) -> None:
-    lines = tasks(setup(server), identity)["Let the chain see the clusters"].lines
+    lines = tasks(setup(server), facts)["Let the chain see the clusters"].lines
     question = "gh api repos/acme/cp --jq '.owner.id, .id' # OWNER-ID and REPOSITORY-ID"
     assert (question in lines) is is_asked
 

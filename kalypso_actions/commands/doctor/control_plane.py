@@ -24,6 +24,7 @@ from kalypso_actions.doctor_rules import (
     signature_checks,
 )
 from kalypso_actions.doctor_rules import environments as rules
+from kalypso_actions.model.federated_credentials import subject_prefixes
 from kalypso_actions.model.github import SettingNames
 from kalypso_actions.onboarding.workflows import (
     CD_FILE,
@@ -72,7 +73,9 @@ def check_control_plane(
     if main and set(facts.by_name) - set(without_azure):
         signing_in = [name for name in facts.by_name if name not in {*without_azure, *identities}]
         check_promote = main.texts.get(CHECK_PROMOTE_FILE, "")
-        checklist.add(credential_checks(name, facts.main, signing_in, check_promote))
+        server = context.github.server.server_url
+        prefixes = [prefix for _, prefix in subject_prefixes(name, server, facts.repository)]
+        checklist.add(credential_checks(name, facts.main, signing_in, check_promote, prefixes))
     promotion_names = used.names.get(CHECK_PROMOTE_FILE, UsedNames()).in_environment
     for environment in facts.environments:
         by_secret = rules.is_named_by_secret(promotion_names, secrets.get(environment.name, ()))

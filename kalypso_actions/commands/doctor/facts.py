@@ -18,6 +18,7 @@ from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.doctor_rules import pages, warning
 from kalypso_actions.gitops import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.onboarding import default_branch_conflict
 
@@ -49,8 +50,9 @@ class EnvironmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The control plane's main branch, as `CommandContext.main` finds it, and its environments."""
+    """The control plane: GitHub's facts, its main branch as jobs find it, its environments."""
 
+    repository: RepositoryFacts
     main: str
     environments: tuple[EnvironmentFacts, ...]
 
@@ -89,7 +91,7 @@ def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
         _environment(context, environment, heads, checklist)
         for environment in environments.values()
     )
-    return Facts(main, tuple(facts))
+    return Facts(repository, main, tuple(facts))
 
 
 def _environment(

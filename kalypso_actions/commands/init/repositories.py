@@ -18,7 +18,7 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.urls import name_in, owner_of, repository_key
-from kalypso_actions.onboarding import Identity, RepositorySetup
+from kalypso_actions.onboarding import RepositorySetup
 from kalypso_actions.onboarding.setup import RepositoryRole
 from kalypso_actions.snapshot.repositories import MAIN_BRANCH
 
@@ -30,12 +30,12 @@ ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class InitRepositories:
-    """Both repositories; `github` is None for clones."""
+    """Both repositories; `github` and the `facts` of the control plane are None for clones."""
 
     control_plane: RepositorySetup
     gitops: RepositorySetup
     backends: Mapping[RepositoryRole, Backend]
-    identity: Identity
+    facts: RepositoryFacts | None
     github: GitHub | None
 
     def backend(self, repository: RepositorySetup) -> Backend:
@@ -93,12 +93,7 @@ def _remote(
             )
             for repository in (control_plane, gitops)
         },
-        Identity(
-            control_plane_facts.owner_id,
-            control_plane_facts.id,
-            control_plane_facts.is_organization,
-            control_plane_facts.created_at,
-        ),
+        control_plane_facts,
         github,
     )
 
@@ -131,7 +126,7 @@ def _clones(
         repository.role: CloneBackend(clone, runtime.now)
         for repository, clone in zip((control_plane, gitops), clones, strict=True)
     }
-    return InitRepositories(control_plane, gitops, backends, Identity(), None)
+    return InitRepositories(control_plane, gitops, backends, None, None)
 
 
 def _setup_of_clone(

@@ -41,7 +41,7 @@ def init_document(
         *obsolete_tasks(plans, agreed),
         *remaining_tasks(
             setup,
-            repositories.identity,
+            repositories.facts,
             app_permissions(),
             jobs_propose=_jobs_propose(current),
         ),

@@ -8,7 +8,6 @@ from pydantic import SecretStr
 from kalypso_actions.commands.init.repositories import open_repositories
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.init import InitInputs
-from kalypso_actions.onboarding import Identity
 from kalypso_actions.sandbox.store import Permissions
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, Acme
 
@@ -89,13 +88,17 @@ def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
         control_plane=CONTROL_PLANE, gitops=GITOPS, token=SecretStr(acme.token), yes=True
     )
     with open_repositories(inputs, acme.runtime()) as repositories:
-        identity = repositories.identity
+        facts = repositories.facts
     with acme.sandbox.lock:
         repository = acme.sandbox.repository(CONTROL_PLANE)
         owner = acme.sandbox.store.account("acme")
-    assert identity == Identity(
-        owner.id, repository.id, is_organization=True, created_at=repository.created_at
+    assert facts is not None
+    assert (facts.owner_id, facts.id, facts.created_at) == (
+        owner.id,
+        repository.id,
+        repository.created_at,
     )
+    assert facts.is_organization
 
 
 def test_one_repository_by_two_names(acme: Acme) -> None:
