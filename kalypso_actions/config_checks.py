@@ -5,7 +5,8 @@ Upstream's message names neither the schema nor the ConfigMap that set the value
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kalypso_actions import config_schemas, rendering
 from kalypso_actions.errors import Location
@@ -14,7 +15,7 @@ from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.platform_config import AppliedSchema, PlatformConfig
 
 MAX_TRACED = 5
-"""Violations of one configuration; more are rarely read."""
+"""Violations of a schema; more are rarely read."""
 
 _Places = Mapping[str, tuple[Location, ...]]
 
@@ -46,34 +47,42 @@ class ConfigValidator:
         seen = (id(config), schemas)
         if seen not in self._failures:
             places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
-            traces = list(_traces(schemas, config, places))
-            where = next((where for where, _ in traces if where), assignment.target.where)
-            shown = [text for _, text in traces[:MAX_TRACED]]
-            if len(traces) > MAX_TRACED:
-                shown.append(f"and {len(traces) - MAX_TRACED} more")
-            self._failures[seen] = rendering.Failure(
-                message, where, "; ".join(shown), code="config-refused"
-            )
+            traces = [trace for schema in schemas if (trace := _trace(schema, config, places))]
+            where = next((trace.where for trace in traces if trace.where), assignment.target.where)
+            advice = "; ".join(trace.text for trace in traces)
+            self._failures[seen] = rendering.Failure(message, where, advice, code="config-refused")
         return self._failures[seen]
 
 
-def _traces(
-    schemas: Sequence[AppliedSchema], config: MergedConfig, places: _Places
-) -> Iterator[tuple[Location | None, str]]:
-    """Yield the place of each wrong value, if it is known, and a sentence on where it comes from.
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """Where the first wrong value of a schema is set, if any, and a sentence about all of them."""
 
-    Violations of one schema follow each other.
-    """
-    for schema in schemas:
-        message = config_schemas.validate(config.values, (schema.text,))
-        for line in message.splitlines()[1:]:
-            field, _, violation = line.strip().removeprefix("- ").partition(": ")
-            where = _place(field, places) if violation else None
-            if where:
-                yield where, f"{field} is set in {_file(where)}, {schema.name} demands otherwise"
-            elif line.strip():
-                layers = ", ".join(config.config_maps) or "none"
-                yield None, f"{schema.name} demands it; the ConfigMaps that apply: {layers}"
+    where: Location | None
+    text: str
+
+
+def _trace(schema: AppliedSchema, config: MergedConfig, places: _Places) -> _Trace | None:
+    """Trace the violations of one schema; None if there are none."""
+    message = config_schemas.validate(config.values, (schema.text,))
+    lines = [line.strip() for line in message.splitlines()[1:] if line.strip()]
+    if not lines:
+        return None
+    wrong: dict[str, Location] = {}
+    for line in lines:
+        field, separator, _ = line.removeprefix("- ").partition(": ")
+        where = _place(field, places) if separator else None
+        if where:
+            wrong[field] = where
+    causes = [f"{field} is set in {_file(where)}" for field, where in wrong.items()][:MAX_TRACED]
+    if len(wrong) < len(lines):
+        layers = ", ".join(config.config_maps)
+        causes.append(
+            f"the ConfigMaps that apply are {layers}" if layers else "no ConfigMap applies"
+        )
+    return _Trace(
+        next(iter(wrong.values()), None), f"refused by {schema.name}: {', '.join(causes)}"
+    )
 
 
 def _place(field: str, places: _Places) -> Location | None:

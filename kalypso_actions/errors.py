@@ -60,14 +60,17 @@ class Location:
     """A place in a file of a repository.
 
     `repository` is the URL or path that the user gave; `path` is relative to its root. `line` and
-    `column` count from 1; 0 means the whole file or line. Columns are for editors: places on one
-    line are equal.
+    `column` count from 1; 0 means the whole file or line. `commit` is ""
+    for a file of a folder. Column, branch and commit are for people and links: places on one line
+    are equal.
     """
 
     repository: str
     path: str = ""
     line: int = 0
     column: int = field(default=0, compare=False)
+    branch: str = field(default="", compare=False)
+    commit: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         """Return `repository: path:line`, without unknown parts."""

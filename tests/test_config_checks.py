@@ -30,16 +30,16 @@ def violation(*config_maps: ConfigMap, of_target: str = "") -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("values", "where", "said"),
     [
-        ({"A": "1", "REGION": "mars"}, "c.yaml:3", "REGION is set in c.yaml:3, ConfigSchema 'regions' in regions.yaml:1 demands otherwise"),
-        ({"REGION": "eu", "LIMITS": "cpu: x"}, "c.yaml:3", "LIMITS.cpu is set in c.yaml:3, "),
-        ({"A": "1"}, "app.yaml:1", "ConfigSchema 'regions' in regions.yaml:1 demands it; the ConfigMaps that apply: c"),
+        ({"A": "1", "REGION": "mars"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: REGION is set in c.yaml:3"),
+        ({"REGION": "eu", "LIMITS": "cpu: x"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: LIMITS.cpu is set in c.yaml:3"),
+        ({"A": "1"}, "app.yaml:1", "refused by ConfigSchema 'regions' in regions.yaml:1: the ConfigMaps that apply are c"),
     ],
     ids=["a value", "a value inside of another", "a missing key"],
 )  # fmt: skip
 def test_the_schema_and_the_value_are_named(values: dict[str, str], where: str, said: str) -> None:
     place, advice = violation(config_map("c", values))
     assert place == where
-    assert advice.startswith(said)
+    assert advice == said
 
 
 def test_the_last_layer_is_named() -> None:
@@ -49,8 +49,8 @@ def test_the_last_layer_is_named() -> None:
 
 def test_a_schema_of_the_target_is_named() -> None:
     _, advice = violation(config_map("c", {"REGION": "mars"}), of_target=SCHEMA)
-    assert advice.endswith("configSchemas of 'app-web' in app.yaml:1 demands otherwise")
+    assert advice.startswith("refused by configSchemas of 'app-web' in app.yaml:1: ")
 
 
 def test_without_any_configuration() -> None:
-    assert violation()[1].endswith("the ConfigMaps that apply: none")
+    assert violation()[1].endswith("no ConfigMap applies")

@@ -8,6 +8,8 @@ import traceback
 
 from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.cli.output import stderr
+from kalypso_actions.clients.files_at_hand import FilesAtHand
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.terminal import print_findings
@@ -21,10 +23,14 @@ def report_error(error: Exception) -> int:
     Anything but a KalypsoError is a bug of ours.
     """
     if isinstance(error, KalypsoError):
-        print_findings(stderr(), (), ProblemEntry.all_of(error.problems))
+        print_findings(stderr(), (), ProblemEntry.all_of(error.problems), _files())
         Runner(os.environ, sys.stderr).annotate("error", error.problems, "kalypso")
         return error.exit_code
     sys.stderr.write(escape_workflow_commands("".join(traceback.format_exception(error))) + "\n")
     request = f"This is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}"
     stderr().print(f"\n{request}", soft_wrap=True)
     return 1
+
+
+def _files() -> FilesAtHand:
+    return FilesAtHand(Programs(os.environ))

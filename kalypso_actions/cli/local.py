@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from kalypso_actions.cli.output import configure_logging
+from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.inputs import Source
 from kalypso_actions.report.progress import ProgressDisplay
 
 SourceOption = Annotated[
@@ -21,6 +24,11 @@ SourceOption = Annotated[
         "Repeatable.",
     ),
 ]
+
+
+def files_at_hand(sources: Iterable[Source] = ()) -> FilesAtHand:
+    """Return the files of this machine, with the paths that replace URLs."""
+    return FilesAtHand(Programs(os.environ), {source.url: source.path for source in sources})
 
 
 def local_context(progress: ProgressDisplay, *, verbose: bool) -> LocalContext:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kalypso_actions import inputs
-from kalypso_actions.cli.local import SourceOption, local_context
+from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
 from kalypso_actions.cli.output import Output, Verbose, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.errors import Problem
@@ -75,7 +75,7 @@ def render(
     if output == "json":
         print_json(document)
     else:
-        print_render(stdout(), document)
+        print_render(stdout(), document, files_at_hand(given.source))
         if out and not document.problems:
             typer.echo(f"written to {out}")
     raise typer.Exit(1 if document.problems else 0)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kalypso_actions.cli.local import files_at_hand
 from kalypso_actions.cli.output import Output, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.errors import Problem
@@ -60,5 +61,5 @@ def template(
     if output == "json":
         print_json(document)
     else:
-        print_template(stdout(), stderr(), document)
+        print_template(stdout(), stderr(), document, files_at_hand())
     raise typer.Exit(1 if document.problems else 0)

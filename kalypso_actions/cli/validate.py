@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.local import SourceOption, local_context
+from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
 from kalypso_actions.cli.output import Output, Verbose, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem
@@ -43,5 +43,5 @@ def validate(
     if output == "json":
         print_json(document)
     else:
-        print_validate(stdout(), document, verbose=verbose)
+        print_validate(stdout(), document, files_at_hand(given.source), verbose=verbose)
     raise typer.Exit(1 if document.problems else 0)

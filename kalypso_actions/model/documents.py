@@ -94,7 +94,8 @@ class Document:
         for length in range(len(path), 0, -1):
             mark = self.marks.get(path[:length])
             if mark is not None:
-                return Location(self.where.repository, self.where.path, *mark)
+                line, column = mark
+                return replace(self.where, line=line, column=column)
         return self.where
 
     def text_at(self, *path: str | int) -> Location:

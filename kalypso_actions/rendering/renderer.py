@@ -268,7 +268,7 @@ def _failure(template: Template, index: int, error: ManifestError) -> Failure:
     if error.line and error.text == source:
         line += error.line - 1
     excerpt = Excerpt(error.text, error.line, error.column) if error.text else None
-    place = Location(where.repository, where.path, line)
+    place = replace(where, line=line, column=0)
     return Failure(error.message, place, excerpt=excerpt)
 
 

@@ -34,12 +34,17 @@ class Document(BaseModel):
 
 
 class Where(Document):
-    """A location; `line` is 0 for a whole file or repository, `column` for a whole line."""
+    """A location; `line` is 0 for a whole file or repository, `column` for a whole line.
+
+    `commit` is "" for a file of a folder.
+    """
 
     repository: str
     path: str
     line: int
     column: int = 0
+    branch: str = ""
+    commit: str = ""
 
     @classmethod
     def of(cls, location: Location | None) -> Self | None:
@@ -51,11 +56,15 @@ class Where(Document):
             path=location.path,
             line=location.line,
             column=location.column,
+            branch=location.branch,
+            commit=location.commit,
         )
 
     def location(self) -> Location:
         """Convert to the type of the stages."""
-        return Location(self.repository, self.path, self.line, self.column)
+        return Location(
+            self.repository, self.path, self.line, self.column, self.branch, self.commit
+        )
 
 
 class ProblemEntry(Document):

@@ -20,7 +20,7 @@ from kalypso_actions.report.documents import (
     SourceEntry,
 )
 from kalypso_actions.report.escaping import escape_line
-from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
 
 TABLE_LIMIT = 500
 """Rows of the table; the JSON output has all."""
@@ -68,7 +68,7 @@ def render_document(
     )
 
 
-def print_render(console: Console, document: RenderDocument) -> None:
+def print_render(console: Console, document: RenderDocument, files: Files = NO_FILES) -> None:
     """Print the assignments, the numbers of changes, warnings and problems."""
     _print_assignments(console, document)
     changes = document.changes
@@ -78,7 +78,7 @@ def print_render(console: Console, document: RenderDocument) -> None:
     )
     for path in changes.deleted:
         console.print(Text(f"  deleted {escape_line(path)}"))
-    print_findings(console, document.warnings, document.problems)
+    print_findings(console, document.warnings, document.problems, files)
 
 
 def _print_assignments(console: Console, document: RenderDocument) -> None:

@@ -7,14 +7,16 @@ from rich.text import Text
 
 from kalypso_actions.report.documents import TemplateDocument, TemplateProblemEntry
 from kalypso_actions.report.escaping import escape_line
-from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
 
 
-def print_template(output: Console, findings: Console, document: TemplateDocument) -> None:
+def print_template(
+    output: Console, findings: Console, document: TemplateDocument, files: Files = NO_FILES
+) -> None:
     """Print the rendered text to one console, and warnings and problems to another."""
-    print_findings(findings, document.warnings, ())
+    print_findings(findings, document.warnings, (), files)
     for problem in document.problems:
-        print_findings(findings, (), (problem,))
+        print_findings(findings, (), (problem,), files, with_lines=not problem.excerpt)
         _print_excerpt(findings, problem)
     output.file.write(_escaped(output, document.output))  # `print` would expand tabs
 

@@ -3,52 +3,144 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from rich.console import Console
 from rich.text import Text
 
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.errors import Location
+from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.excerpts import excerpt
+
+
+class Files(Protocol):
+    """The files of locations, if they are on this machine."""
+
+    def path(self, where: Location) -> str:
+        """Return the path of a file from the current folder; "" if it is not there."""
+
+    def text(self, where: Location) -> str:
+        """Return the content of a file; "" if it is not on this machine."""
+
+
+class _NoFiles:
+    def path(self, where: Location) -> str:  # noqa: ARG002 - part of Files
+        return ""
+
+    def text(self, where: Location) -> str:  # noqa: ARG002 - part of Files
+        return ""
+
+
+NO_FILES: Final[Files] = _NoFiles()
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    heading: str
+    style: str
+    entry: ProblemEntry
+
+    @property
+    def file(self) -> tuple[str, ...]:
+        where = self.entry.where
+        return (where.repository, where.branch, where.commit, where.path) if where else ()
+
+    @property
+    def place(self) -> tuple[int, int]:
+        where = self.entry.where
+        return (where.line, where.column) if where else (0, 0)
 
 
 def print_findings(
-    console: Console, warnings: Iterable[ProblemEntry], problems: Iterable[ProblemEntry]
+    console: Console,
+    warnings: Iterable[ProblemEntry],
+    problems: Iterable[ProblemEntry],
+    files: Files = NO_FILES,
+    *,
+    with_lines: bool = True,
 ) -> None:
-    """Print each as a paragraph: location, message, advice."""
-    for heading, style, entries in (
-        ("warning", "yellow", warnings),
-        ("problem", "bold red", problems),
-    ):
-        for entry in entries:
-            console.print(_finding(heading, style, entry), soft_wrap=True)
+    """Print each as a paragraph: location, message, line, advice.
+
+    The findings of a file follow each other, and the files with problems come last, where a
+    terminal shows them. `with_lines`: show the line of a file at hand.
+    """
+    _print(
+        console,
+        [
+            *(_Finding("warning", "yellow", entry) for entry in warnings),
+            *(_Finding("problem", "bold red", entry) for entry in problems),
+        ],
+        files,
+        with_lines=with_lines,
+    )
 
 
-def print_notes(console: Console, notes: Iterable[ProblemEntry]) -> None:
+def print_notes(console: Console, notes: Iterable[ProblemEntry], files: Files = NO_FILES) -> None:
     """Print each note like `print_findings`."""
-    for entry in notes:
-        console.print(_finding("note", "cyan", entry), soft_wrap=True)
+    _print(console, [_Finding("note", "cyan", entry) for entry in notes], files)
 
 
 def append_message(text: Text, message: str, advice: str, *, indent: int) -> None:
     """Append the lines of a message, and the advice on a line of its own."""
+    append_lines(text, message, indent=indent)
+    _append_advice(text, advice, indent=indent)
+
+
+def append_lines(text: Text, message: str, *, indent: int) -> None:
+    """Append the lines of a message."""
     margin = " " * indent
     lines = [escape_log_line(line) for line in message.splitlines() if line.strip()]
     text.append(f"\n{margin}".join(lines), style="default")
+
+
+def _append_advice(text: Text, advice: str, *, indent: int) -> None:
     if advice:
-        text.append(f"\n{margin}→ {escape_log_line(advice)}", style="cyan")
+        text.append(f"\n{' ' * indent}→ {escape_log_line(advice)}", style="cyan")
 
 
-def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
+def _print(
+    console: Console, findings: list[_Finding], files: Files, *, with_lines: bool = True
+) -> None:
+    by_file: dict[tuple[str, ...], list[_Finding]] = {}
+    for finding in findings:
+        by_file.setdefault(finding.file, []).append(finding)
+    groups = sorted(by_file.values(), key=lambda group: any(f.heading == "problem" for f in group))
+    for index, group in enumerate(groups):
+        if index:
+            console.print()
+        for finding in sorted(group, key=lambda finding: finding.place):
+            console.print(_text(finding, files, with_lines=with_lines), soft_wrap=True)
+
+
+def _text(finding: _Finding, files: Files, *, with_lines: bool) -> Text:
+    entry = finding.entry
     text = Text()
-    text.append(heading, style=style)
-    place = ""
-    if entry.where:
-        place = entry.where.path or entry.where.repository
-        if entry.where.line:
-            place += f":{entry.where.line}"
-        if entry.where.path:
-            place += f" ({entry.where.repository})"
+    text.append(finding.heading, style=finding.style)
+    place = _place(entry.where, files) if entry.where else ""
     text.append(f" {escape_log_line(place)}: " if place else ": ")
     code = f" [{entry.code}]" if entry.code else ""
-    append_message(text, entry.message.rstrip() + code, entry.advice, indent=4)
+    append_lines(text, entry.message.rstrip() + code, indent=4)
+    if with_lines and entry.where and entry.where.line:
+        content = files.text(entry.where.location())
+        line = entry.where.line
+        rows = excerpt(content, line, entry.where.column, line) if content else ""
+        for row in rows.splitlines():
+            text.append(f"\n    {escape_log_line(row)}", style="dim")
+    _append_advice(text, entry.advice, indent=4)
     return text
+
+
+def _place(where: Where, files: Files) -> str:
+    """Return the path from the current folder if the file is there, else the repository as well."""
+    path = files.path(where.location())
+    place = path or where.path or where.repository
+    if where.line:
+        place += f":{where.line}"
+        if where.column:
+            place += f":{where.column}"
+    if where.path and not path:
+        branch = f", {where.branch}" if where.branch else ""
+        place += f" ({where.repository}{branch})"
+    return place

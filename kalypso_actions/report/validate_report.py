@@ -6,14 +6,16 @@ from rich.console import Console
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
-from kalypso_actions.report.terminal import print_findings, print_notes
+from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, print_notes
 
 
-def print_validate(console: Console, document: ValidateDocument, *, verbose: bool = False) -> None:
+def print_validate(
+    console: Console, document: ValidateDocument, files: Files = NO_FILES, *, verbose: bool = False
+) -> None:
     """Print notes, warnings, problems, and the numbers of documents and branches."""
     if verbose:
-        print_notes(console, document.notes)
-    print_findings(console, document.warnings, document.problems)
+        print_notes(console, document.notes, files)
+    print_findings(console, document.warnings, document.problems, files)
     checked = counted(document.documents, "document")
     branches = counted(len(document.sources), "branch", "branches")
     problems = counted(len(document.problems), "problem")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.documents import Reading, Revision, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.sources.discovery import Build, discover
@@ -59,12 +59,13 @@ def read_documents(
             contents.update(files.read(sorted(discovery.wanted)))
         elif not discovery.builds:
             break
-    return Reading(
+    reading = Reading(
         _revision(files, repository, branch, path),
         discovery.documents,
         (*discovery.problems, *failures),
         discovery.warnings,
     )
+    return _located(reading, branch, files.commit) if files.commit else reading
 
 
 def read_branch(
@@ -93,6 +94,29 @@ def read_branch(
         if document.kind == "Environment" and document.where not in seen
     )
     return dataclasses.replace(reading, documents=reading.documents + hidden)
+
+
+def _located(reading: Reading, branch: str, commit: str) -> Reading:
+    """Add branch and commit to all locations."""
+
+    def located(where: Location) -> Location:
+        return dataclasses.replace(where, branch=branch, commit=commit)
+
+    def of_revision(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        return tuple(
+            dataclasses.replace(problem, where=located(problem.where)) if problem.where else problem
+            for problem in problems
+        )
+
+    return dataclasses.replace(
+        reading,
+        documents=tuple(
+            dataclasses.replace(document, where=located(document.where))
+            for document in reading.documents
+        ),
+        problems=of_revision(reading.problems),
+        warnings=of_revision(reading.warnings),
+    )
 
 
 def _build(

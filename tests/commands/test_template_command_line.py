@@ -27,8 +27,8 @@ def test_failures_on_a_terminal(tmp_path: Path) -> None:
     done = call_kalypso("template", file)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        f'problem template.txt:2 ({tmp_path}): template: template:2:6: executing "template" at '
-        "<.Nope>: can't evaluate field Nope in type scheduler.dataType",
+        f'problem {tmp_path}/template.txt:2: template: template:2:6: executing "template" at '
+        "<.Nope>: can't evaluate field Nope in type scheduler.dataType [template-failed]",
         "    2 | b: {{ .Nope }}",
         "      |       ^",
     ]
@@ -46,6 +46,9 @@ def test_json(tmp_path: Path) -> None:
         "repository": str(tmp_path),
         "path": "template.txt",
         "line": 1,
+        "column": 0,
+        "branch": "",
+        "commit": "",
     }
 
 

@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from rich.console import Console
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
 
 
-def shown(*problems: Problem) -> str:
+class Disk:
+    """One file in the folder `here`, of the repository `fleet`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def path(self, where: Location) -> str:
+        return f"here/{where.path}" if where.repository == "fleet" else ""
+
+    def text(self, where: Location) -> str:
+        return self._text if where.repository == "fleet" else ""
+
+
+def shown(*problems: Problem, warnings: Sequence[Problem] = (), files: Files = NO_FILES) -> str:
     stream = io.StringIO()
-    print_findings(Console(file=stream, width=200), (), ProblemEntry.all_of(problems))
+    print_findings(
+        Console(file=stream, width=200),
+        ProblemEntry.all_of(warnings),
+        ProblemEntry.all_of(problems),
+        files,
+    )
     return stream.getvalue()
 
 
@@ -31,3 +50,35 @@ def test_nothing_that_is_quoted_is_a_command_for_the_runner() -> None:
     assert "##[" not in said
     assert "\x1b" not in said
     assert not any(line.lstrip().startswith("::") for line in said.splitlines())
+
+
+def test_a_file_at_hand_shows_the_line() -> None:
+    where = Location("fleet", "a.yaml", 2, 3, "dev", "0" * 40)
+    assert shown(Problem("wrong", where, "do better", "code"), files=Disk("a:\n  b: c\n")) == (
+        "problem here/a.yaml:2:3: wrong [code]\n    2 |   b: c\n      |   ^\n    → do better\n"
+    )
+
+
+def test_a_file_elsewhere_names_repository_and_branch() -> None:
+    where = Location("https://github.com/acme/other", "a.yaml", 2, 3, "dev", "0" * 40)
+    said = shown(Problem("wrong", where), files=Disk("x\n"))
+    assert said == "problem a.yaml:2:3 (https://github.com/acme/other, dev): wrong\n"
+
+
+def test_findings_of_a_file_follow_each_other_and_problems_come_last() -> None:
+    a, b, c = (Location("r", name, 5) for name in ("a.yaml", "b.yaml", "c.yaml"))
+    said = shown(
+        Problem("P1", b),
+        Problem("P2", Location("r", "a.yaml", 2)),
+        Problem("P3", Location("r", "b.yaml", 1)),
+        warnings=[Problem("W1", a), Problem("W2", c)],
+    )
+    assert [line[-2:] for line in said.splitlines()] == ["W2", "", "P2", "W1", "", "P3", "P1"]
+
+
+def test_a_line_is_no_command_for_the_runner() -> None:
+    said = shown(
+        Problem("wrong", Location("fleet", "a", 1, 1)), files=Disk("##[add-mask]x\x1b[31m\n")
+    )
+    assert "##[" not in said
+    assert "\x1b" not in said

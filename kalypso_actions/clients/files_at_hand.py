@@ -1,0 +1,99 @@
+"""The files of locations that are on this machine, for people who open them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kalypso_actions.clients.git.files import GitFiles
+from kalypso_actions.clients.git.local import GitRepository, is_repository
+from kalypso_actions.clients.git.urls import is_path
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE
+from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.urls import repository_key
+
+MAX_BYTES = 1024 * 1024
+"""Larger files are not read for one line."""
+
+
+class FilesAtHand:
+    """Finds the files of locations in folders and clones of this machine.
+
+    A file of a commit is on the disk if its content is the same there.
+    """
+
+    def __init__(self, programs: Programs, folders: Mapping[str, Path] | None = None) -> None:
+        """`folders` has folders and clones by the URL of their repository."""
+        self._programs = programs
+        self._folders = {repository_key(url): path for url, path in (folders or {}).items()}
+        self._commits: dict[tuple[Path, str], GitFiles | None] = {}
+        self._texts: dict[tuple[str, str, str], tuple[str, str]] = {}
+
+    def path(self, where: Location) -> str:
+        """Return the path of a location's file from the current folder; "" if it is not there."""
+        return self._read(where)[0]
+
+    def text(self, where: Location) -> str:
+        """Return the content of a location's file; "" if it is not on this machine."""
+        return self._read(where)[1]
+
+    def _read(self, where: Location) -> tuple[str, str]:
+        key = (where.repository, where.commit, where.path)
+        if key not in self._texts:
+            try:
+                self._texts[key] = self._look_up(where)
+            except (KalypsoError, OSError, UnicodeDecodeError, ValueError):
+                self._texts[key] = "", ""  # the message counts, not its decoration
+        return self._texts[key]
+
+    def _look_up(self, where: Location) -> tuple[str, str]:
+        folder = self._folder(where.repository)
+        if folder is None or not where.path:
+            return "", ""
+        on_disk = _content(folder, where.path)
+        if not where.commit:
+            return (
+                (_shown(folder / where.path), on_disk.decode()) if on_disk is not None else ("", "")
+            )
+        files = self._commit(folder, where.commit)
+        entry = files.entries().get(where.path) if files else None
+        if files is None or entry is None or entry.mode not in {FILE_MODE, EXECUTABLE_MODE}:
+            return "", ""
+        if on_disk is not None and blob_id(on_disk) == entry.object_id:
+            return _shown(folder / where.path), on_disk.decode()
+        content = files.read([where.path])[where.path] if entry.size <= MAX_BYTES else b""
+        return "", content.decode()
+
+    def _folder(self, repository: str) -> Path | None:
+        if is_path(repository):
+            return Path(repository) if Path(repository).is_dir() else None
+        return self._folders.get(repository_key(repository))
+
+    def _commit(self, folder: Path, commit: str) -> GitFiles | None:
+        if (folder, commit) not in self._commits:
+            files = None
+            if is_repository(folder):
+                files = GitRepository(folder, self._programs).at_commit(commit)
+            self._commits[folder, commit] = files
+        return self._commits[folder, commit]
+
+
+def _content(folder: Path, path: str) -> bytes | None:
+    """Return the content of a regular file inside of the folder, without following links."""
+    file = folder / path
+    inside = file.resolve().is_relative_to(folder.resolve())
+    if not (inside and file.is_file() and not file.is_symlink()):
+        return None
+    return file.read_bytes() if file.stat().st_size <= MAX_BYTES else None
+
+
+def _shown(file: Path) -> str:
+    """Return the path from the current folder if the file is below it."""
+    here = Path.cwd()
+    return (
+        str(file.relative_to(here))
+        if file.is_absolute() and file.is_relative_to(here)
+        else str(file)
+    )

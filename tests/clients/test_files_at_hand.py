@@ -1,0 +1,76 @@
+"""The files of locations that are on this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.files_at_hand import FilesAtHand
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import Location
+from tests.git_repositories import commit_branch
+
+URL = "https://github.com/acme/fleet"
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, dict[str, str]]:
+    """A repository in the current folder, with the commits of its branches."""
+    repository = tmp_path / "clone"
+    commits = {
+        "dev": commit_branch(repository, {"a.yaml": "of: dev\n"}, "dev"),
+        "main": commit_branch(repository, {"a.yaml": "of: main\n"}, "main"),
+    }
+    monkeypatch.chdir(tmp_path)
+    return repository, commits
+
+
+def at_hand(clone: Path) -> FilesAtHand:
+    return FilesAtHand(Programs(os.environ), {URL: clone})
+
+
+def test_a_file_of_a_folder(clone: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = clone
+    (folder / "a.yaml").write_text("now\n")
+    files = at_hand(folder)
+    for repository, path in ((str(folder), "clone/a.yaml"), ("clone", "clone/a.yaml")):
+        where = Location(repository, "a.yaml", 1)
+        assert (files.path(where), files.text(where)) == (path, "now\n")
+
+
+def test_a_file_outside_of_the_current_folder_has_its_whole_path(
+    clone: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = clone
+    (folder / "a.yaml").write_text("now\n")
+    (folder / "inside").mkdir()
+    monkeypatch.chdir(folder / "inside")
+    assert at_hand(folder).path(Location(str(folder), "a.yaml", 1)) == str(folder / "a.yaml")
+
+
+def test_a_file_of_a_commit(clone: tuple[Path, dict[str, str]]) -> None:
+    folder, commits = clone
+    (folder / "a.yaml").write_text("of: main\n")
+    files = at_hand(folder)
+    same = Location(URL, "a.yaml", 1, commit=commits["main"])
+    other = Location(URL, "a.yaml", 1, commit=commits["dev"])
+    assert (files.path(same), files.text(same)) == ("clone/a.yaml", "of: main\n")
+    assert (files.path(other), files.text(other)) == ("", "of: dev\n")
+
+
+@pytest.mark.parametrize("path", ["link.yaml", "../secret", "absent.yaml", "binary.yaml", ""])
+def test_nothing_else_is_read(clone: tuple[Path, dict[str, str]], path: str) -> None:
+    folder, commits = clone
+    (folder.parent / "secret").write_text("secret\n")
+    (folder / "link.yaml").symlink_to(folder.parent / "secret")
+    (folder / "binary.yaml").write_bytes(b"\xff\xfe\xff")
+    files = at_hand(folder)
+    for where in (
+        Location(str(folder), path, 1),
+        Location(URL, path, 1, commit=commits["dev"]),
+        Location(URL, path, 1, commit="0" * 40),
+        Location("https://github.com/acme/other", path, 1),
+    ):
+        assert (files.path(where), files.text(where)) == ("", "")
