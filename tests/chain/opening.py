@@ -94,7 +94,11 @@ def wait_until_free(port: int) -> None:
 
 @contextmanager
 def served(opening: Opening) -> Iterator[Chain]:
-    """Start the sandbox of an opening, in its folder."""
+    """Start the sandbox of an opening, in its folder.
+
+    GitHub knows workflow files from the default branch alone, the stricter of two readings: what it
+    accepts then, it accepts in both.
+    """
     clock = StoryClock(opening.time)
     folder = opening.folder
     machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}
@@ -109,6 +113,7 @@ def served(opening: Opening) -> Iterator[Chain]:
     ) as sandbox:
         may_sign_in(sandbox, opening.layout)
         sandbox.state.rate_limits.contents_per_minute = GITHUBS_LIMIT
+        sandbox.store.workflows_known_from = "default branch"
         runs = folder / "runs"
         workflows = WorkflowRunner(sandbox, clock, machine, opening.secrets, runs, InProcess(clock))
         acme = Organisation(sandbox, clock, folder)
