@@ -8,7 +8,6 @@ pull requests.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal
@@ -57,9 +56,6 @@ class Actor(Enum):
     PEOPLE = "people"
     CLUSTERS = "clusters"
     GITHUB = "GitHub"
-
-
-COMMANDS: Final = frozenset(Actor) - {Actor.PEOPLE, Actor.CLUSTERS, Actor.GITHUB}
 
 
 class Event(Enum):
@@ -299,18 +295,3 @@ def posted_for(description: str) -> State | None:
 def _has_form(description: str, form: str) -> bool:
     beginning, dots, _ = form.partition("…")
     return bool(form) and (description.startswith(beginning) if dots else description == form)
-
-
-def allowed(before: State, after: State, actors: Collection[Actor]) -> bool:
-    """Return whether these actors, in any number of steps, may bring a commit to another state.
-
-    A run that ends in one of `ENDS` makes no further step.
-    """
-    reached = [before]
-    for state in reached:
-        if state in ENDS and state is not before:
-            continue
-        for transition in TRANSITIONS:
-            if state in transition.before and transition.actor in actors:
-                reached += [new for new in transition.after if new not in reached]
-    return after in reached

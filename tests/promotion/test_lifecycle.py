@@ -11,18 +11,17 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.lifecycle import (
     ANY,
-    COMMANDS,
     TRANSITIONS,
     Actor,
     Event,
     State,
     Transition,
-    allowed,
     posted_for,
     record,
     status,
 )
 from kalypso_actions.promotion.start_records import Command, Kind, StartRecord, read_record
+from tests.chain.machine.lifecycle_rules import COMMANDS, allowed
 
 COMMIT = "1" * 40
 EVERYBODY = frozenset(Actor)

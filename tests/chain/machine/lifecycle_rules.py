@@ -1,13 +1,16 @@
-"""The rules of the random stories that cause each event of a commit's life.
+"""The changes of state that the table allows, and the rules of the stories that cause each event.
 
 The commands cause the other events, in the rules that run workflows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
-from kalypso_actions.promotion.lifecycle import COMMANDS, Event
+from kalypso_actions.promotion.lifecycle import ENDS, TRANSITIONS, Actor, Event, State
+
+COMMANDS: Final = frozenset(Actor) - {Actor.PEOPLE, Actor.CLUSTERS, Actor.GITHUB}
 
 OUTSIDE: Final = frozenset(event for event in Event if event.actor not in COMMANDS)
 """The events that people, clusters and GitHub cause."""
@@ -48,3 +51,18 @@ WITHOUT_EVENT: Final = {
     "delete_cluster": "leaves the row of a deleted cluster, which must change nothing",
 }
 """Rules that play no event of the table, and what they do instead."""
+
+
+def allowed(before: State, after: State, actors: Collection[Actor]) -> bool:
+    """Return whether these actors, in any number of steps, may bring a commit to another state.
+
+    A run that ends in one of `ENDS` makes no further step.
+    """
+    reached = [before]
+    for state in reached:
+        if state in ENDS and state is not before:
+            continue
+        for transition in TRANSITIONS:
+            if state in transition.before and transition.actor in actors:
+                reached += [new for new in transition.after if new not in reached]
+    return after in reached
