@@ -129,9 +129,7 @@ def plan_proposal(
     )
     mark = Mark(plan.environment, state.own_head or "", proposal_plan.merged_by)
     proposal_plan = replace(proposal_plan, is_described=_is_described(pull, mark))
-    if proposal_plan.writes:
-        return _with_other_pulls(proposal_plan, plan, read.states, inputs, context)
-    return proposal_plan
+    return _with_other_pulls(proposal_plan, plan, read.states, context)
 
 
 def _is_ours(pull: PullRequest, state: GitOpsState, plan: Plan, context: CommandContext) -> bool:
@@ -168,10 +166,12 @@ def _with_other_pulls(
     proposal_plan: ProposalPlan,
     plan: Plan,
     states: Sequence[GitOpsState],
-    inputs: ScheduleInputs,
     context: CommandContext,
 ) -> ProposalPlan:
-    """Add the other open pull requests into the GitOps branch that concern the proposal."""
+    """Add our other open pull requests into the GitOps branch, and those that concern a proposal.
+
+    poll waits for people to merge or close each of ours.
+    """
     state, pull, former = proposal_plan.state, proposal_plan.pull, proposal_plan.former_pull
     repository = state.repository.lower()
     siblings = {other.own_branch for other in states if other.repository.lower() == repository}
@@ -181,10 +181,11 @@ def _with_other_pulls(
         is_sibling = in_repository and other.head_branch in siblings
         if is_sibling or other.number in {item.number for item in (pull, former) if item}:
             continue
-        # The name of our branch changes when the repository gets or loses another GitOpsRepo.
-        has_prefix = other.head_branch.startswith(f"{inputs.branch_prefix}{plan.environment}")
-        if in_repository and has_prefix and _is_ours(other, state, plan, context):
+        # The name of our branch changes with `branch-prefix`, and when the repository gets or loses
+        # another GitOpsRepo.
+        if in_repository and _is_ours(other, state, plan, context):
             stale_pulls.append(other)
+        if not proposal_plan.writes or other in stale_pulls:
             continue
         paths = pull_requests.changed_paths(context.github, state.repository, other.number)
         tree = state.tree

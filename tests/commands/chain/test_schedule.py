@@ -276,6 +276,26 @@ def test_options_reach_the_tree(acme: Organisation) -> None:
     ) == [(1, "unchanged")]
 
 
+def test_another_prefix_withdraws_what_was_proposed_from_the_old_branch(
+    acme: Organisation,
+) -> None:
+    """poll would wait for people to merge it: author and marker say that it is ours."""
+    run(acme)
+    assert actions(run(acme, branch_prefix="bot-")) == [(2, "created"), (1, "withdrawn")]
+    (pull,) = acme.pulls()
+    assert pull["head"]["ref"] == "bot-dev"
+    assert "Kalypso proposes to `dev` from `bot-dev` now." in acme.comments(1)[0]
+
+
+def test_with_nothing_to_propose_another_prefix_withdraws_all_the_same(
+    acme: Organisation,
+) -> None:
+    run(acme)
+    edit_gitops(acme, dict(acme.files(OWN, GITOPS)))
+    assert actions(run(acme, branch_prefix="bot-")) == [(1, "withdrawn")]
+    assert acme.pulls() == []
+
+
 def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
     """The App has exactly the needed permissions."""
     with organisation(tmp_path, flavour="ghes") as acme:
