@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import Any, Final, Literal
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.model.urls import is_loopback
-from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.endpoints import Answer
 from kalypso_actions.sandbox.faults import PUSH_KINDS, Fault
 from kalypso_actions.sandbox.interruptions import Interruption
@@ -117,7 +117,7 @@ class Dispatcher:
                 interruption.happen()
         received = b"" if any(fault.kind == "cut" for fault in faults) else request.get_data()
         exchange = _exchange(route, request, received, context, faults, sent)
-        self._state.traffic.add(exchange, len(received) + len(sent.response.get_data()))
+        self._state.traffic.add(exchange)
         log.info("%s %a %d %a", request.method, exchange.path, exchange.status, exchange.identity)
         return sent
 
@@ -201,29 +201,28 @@ def _exchange(
             for name, value in request.headers.items()
             if name.lower() not in SECRET_HEADERS
         },
-        request_body=_json(received),
+        request_content=_json(received),
         status=sent.response.status_code if is_answered else 0,
         response_headers={name.lower(): value for name, value in sent.response.headers.items()}
         if is_answered
         else {},
-        response_body=_response_body(route, sent.response) if sent.part == "whole" else None,
+        response_content=_response_content(route, sent.response) if sent.part == "whole" else b"",
         identity=f"{login} ({context.identity.kind})" if login else "",
         permissions=context.permissions,
         fault=", ".join(fault.kind for fault in faults),
     )
 
 
-def _response_body(route: Route, response: Response) -> Any:
+def _response_content(route: Route, response: Response) -> bytes:
     """Return the JSON of a response, with its token hidden."""
-    body = _json(response.get_data())
+    content = _json(response.get_data())
     for end, field in SECRET_ANSWERS.items():
-        if route.path.endswith(end) and isinstance(body, dict) and field in body:
-            body[field] = REDACTED
-    return body
+        if content and route.path.endswith(end):
+            body = json.loads(content)
+            content = json.dumps(body | {field: REDACTED} if field in body else body).encode()
+    return content
 
 
-def _json(content: bytes) -> Any:
-    try:
-        return strict_json.loads(content) if content[:1] in {b"{", b"["} else None
-    except ValueError:
-        return None
+def _json(content: bytes) -> bytes:
+    """Return a body that begins as JSON does; files of git and forms are not recorded."""
+    return content if content[:1] in {b"{", b"["} else b""

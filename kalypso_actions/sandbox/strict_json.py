@@ -20,7 +20,8 @@ def loads(content: bytes) -> Any:
         value = json.loads(text, parse_constant=_refused)
     except RecursionError:
         raise ValueError("nested too deep") from None
-    _check_depth(value, 0)
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        _check_depth(value, 0)
     if "\\u" in text:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value

@@ -6,14 +6,17 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
+
+from kalypso_actions.sandbox import strict_json
 
 MAX_EXCHANGES: Final = 20_000
 MAX_SIZE: Final = 64 << 20
 """Bytes of recorded bodies. Older exchanges are dropped: a sandbox may run for days."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Exchange:
     """One request and its response.
 
@@ -21,10 +24,10 @@ class Exchange:
     template             the endpoint's path in GitHub's description, `git`, `azure`, or ""
     query                the parsed query string
     request_headers      names in lower case, without credentials
-    request_body         parsed JSON; None if the body is not JSON
+    request_content      the body if it begins as JSON does, else empty
     status               of the response; 0 if the connection ended without one
     response_headers     names in lower case
-    response_body        parsed JSON; None if the body is not JSON
+    response_content     the same of the response, with its token hidden
     identity             `login (kind)` of the token; "" without a valid one
     permissions          any one of these suffices
     fault                the kinds of the faults that applied to this request
@@ -35,13 +38,35 @@ class Exchange:
     template: str
     query: Mapping[str, str]
     request_headers: Mapping[str, str]
-    request_body: Any
+    request_content: bytes
     status: int
     response_headers: Mapping[str, str]
-    response_body: Any
+    response_content: bytes
     identity: str
     permissions: tuple[str, ...]
     fault: str
+
+    @cached_property
+    def request_body(self) -> Any:
+        """Return the request's JSON; None if its body is not JSON."""
+        return _parsed(self.request_content)
+
+    @cached_property
+    def response_body(self) -> Any:
+        """Return the response's JSON; None if its body is not JSON."""
+        return _parsed(self.response_content)
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of both bodies."""
+        return len(self.request_content) + len(self.response_content)
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return strict_json.loads(content)
+    except ValueError:
+        return None
 
 
 class Traffic:
@@ -49,17 +74,16 @@ class Traffic:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._exchanges: deque[tuple[Exchange, int]] = deque()
+        self._exchanges: deque[Exchange] = deque()
         self._size = 0
 
-    def add(self, exchange: Exchange, size: int = 0) -> None:
-        """Record an exchange; `size` counts the bytes of its bodies."""
-        size = size if (exchange.request_body, exchange.response_body) != (None, None) else 0
+    def add(self, exchange: Exchange) -> None:
+        """Record an exchange."""
         with self._lock:
-            self._exchanges.append((exchange, size))
-            self._size += size
+            self._exchanges.append(exchange)
+            self._size += exchange.size
             while len(self._exchanges) > MAX_EXCHANGES or self._size > MAX_SIZE:
-                self._size -= self._exchanges.popleft()[1]
+                self._size -= self._exchanges.popleft().size
 
     def clear(self) -> None:
         """Drop all exchanges."""
@@ -69,7 +93,7 @@ class Traffic:
 
     def __iter__(self) -> Iterator[Exchange]:
         with self._lock:
-            return iter([exchange for exchange, _ in self._exchanges])
+            return iter(list(self._exchanges))
 
     def __len__(self) -> int:
         return len(self._exchanges)

@@ -6,14 +6,20 @@ https://docs.github.com/graphql/guides/forming-calls-with-graphql
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from graphql import (
+    DocumentNode,
+    ExecutionResult,
     GraphQLError,
     GraphQLFormattedError,
     GraphQLResolveInfo,
+    GraphQLSyntaxError,
     build_schema,
-    graphql_sync,
+    execute_sync,
+    parse,
+    validate,
 )
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
@@ -40,10 +46,23 @@ def query(call: Call) -> Answer:
     if not text:
         message = "A query attribute must be specified and must be a string."
         raise RefusedError(400, message)
+    result = _execute(call, text)
+    answer: dict[str, Any] = {}
+    if result.data is not None:
+        answer["data"] = result.data
+    if result.errors:
+        answer["errors"] = [_formatted(error) for error in result.errors]
+    return Answer(200, answer)
+
+
+def _execute(call: Call, text: str) -> ExecutionResult:
     is_server = call.store.flavour == "ghes"
-    result = graphql_sync(
+    document = _document(text, is_server=is_server)
+    if not isinstance(document, DocumentNode):
+        return ExecutionResult(None, document)
+    return execute_sync(
         _SERVER_SCHEMA if is_server else _SCHEMA,
-        text,
+        document,
         {
             "repository": _repository,
             "rateLimit": _rate_limit,
@@ -56,12 +75,16 @@ def query(call: Call) -> Answer:
         variable_values=dict(body_fields.mapping(call.body, "variables")),
         operation_name=body_fields.text(call.body, "operationName"),
     )
-    answer: dict[str, Any] = {}
-    if result.data is not None:
-        answer["data"] = result.data
-    if result.errors:
-        answer["errors"] = [_formatted(error) for error in result.errors]
-    return Answer(200, answer)
+
+
+@lru_cache(maxsize=256)
+def _document(text: str, *, is_server: bool) -> DocumentNode | list[GraphQLError]:
+    """Parse and validate a query; clients send the same few again and again."""
+    try:
+        document = parse(text)
+    except GraphQLSyntaxError as error:
+        return [error]
+    return validate(_SERVER_SCHEMA if is_server else _SCHEMA, document) or document
 
 
 def _repository(
