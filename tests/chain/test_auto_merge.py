@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from kalypso_actions.sandbox.store import AutoMerge, BranchRule
@@ -15,9 +17,15 @@ DOCUMENT = {"docs/operations.md": "Call us.\n"}
 """A commit of main that changes no manifest."""
 
 
-def checked(open_chain: OpenChain, option: str) -> Chain:
+OF_APP = {
+    "app-id": "${{ vars.KALYPSO_APP_ID }}",
+    "app-private-key": "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}",
+}
+
+
+def checked(open_chain: OpenChain, option: str, **inputs: Mapping[str, str]) -> Chain:
     """Open a chain whose GitOps branch of dev requires a check, and allows auto-merge."""
-    chain = open_chain(Layout(inputs={"schedule": {"auto-merge": option}}))
+    chain = open_chain(Layout(inputs={"schedule": {"auto-merge": option}, **inputs}))
     with chain.acme.sandbox.lock:
         gitops = chain.acme.sandbox.repository(GITOPS)
         gitops.rules = [BranchRule(pattern="dev", required_contexts=["tests"])]
@@ -93,6 +101,22 @@ def test_a_rollback(always: Chain) -> None:
     passed.result(0)
     assert not always.acme.ask("GET", f"{GITOPS}/pulls/{number}")["merged"]
     assert (always.has("dev"), always.tracks("dev")) == (older, older)
+
+
+def test_a_rollback_by_the_app(open_chain: OpenChain) -> None:
+    """cd turns it off itself: schedule starts later."""
+    chain = checked(open_chain, "always", cd=OF_APP)
+    older = chain.has("dev")
+    chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    number = chain.open_pull_request("dev")["number"]
+    chain.start("cd", environment="dev", promoted_commit_id=older, allow_rollback="true")
+    passed = chain.at_write(lambda: pass_check(chain), path=f"*{CONTROL_PLANE}*/git-receive-pack")
+    chain.run_everything(but={"schedule"})
+    passed.result(0)
+    assert not chain.acme.ask("GET", f"{GITOPS}/pulls/{number}")["merged"]
+    chain.run_everything()
+    assert (chain.has("dev"), chain.tracks("dev")) == (older, older)
 
 
 def test_a_rejection(always: Chain) -> None:

@@ -91,7 +91,7 @@ def _verified(
 
 def _warnings(promoted: Promoted, context: CommandContext) -> list[Problem]:
     if promoted.action != "rejected" or promoted.pull is None:
-        return []
+        return [*promoted.warnings]
     number = promoted.pull.number
     message = f"nothing is proposed: #{number} with the same commit was closed without merging"
     advice = (

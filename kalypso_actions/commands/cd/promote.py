@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kalypso_actions.clients.git import PushConflictError
-from kalypso_actions.clients.github import commits
+from kalypso_actions.clients.github import commits, viewer
 from kalypso_actions.commands.cd.rollback_check import RollbackCheck
+from kalypso_actions.commands.runtime.auto_merge import disable_all
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
-from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import PullRequest, Relation
+from kalypso_actions.model.identity import JOBS
 from kalypso_actions.promotion import Advance, advance
 from kalypso_actions.promotion.cd_decision import expected_commit
 from kalypso_actions.promotion.rollbacks import Rollback
@@ -32,7 +35,8 @@ class Promoted:
 
     `before` is the commit that the environment had or was about to have, `replaced` the one that
     this commit replaces, `environment_commit` the commit of the environment's branch that names
-    this commit. `rollback`: why the commit is superseded, if not by a newer one.
+    this commit. `rollback`: why the commit is superseded, if not by a newer one. `warnings` are
+    about pull requests that GitHub may still merge.
     """
 
     action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""]
@@ -43,6 +47,7 @@ class Promoted:
     pull: PullRequest | None = None
     hook: HookRun | None = None
     rollback: Rollback | None = None
+    warnings: Sequence[Problem] = ()
 
 
 def promote(
@@ -77,8 +82,10 @@ def promote(
             if hook.failed:
                 return Promoted("", before, hook=hook)
             continue  # the command may take an hour, in which people may promote another commit
+        goes_back = decision.rollback and inputs.mode == "commit"
+        warnings = _disable_auto_merges(inputs, context) if goes_back else ()
         try:
-            return _write(inputs, branch, state, before, hook)
+            return replace(_write(inputs, branch, state, before, hook), warnings=warnings)
         except PushConflictError as conflict:
             delay = next(delays, None)
             if delay is None:
@@ -164,6 +171,16 @@ def _run_hook(inputs: CdInputs, context: CommandContext, before: str | None) -> 
         "control_plane": context.control_plane,
     }
     return run_hook(HOOK, inputs.pre_deployment, context.runtime, about)
+
+
+def _disable_auto_merges(inputs: CdInputs, context: CommandContext) -> Sequence[Problem]:
+    """Keep GitHub from merging a newer commit until schedule runs; return problems.
+
+    A job's own token reaches no GitOps repository: schedule does it then.
+    """
+    if viewer.identity(context.github, context.control_plane).login == JOBS:
+        return ()
+    return tuple(disable_all(inputs.environment, context, of_people=True))
 
 
 def _unchanged(

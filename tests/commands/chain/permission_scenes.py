@@ -27,6 +27,7 @@ from kalypso_actions.inputs.chain import (
     StartScheduleInputs,
 )
 from kalypso_actions.model.permissions import Level
+from kalypso_actions.sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import (
     CONTROL_PLANE,
@@ -38,7 +39,7 @@ from tests.commands.chain.organisation import (
 )
 from tests.commands.chain.polls import LONG, at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
-from tests.commands.chain.proposals import configure, labels
+from tests.commands.chain.proposals import configure, labels, promote
 from tests.commands.chain.test_notify import pushed
 
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
@@ -107,6 +108,27 @@ def _cd_done(acme: Organisation) -> None:
 
 def _cd_proposes(acme: Organisation) -> Run:
     return _cd(acme, mode="pull-request")
+
+
+def _cd_goes_back(acme: Organisation) -> Run:
+    """cd goes back while GitHub is to merge a newer commit."""
+    older = acme.head("main") or ""
+    promote(acme, main_commit(acme))
+    number = propose(acme, auto_merge="always")
+    with acme.sandbox.lock:
+        somebody = acme.sandbox.store.tokens[acme.token]
+        gitops = acme.sandbox.repository(GITOPS)
+        gitops.rules = [BranchRule(pattern="dev", required_contexts=["tests"])]
+        pull = gitops.issues[number].pull_request
+        assert pull
+        pull.auto_merge = AutoMerge(identity=somebody, method="merge")
+    given = {"commit": older, "allow_rollback": "true", "former_identities": "somebody"}
+    return _runs(acme, cd, CdInputs, environment="dev", **given)
+
+
+def _cd_went_back(acme: Organisation) -> None:
+    (pull,) = acme.pulls()
+    assert pull["auto_merge"] is None
 
 
 def _cd_verifies(acme: Organisation) -> Run:
@@ -249,6 +271,16 @@ SCENES: Final = (
         _cd_proposes,
         _cd_proposed,
         {CONTROL_PLANE: {"contents": "write", "statuses": "write", "pull-requests": "write"}},
+    ),
+    Scene(
+        "cd",
+        "a rollback",
+        _cd_goes_back,
+        _cd_went_back,
+        {
+            CONTROL_PLANE: {"contents": "write", "statuses": "write", "actions": "write"},
+            GITOPS: {"contents": "write", "pull-requests": "write"},
+        },
     ),
     Scene(
         "cd",

@@ -35,6 +35,8 @@ TOLD: frozenset[tuple[str, str]] = frozenset(
         ("ci", GITOPS),
         # The last good commit of a registered repository is used instead.
         ("ci", SHOP),
+        # schedule turns off auto-merge as well.
+        ("cd", GITOPS),
         ("schedule", SHOP),
         ("poll", SHOP),
     }
@@ -277,6 +279,9 @@ def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
     for exchange in traffic:
         for repository in repositories(exchange):
             levels = found.setdefault(repository, {})
+            if "PullRequestAutoMerge" in str(exchange.request_body):
+                levels |= {"contents": "write", "pull-requests": "write"}
+                continue
             permissions = exchange.permissions or of_query(exchange)
             if len(permissions) > 1:
                 choices.append((levels, permissions))
@@ -305,6 +310,8 @@ def repositories(exchange: Exchange) -> set[str]:
         return set()
     if exchange.template == "/graphql":
         given = exchange.request_body["variables"]
+        if "pull" in given:  # a node id; all our pull requests with auto-merge are there
+            return {GITOPS}
         if "owner" in given:
             return {f"{given['owner']}/{given['name']}"}
         count = len([name for name in given if name.startswith("owner")])

@@ -87,8 +87,7 @@ def test_a_merge_that_cannot_be_prevented_is_logged(acme: Organisation) -> None:
     )
     with pytest.raises(KalypsoError, match="BaseRepo 'main'"):
         run(acme, auto_merge="always")
-    (line,) = [line for line in acme.logged if "may still be enabled" in line]
-    assert "GitHub has merged #1 during this run" in line
+    assert any("GitHub has merged #1 during this run" in line for line in acme.logged)
 
 
 def test_a_merge_while_the_refusal_is_noted(acme: Organisation) -> None:

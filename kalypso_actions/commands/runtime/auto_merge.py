@@ -1,0 +1,73 @@
+"""Disable GitHub's auto-merge of our pull requests of an environment, whatever they propose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kalypso_actions.clients.github import auto_merges, pull_requests, viewer
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.gitops_branches import gitops_branches, read_leniently
+from kalypso_actions.commands.runtime.schedule_inputs import our_pull_requests
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.report import pull_request
+
+
+def disable_all(
+    name: str, context: CommandContext, *, of_people: bool = False
+) -> Iterator[Problem]:
+    """Disable the auto-merge of all our pull requests of an environment; yield problems.
+
+    With `of_people`, also if people enabled it. The next run of schedule that may merge them
+    enables it again.
+    """
+    for problem in _disable_all(name, context, of_people=of_people):
+        message = f"an auto-merge may still be enabled: {problem.message}"
+        yield replace(problem, message=message)
+
+
+def is_own(repository: str, pull: PullRequest, context: CommandContext) -> bool:
+    """Whether we enabled the auto-merge of a pull request, now or as a former identity."""
+    identity, login = viewer.identity(context.github, repository), pull.auto_merge_by
+    return identity.wrote(login) or identity.formerly_wrote(login)
+
+
+def disable(repository: str, pull: PullRequest, context: CommandContext) -> Problem | None:
+    """Disable the auto-merge of a pull request; return a problem if GitHub has merged it."""
+    if auto_merges.disable(context.github, repository, pull.number).merged:
+        message = f"GitHub has merged #{pull.number} during this run"
+        return Problem(message, Location(repository), "run schedule again")
+    context.runtime.log(f"{repository}: the auto-merge of #{pull.number} is off")
+    return None
+
+
+def _disable_all(name: str, context: CommandContext, *, of_people: bool) -> Iterator[Problem]:
+    """Disable them in each GitOps branch that can be read; yield the problems."""
+    try:
+        environment = context.environment(name)
+        reading, _ = read_leniently(context, environment)
+    except KalypsoError as error:
+        yield from error.problems
+        return
+    for repo in reading.gitops_repos:
+        try:
+            (place,) = gitops_branches(context, environment, (repo,))
+            repository = place.repository
+            for pull in our_pull_requests(context, name, repository, place.branch, former=True):
+                if pull.auto_merge_by and (of_people or is_own(repository, pull, context)):
+                    yield from filter(None, [disable(repository, pull, context)])
+                    _forget_refusal(repository, pull, context)
+        except KalypsoError as error:
+            yield from error.problems
+
+
+def _forget_refusal(repository: str, pull: PullRequest, context: CommandContext) -> None:
+    """Let poll start schedule once more for a pull request of ours.
+
+    Otherwise it waits for another state than that of the last refused merge.
+    """
+    mark = pull_request.read_mark(pull.body)
+    if mark and viewer.identity(context.github, repository).wrote(pull.author):
+        body = pull_request.marked(pull.body, replace(mark, tried=None))
+        pull_requests.set_texts(context.github, repository, pull, pull.title, body)
