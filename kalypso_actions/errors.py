@@ -9,6 +9,7 @@ stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catch
     ├── ProcessError             clients.process         a program is missing, failed, or timed out
     │   └── OutputLimitError     clients.process         it wrote too much
     ├── ProtectedBranchError     clients.git.errors      a rule protects the branch from pushes
+    │   └── UnsignedCommitError  clients.git.errors      the branch takes signed commits only
     ├── PushConflictError        clients.git.pushing     another push has moved the branch
     ├── ForeignUrlError          clients.github.server   a URL does not belong to GitHub's API
     └── GitHubError              clients.github.errors   a call to GitHub failed

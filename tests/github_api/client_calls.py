@@ -182,8 +182,11 @@ CALLS: Final = {
         "GET R/branches/{branch}",
     ),
     "branches.requires_signatures": _call(
-        lambda github, _: branches.requires_signatures(github, FLEET, "protected"),
+        lambda github, _: [
+            branches.requires_signatures(github, FLEET, name) for name in ("protected", "main")
+        ],
         "GET R/rules/branches/{branch}",
+        "POST /graphql",
     ),
     "environments.names": _call(
         lambda github, _: environments.names(github, FLEET), "GET R/environments"

@@ -133,6 +133,7 @@ GRAPHQL_TYPES = (
     "Repository",
     "Ref",
     "RefConnection",
+    "RefUpdateRule",
     "GitObject",
     "Commit",
     "CommitHistoryConnection",

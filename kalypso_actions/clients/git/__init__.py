@@ -19,7 +19,7 @@ errors           git's error messages, with advice
 
 from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.credentials import Authorize, CredentialTable, basic
-from kalypso_actions.clients.git.errors import ProtectedBranchError
+from kalypso_actions.clients.git.errors import ProtectedBranchError, UnsignedCommitError
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import GitRepository, is_repository
 from kalypso_actions.clients.git.pushing import PushConflictError
@@ -35,6 +35,7 @@ __all__ = [
     "PushConflictError",
     "RemoteRepositories",
     "Signature",
+    "UnsignedCommitError",
     "basic",
     "is_path",
     "is_repository",

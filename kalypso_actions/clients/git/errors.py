@@ -49,6 +49,8 @@ SINGLE_SIGN_ON: Final = (
 
 PROTECTED: Final = "the branch is protected"
 FORBIDDEN_BY_RULE: Final = "a rule of the repository forbids it"
+UNSIGNED: Final = "a rule of the repository requires signed commits"
+"""GitHub words it in two ways: sustainable-computing-io/kepler#240, github/gh-aw#29301."""
 
 UNREACHABLE: Final = (
     (
@@ -144,8 +146,8 @@ UNWRITABLE: Final = (
         "use the account's noreply address",
     ),
     (
-        r"must have verified signatures",
-        FORBIDDEN_BY_RULE,
+        r"must have (verified|valid) signatures",
+        UNSIGNED,
         "let GitHub make and sign the commits: commit-by: api, with a GitHub App or the job's "
         "token",
     ),
@@ -209,6 +211,10 @@ MAX_MESSAGE: Final = 500
 
 class ProtectedBranchError(KalypsoError):
     """A rule protects the branch from pushes; a pull request may be possible."""
+
+
+class UnsignedCommitError(ProtectedBranchError):
+    """The branch takes signed commits only; git pushes unsigned ones."""
 
 
 def is_transient(error: ProcessError) -> bool:
@@ -278,7 +284,12 @@ def _push_error(
         f" (the server says: {remote[:MAX_MESSAGE]})" if remote and remote not in message else ""
     )
     text = f"the branch {branch!r} cannot be pushed: {message}{quote}"
-    kind = ProtectedBranchError if message in {PROTECTED, FORBIDDEN_BY_RULE} else KalypsoError
+    kinds = {
+        PROTECTED: ProtectedBranchError,
+        FORBIDDEN_BY_RULE: ProtectedBranchError,
+        UNSIGNED: UnsignedCommitError,
+    }
+    kind = kinds.get(message, KalypsoError)
     return kind(text, Location(without_secret(url)), advice)
 
 

@@ -14,6 +14,13 @@ from kalypso_actions.model.github import BranchRules
 WITHOUT_RULESETS: Final = frozenset({403, 404})
 """The status of `rules` where the account's plan, or an old server, has no rulesets."""
 
+SIGNATURES: Final = """\
+query Signatures($owner: String!, $name: String!, $ref: String!) {
+  repository(owner: $owner, name: $name) {
+    ref(qualifiedName: $ref) { refUpdateRule { requiresSignatures } }
+  }
+}"""
+
 FAILURE: Final = "the rules of the branch {} cannot be read"
 
 
@@ -60,17 +67,34 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
 
 
 def requires_signatures(github: GitHub, repository: str, branch: str) -> bool:
-    """Whether a ruleset refuses unsigned commits on a branch, which need not exist.
+    """Whether a rule refuses unsigned commits on a branch, as far as the token can read it.
 
-    It costs one request, `rules` up to two. Raises GitHubError.
+    A ruleset shows also for a branch that does not exist; the requirement of a classic protection
+    is a rule "viewable by non-admins", of existing branches. Raises GitHubError.
+    https://docs.github.com/graphql/reference/objects#refupdaterule
     """
-    active = _active_rules(github, repository, branch)
-    return any(rule["type"] == "required_signatures" for rule in active)
+    try:
+        active = _active_rules(github, repository, branch)
+    except GitHubError as error:
+        if error.status not in WITHOUT_RULESETS:
+            raise
+        active = ()
+    return any(rule["type"] == "required_signatures" for rule in active) or (
+        _is_classic_with_signatures(github, repository, branch)
+    )
 
 
 def _active_rules(github: GitHub, repository: str, branch: str) -> Sequence[Json]:
     path = f"/rules/branches/{rest.segment(branch)}"
     return rest.read_all(github, repository, FAILURE.format(branch), path)
+
+
+def _is_classic_with_signatures(github: GitHub, repository: str, branch: str) -> bool:
+    owner, _, name = repository.partition("/")
+    variables = {"owner": owner, "name": name, "ref": f"refs/heads/{branch}"}
+    data, _ = github.graphql(owner, FAILURE.format(branch), SIGNATURES, variables)
+    ref = (data["repository"] or {}).get("ref") or {}
+    return bool((ref.get("refUpdateRule") or {}).get("requiresSignatures"))
 
 
 def _is_protected(github: GitHub, repository: str, branch: str) -> bool:

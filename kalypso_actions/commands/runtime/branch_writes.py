@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.clients.git import ProtectedBranchError, PushConflictError, Signature
+from kalypso_actions.clients.git import (
+    ProtectedBranchError,
+    PushConflictError,
+    Signature,
+    UnsignedCommitError,
+)
 from kalypso_actions.clients.github import GitHub, GitHubError, branches, git_data, refs, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.model.urls import owner_of
@@ -40,12 +45,22 @@ class BranchWrite:
 def write_commit(write: BranchWrite, commit_by: CommitBy, context: CommandContext) -> str:
     """Commit to a branch, and return the commit.
 
+    With `auto`, git commits, and GitHub's API where a rule requires signatures. A refused push
+    shows a classic rule that cannot be read.
+
     Raises PushConflictError if another run moved the branch, ProtectedBranchError if a rule refuses
     the commit, and KalypsoError.
     """
-    if commit_by == "auto":
-        commit_by = "api" if _requires_signatures(write, context.github) else "git"
-    commit = _write_by_api(write, context) if commit_by == "api" else _write_by_git(write, context)
+    is_auto = commit_by == "auto"
+    if is_auto and _requires_signatures(write, context.github):
+        commit_by = "api"
+    try:
+        by_api = commit_by == "api"
+        commit = _write_by_api(write, context) if by_api else _write_by_git(write, context)
+    except UnsignedCommitError:
+        if not is_auto:
+            raise
+        commit = _write_by_api(write, context)
     context.github.recent_writes.add_push(write.repository, write.branch, commit)
     return commit
 
@@ -60,15 +75,10 @@ def own_signature(github: GitHub, repository: str) -> Signature:
 
 
 def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
-    try:
-        return any(
-            branches.requires_signatures(github, write.repository, branch)
-            for branch in filter(None, (write.branch, write.base))
-        )
-    except GitHubError as error:
-        if error.status not in branches.WITHOUT_RULESETS:
-            raise
-        return False
+    return any(
+        branches.requires_signatures(github, write.repository, branch)
+        for branch in filter(None, (write.branch, write.base))
+    )
 
 
 def _write_by_git(write: BranchWrite, context: CommandContext) -> str:
@@ -105,10 +115,11 @@ def _write_by_api(write: BranchWrite, context: CommandContext) -> str:
     except refs.RefConflictError as conflict:
         raise PushConflictError(write.branch, write.url, conflict.head) from conflict
     except GitHubError as error:
-        if RULE not in error.reason.lower():
+        is_unsigned = UNSIGNED in error.reason.lower()
+        if not (is_unsigned or RULE in error.reason.lower()):
             raise
         advice = "let the GitHub App bypass the branch's rules (a job's GITHUB_TOKEN cannot)"
-        if UNSIGNED in error.reason.lower():
+        if is_unsigned:
             advice = "GitHub signs no commit of a personal token: use a GitHub App"
         raise ProtectedBranchError(error.problem.message, error.problem.where, advice) from error
     return commit

@@ -26,8 +26,12 @@ from tests.commands.chain.organisation import (
 OWN_BRANCH = "kalypso/dev"
 
 
-def require_signatures(acme: Organisation, repository: str, pattern: str = "**/*") -> None:
-    rule = BranchRule(pattern=pattern, required_signatures=True, allow_force_push=True)
+def require_signatures(
+    acme: Organisation, repository: str, pattern: str = "**/*", *, classic: bool = False
+) -> None:
+    rule = BranchRule(
+        pattern=pattern, required_signatures=True, allow_force_push=True, classic=classic
+    )
     with acme.sandbox.lock:
         acme.sandbox.repository(repository).rules.append(rule)
 
@@ -94,6 +98,19 @@ def test_schedule_proposes_where_signatures_are_required(
     (pull,) = acme.pulls()
     acme.merge(pull["number"])
     assert acme.files("dev", GITOPS).keys() > {".github/tracking/sources.json"}
+
+
+@pytest.mark.parametrize("pattern", ["dev", "kalypso/*", "**/*"])
+def test_a_classic_rule_requires_signatures(
+    acme: Organisation, app: dict[str, str], pattern: str
+) -> None:
+    """GitHub shows it for a branch that exists; for a new one, it refuses the push of git."""
+    require_signatures(acme, GITOPS, pattern, classic=True)
+    result = run_schedule(acme, auto_merge="always", **app)
+    assert not result.failed and not result.document.warnings
+    assert newest(acme, OWN_BRANCH, GITOPS).signature
+    (pull,) = acme.pulls(state="closed")
+    assert pull["merged_at"]
 
 
 def test_the_tree_is_the_same_by_git_and_by_the_api(

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from graphql import GraphQLError
 
+from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.endpoints import Call
 from kalypso_actions.sandbox.github.graphql import statuses
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
@@ -58,8 +59,18 @@ def ref(call: Call, repository: Repository, name: str) -> Fields | None:
         "id": node_id("Ref", f"{repository.id}:{full}"),
         "name": short,
         "prefix": f"refs/{where}/",
+        "refUpdateRule": lambda _info: _classic_rule(repository, full),
         "target": lambda _info: _object(call, repository, refs[full], kind),
     }
+
+
+def _classic_rule(repository: Repository, ref: str) -> Fields | None:
+    """Return GraphQL's `RefUpdateRule`: what everybody may see of a classic protection."""
+    branch = ref.removeprefix(branch_rules.BRANCHES)
+    rules = branch_rules.rules_for_branch(repository, branch) if branch != ref else ()
+    classic = [rule for rule in rules if rule.classic]
+    requires_signatures = any(rule.required_signatures for rule in classic)
+    return {"requiresSignatures": requires_signatures} if classic else None
 
 
 def _object_of_expression(call: Call, repository: Repository, expression: str) -> Fields | None:

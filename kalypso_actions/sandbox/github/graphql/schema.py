@@ -140,7 +140,12 @@ type Ref implements Node {
   id: ID!
   name: String!
   prefix: String!
+  refUpdateRule: RefUpdateRule
   target: GitObject
+}
+
+type RefUpdateRule {
+  requiresSignatures: Boolean!
 }
 
 type Commit implements GitObject & Node {
