@@ -94,6 +94,7 @@ class Event(Enum):
     TRACKING_WRITTEN = ("a person writes the tracking file", Actor.PEOPLE)
     NOTIFY_TELLS = ("`notify` runs after a push to the GitOps branch", Actor.NOTIFY)
     CHECK_BEGINS = ("the first job of `check-promote` begins", Actor.CHECK_PROMOTE)
+    CHECK_REFUSES = ("the repositories contradict a start of `check-promote`", Actor.CHECK_PROMOTE)
     CHECK_LOOKS = ("`check-promote` reads the clusters' reports", Actor.CHECK_PROMOTE)
     CHECK_LOOKS_AGAIN = ("`check-promote` runs for a later merge", Actor.CHECK_PROMOTE)
     CHECK_FINDS_NEWER = ("a branch names a newer commit", Actor.CHECK_PROMOTE)
@@ -252,6 +253,7 @@ TRANSITIONS: Final = (
     # The clusters
     _T(ANY, _E.NOTIFY_TELLS, (), _CHECK, BY_RECORD),
     _T(ANY, _E.CHECK_BEGINS, (), (record("check-promote", "received"),), BY_RECORD),
+    _T(ANY, _E.CHECK_REFUSES, (), (record("check-promote", "refused"),), BY_RECORD),
     _T((_S.MERGED,), _E.CHECK_LOOKS, (_S.DEPLOYING,), (status(_S.DEPLOYING),), BY_MERGE,
        "check-promote"),
     _T((_S.FAILED, _S.SUPERSEDED, _S.ROLLED_BACK), _E.CHECK_LOOKS_AGAIN, (_S.DEPLOYING,),

@@ -9,11 +9,13 @@ replaces the record. `poll` repeats a start whose record stays.
     kalypso / schedule <environment>              the environment branch's head  digest of inputs
 
     description                        state     meaning
-    Starting, attempt <n>: <subject>   pending   a workflow was or will be dispatched
+    Starting, attempt <n>: <subject>   pending   a workflow was or will be dispatched; after the
+                                                 number, `with force` if schedule was
     Received: <subject>                success   the first job of the run has begun
     Not needed: <subject>              success   a later commit has made the start superfluous
     Scheduled: <digest>                success   schedule has computed everything of these inputs
     Blocked: <digest>                  failure   schedule cannot propose anything of these inputs
+    Refused: <subject>                 failure   the repositories contradict the started run
     Given up: <subject>                failure   no run began after `MOST_ATTEMPTS` starts
 """
 
@@ -31,7 +33,7 @@ from kalypso_actions.model.identity import Identity
 MOST_ATTEMPTS: Final = 3
 
 Command = Literal["cd", "check-promote", "schedule"]
-Kind = Literal["starting", "received", "not needed", "scheduled", "blocked", "given up"]
+Kind = Literal["starting", "received", "not needed", "scheduled", "blocked", "refused", "given up"]
 
 STATES: Final[dict[Kind, StatusState]] = {
     "starting": "pending",
@@ -39,12 +41,13 @@ STATES: Final[dict[Kind, StatusState]] = {
     "not needed": "success",
     "scheduled": "success",
     "blocked": "failure",
+    "refused": "failure",
     "given up": "failure",
 }
 
 DESCRIPTION: Final = re.compile(
-    r"(?P<kind>Starting|Received|Not needed|Scheduled|Blocked|Given up)"
-    r"(?:, attempt (?P<attempt>\d+))?: (?P<subject>.*)"
+    r"(?P<kind>Starting|Received|Not needed|Scheduled|Blocked|Refused|Given up)"
+    r"(?:, attempt (?P<attempt>\d+))?(?P<force> with force)?: (?P<subject>.*)"
 )
 
 PREFIX: Final = "kalypso / "
@@ -55,18 +58,24 @@ UNREAD: Final = "inputs not read yet"
 
 @dataclass(frozen=True, slots=True)
 class StartRecord:
-    """A start as a status records it; `since` is when it was posted (None: not known)."""
+    """A start as a status records it.
+
+    `since` is when it was posted (None: not known). `force`: schedule shall propose what people
+    rejected.
+    """
 
     kind: Kind
     subject: str
     attempt: int = 0
     since: datetime | None = None
+    force: bool = False
 
     @property
     def description(self) -> str:
         """The description of the status."""
         attempt = f", attempt {self.attempt}" if self.kind == "starting" else ""
-        return f"{self.kind.capitalize()}{attempt}: {self.subject}"
+        force = " with force" if self.force else ""
+        return f"{self.kind.capitalize()}{attempt}{force}: {self.subject}"
 
     def status(self, context: str, target_url: str = "") -> CommitStatus:
         """Return the status to post under a context."""
@@ -88,9 +97,9 @@ def schedule_context(environment: str) -> str:
     return f"{PREFIX}schedule {environment}"
 
 
-def starting(subject: str, attempt: int = 1) -> StartRecord:
+def starting(subject: str, attempt: int = 1, *, force: bool = False) -> StartRecord:
     """Return the record to post before a dispatch."""
-    return StartRecord("starting", subject, attempt)
+    return StartRecord("starting", subject, attempt, force=force)
 
 
 def read_record(status: CommitStatus | None) -> StartRecord | None:
@@ -99,7 +108,13 @@ def read_record(status: CommitStatus | None) -> StartRecord | None:
     if status is None or match is None:
         return None
     kind: Kind = match["kind"].lower()  # type: ignore[assignment]  # the pattern has just these
-    return StartRecord(kind, match["subject"], int(match["attempt"] or 0), status.created_at)
+    return StartRecord(
+        kind,
+        match["subject"],
+        int(match["attempt"] or 0),
+        status.created_at,
+        force=match["force"] is not None,
+    )
 
 
 def trusted_record(status: CommitStatus | None, identity: Identity) -> StartRecord | None:
@@ -117,6 +132,7 @@ class Repair:
     """What poll does: start with this attempt, or give up (`attempt` 0)."""
 
     attempt: int
+    force: bool = False
 
 
 def overdue(record: StartRecord, *, now: datetime, repair_after: timedelta) -> Repair | None:
@@ -128,7 +144,8 @@ def overdue(record: StartRecord, *, now: datetime, repair_after: timedelta) -> R
         return None
     if record.since is not None and now - record.since < repair_after:
         return None
-    return Repair(record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0)
+    attempt = record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0
+    return Repair(attempt, record.force)
 
 
 def schedule_due(
@@ -136,15 +153,24 @@ def schedule_due(
 ) -> Repair | None:
     """Return the start that schedule needs; None if it has read these inputs or a run is expected.
 
-    A new digest starts a count of attempts of its own.
+    A new digest starts a count of attempts of its own. It is started with `force` if a lost start
+    was.
     """
     if record is None:
         return Repair(1)
     if record.kind == "starting":
         repair = overdue(record, now=now, repair_after=repair_after)
         is_same = record.subject in {UNREAD, digest}
-        return repair if repair is None or is_same else Repair(1)
+        return repair if repair is None or is_same else Repair(1, record.force)
     return None if record.subject == digest else Repair(1)
+
+
+def is_served(record: StartRecord | None, *, force: bool) -> bool:
+    """Return whether a run of schedule replaces the latest record.
+
+    A run without `force` does not serve a start with it, whose run is lost or still to come.
+    """
+    return force or record is None or record.kind != "starting" or not record.force
 
 
 TITLES: Final[dict[Command, re.Pattern[str]]] = {
@@ -180,12 +206,12 @@ def is_lost_check(
     """Return whether check-promote may not know of the merged `gitops_commit`.
 
     `latest` is the promoted commit's status for the environment. Until a run of check-promote has
-    begun with a merge, its start may be lost. After a failure, a later merge is a correction: then
-    the record names an earlier commit.
+    begun with a merge, its start may be lost, or refused before the environment named the commit.
+    After a failure, a later merge is a correction: then the record names an earlier commit.
     """
     if latest is None:
         return False
     is_recorded = record is not None and record.subject == gitops_commit
     if is_before_merge:
-        return not is_recorded or (record is not None and record.kind == "starting")
+        return not is_recorded or (record is not None and record.kind in {"starting", "refused"})
     return has_failed and record is not None and not is_recorded

@@ -110,6 +110,40 @@ def test_a_start_is_repeated_twice_at_most_and_then_told_as_a_failure(chain: Cha
     chain.expect_everywhere(commit, RELEASE="one")
 
 
+def test_a_lost_start_with_force_is_repeated_with_force(chain: Chain) -> None:
+    """A person wants the manifests again that people removed; other runs do not serve that."""
+    commit = chain.has("dev")
+    chain.acme.commit({"large/shop-web/platform-config.yaml": "drift\n"}, "dev", GITOPS)
+    chain.run_everything()
+    chain.drop_next_run("schedule dev")
+    chain.start("cd", environment="dev", promoted_commit_id=commit)
+    assert chain.run_everything() == ["cd dev: unchanged"]
+    chain.start("schedule", environment="dev")
+    assert chain.run_everything() == ["schedule dev: unchanged"]
+    assert poll(chain)[:2] == ["poll: polled, starts dev", "schedule dev: created"]
+    at_rest(chain)
+
+
+def test_a_start_that_was_refused_is_not_repeated(chain: Chain) -> None:
+    """Its commit is no longer on the branch, which no later start changes."""
+    before = chain.acme.head("dev", GITOPS)
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    chain.run_everything(but={"check-promote"})
+    merged = chain.acme.head("dev", GITOPS)
+    chain.acme.reset("dev", before, GITOPS)
+    assert chain.run_everything() == ["check-promote dev: refused"]
+    record = "kalypso / check-promote dev acme/gitops"
+    assert chain.acme.records(commit)[record] == ("failure", f"Refused: {merged}")
+    for _ in range(3):
+        assert not any("check-promote" in line for line in poll(chain))
+    chain.acme.reset("dev", merged, GITOPS)
+    chain.start("schedule", environment="dev")
+    chain.run_everything()
+    assert chain.status(commit, "dev") == "Deployed"
+
+
 def test_a_run_that_waits_for_a_runner_is_not_doubled(chain: Chain) -> None:
     chain.merge_to_main(RELEASE="one")
     chain.run_everything(but={"cd dev"})

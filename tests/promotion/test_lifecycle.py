@@ -40,7 +40,7 @@ POSTED = {
 
 KINDS: dict[Command, set[Kind]] = {
     "cd": {"starting", "received", "not needed", "given up"},
-    "check-promote": {"starting", "received", "not needed", "given up"},
+    "check-promote": {"starting", "received", "not needed", "refused", "given up"},
     "schedule": {"starting", "scheduled", "blocked", "given up"},
 }
 """The records that each command's starts have."""

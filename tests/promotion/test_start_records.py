@@ -54,6 +54,12 @@ def test_contexts(context: str, text: str) -> None:
         (StartRecord("not needed", "dev"), "success", "Not needed: dev"),
         (StartRecord("scheduled", DIGEST), "success", f"Scheduled: {DIGEST}"),
         (StartRecord("blocked", DIGEST), "failure", f"Blocked: {DIGEST}"),
+        (StartRecord("refused", M), "failure", f"Refused: {M}"),
+        (
+            StartRecord("starting", DIGEST, 2, force=True),
+            "pending",
+            f"Starting, attempt 2 with force: {DIGEST}",
+        ),
         (StartRecord("given up", "ci"), "failure", "Given up: ci"),
     ],
     ids=lambda value: value.kind if isinstance(value, StartRecord) else "",

@@ -115,6 +115,7 @@ FAILED = statuses.failed("dev", "no")
         pytest.param(
             PROMOTED, StartRecord("starting", HEAD, MOST_ATTEMPTS), False, 0, id="given up"
         ),
+        pytest.param(PROMOTED, StartRecord("refused", HEAD), False, 1, id="refused before"),
         pytest.param(PROMOTED, StartRecord("received", HEAD), False, 0, id="received"),
         pytest.param(FAILED, StartRecord("received", EARLIER), True, 1, id="corrected"),
         pytest.param(FAILED, StartRecord("received", EARLIER), False, 0, id="other files"),

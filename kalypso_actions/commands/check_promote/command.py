@@ -20,6 +20,7 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import (
     acknowledge_check_promote,
     acknowledge_end,
+    record_refusal,
     start_cd,
     start_check_promote,
 )
@@ -27,7 +28,7 @@ from kalypso_actions.commands.runtime.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.compliance import ClusterReports
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import next_environments, statuses
@@ -76,11 +77,11 @@ def check_promote(
 
     The repositories must confirm the inputs first. A repeated run repairs what an earlier one has
     left undone. With `verify-only` the run only confirms the inputs and records its start.
-    `reports` replaces the source that the inputs name. Raise UsageError, before anything is
-    written, if the repositories contradict the inputs.
+    `reports` replaces the source that the inputs name. Raise UsageError if the repositories
+    contradict the inputs; then only the record of the start is written.
     """
     began = context.runtime.now()
-    verified = verify(inputs, context)
+    verified = _verify(inputs, context)
     onward = _onward(inputs, verified)
     started = waiting_since(inputs, context)
     acknowledge_check_promote(
@@ -120,6 +121,21 @@ def check_promote(
             )
     facts = replace(_facts(context, verified), no_reports_advice=source.no_reports_advice)
     return _result(inputs, ending, facts)
+
+
+def _verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedRequest:
+    """Verify the inputs; record if the start is refused, so that nobody repeats it."""
+    try:
+        return verify(inputs, context)
+    except UsageError:
+        record_refusal(
+            context,
+            inputs.environment,
+            inputs.promoted_commit,
+            inputs.gitops_repository,
+            inputs.gitops_commit,
+        )
+        raise
 
 
 def _verified(

@@ -96,7 +96,7 @@ class Repairs:
         )
         if start:
             repair, reason = start
-            new = start_records.starting(environment.digest, repair.attempt)
+            new = start_records.starting(environment.digest, repair.attempt, force=repair.force)
             self._make(
                 Start("schedule", environment.name, environment.head, status_context, new, reason)
             )
@@ -228,6 +228,7 @@ class Repairs:
                     environment_commit=start.commit,
                     digest=start.record.subject,
                     attempt=attempt,
+                    force=start.record.force,
                 )
 
     def _give_up(self, start: Start, workflow: str) -> None:

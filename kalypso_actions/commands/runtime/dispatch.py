@@ -90,7 +90,10 @@ def start_schedule(
     """
     status_context = start_records.schedule_context(environment)
     post_record(
-        context, environment_commit, status_context, start_records.starting(digest, attempt)
+        context,
+        environment_commit,
+        status_context,
+        start_records.starting(digest, attempt, force=force),
     )
     given = {"environment": environment, "force": "true" if force else ""}
     return start_workflow(context, workflow, given)
@@ -121,6 +124,25 @@ def acknowledge_check_promote(
         post_record(
             context, promoted_commit, status_context, StartRecord("received", gitops_commit)
         )
+
+
+def record_refusal(
+    context: CommandContext,
+    environment: str,
+    promoted_commit: str | None,
+    repository: str,
+    gitops_commit: str,
+) -> None:
+    """Record that the repositories contradict a recorded start: poll does not repeat it.
+
+    Nothing is recorded for other claims. Raises GitHubError.
+    """
+    if not (promoted_commit and repository):
+        return
+    status_context = start_records.check_promote_context(environment, repository)
+    record = latest_record(context, promoted_commit, status_context)
+    if record and record.kind == "starting" and record.subject == gitops_commit:
+        post_record(context, promoted_commit, status_context, StartRecord("refused", gitops_commit))
 
 
 def acknowledge_end(

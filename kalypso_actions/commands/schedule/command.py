@@ -94,7 +94,7 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
                 repository, plan, read.sources, inputs.max_issues, context
             )
     with results.collecting_refusals():
-        record_schedule(read, plan, results, context)
+        record_schedule(read, plan, results, context, force=inputs.force)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
     return build_result(results, plan, branches, proposals, context)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import post_record
+from kalypso_actions.commands.runtime.dispatch import latest_record, post_record
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.schedule_inputs import our_pull_requests
 from kalypso_actions.commands.schedule.propose import ProposalPlan
@@ -17,7 +17,7 @@ from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Problem
 from kalypso_actions.plan import Plan
 from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
-from kalypso_actions.promotion.start_records import StartRecord, schedule_context
+from kalypso_actions.promotion.start_records import StartRecord, is_served, schedule_context
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import ChangesEntry, ProblemEntry
 from kalypso_actions.report.pull_request import CommitLink
@@ -105,12 +105,18 @@ def commit_link(promoted_commit: str | None, context: CommandContext) -> CommitL
 
 
 def record_schedule(
-    read: EnvironmentSnapshot, plan: Plan, results: Results, context: CommandContext
+    read: EnvironmentSnapshot,
+    plan: Plan,
+    results: Results,
+    context: CommandContext,
+    *,
+    force: bool,
 ) -> None:
     """Post the digest of the inputs on the head of the environment's branch.
 
     Post nothing if another run with the same inputs may have another result: GitHub refused a
-    request, or a registered repository could not be read. Raises GitHubError.
+    request, a registered repository could not be read, or a start with `force` still waits. Raises
+    GitHubError.
     """
     head = read.sources.own.revision.commit
     is_read = all(
@@ -119,11 +125,14 @@ def record_schedule(
     )
     if read.folders is None or not head or not (is_read and results.is_complete):
         return
+    status_context = schedule_context(read.environment.name)
+    if not is_served(latest_record(context, head, status_context), force=force):
+        return
     branches = [_branch_state(state, read, results, context) for state in read.states]
     digest = inputs_digest(read.folders, branches)
     is_blocked = bool(plan.faults or plan.problems or results.removed)
     record = StartRecord("blocked" if is_blocked else "scheduled", digest)
-    post_record(context, head, schedule_context(read.environment.name), record)
+    post_record(context, head, status_context, record)
 
 
 def _branch_state(
