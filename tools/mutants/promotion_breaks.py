@@ -102,9 +102,16 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a start is repeated for ever",
         f"{PROMOTION}/start_records.py",
-        "    return Repair(record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0)\n",
-        "    return Repair(record.attempt + 1)\n",
+        "    attempt = record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0\n",
+        "    attempt = record.attempt + 1\n",
         (story("repairs", "a_start_is_repeated_twice_at_most_and_then_told_as_a_failure"),),
+    ),
+    Break(
+        "a lost start with force is repeated without it",
+        f"{PROMOTION}/start_records.py",
+        "    return Repair(attempt, record.force)\n",
+        "    return Repair(attempt)\n",
+        (story("repairs", "a_lost_start_with_force_is_repeated_with_force"),),
     ),
     Break(
         "a run that waits is doubled",
