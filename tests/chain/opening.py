@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import socket
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +14,6 @@ from urllib.parse import urlsplit
 from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.embedded import USUAL_LAG
-from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
@@ -26,6 +22,7 @@ from tests.chain.organisation import Layout, found, may_sign_in
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON, Organisation
 from tests.git_repositories import programs
+from tests.sandbox_copies import copy_sandbox, wait_until_free
 
 GITHUBS_LIMIT: Final = 80
 """New contents that GitHub allows in a minute."""
@@ -77,19 +74,8 @@ def settled(folder: Path, layout: Layout) -> Opening:
 
 def copied(opening: Opening, folder: Path) -> Opening:
     """Copy an opening."""
-    shutil.copytree(opening.folder / "sandbox", folder / "sandbox")
+    copy_sandbox(opening.folder, folder)
     return replace(opening, folder=folder)
-
-
-def wait_until_free(port: int) -> None:
-    """Wait for the port: another test may use it for a short time."""
-    for _ in range(600):
-        try:
-            socket.create_server((HOST, port)).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
 
 
 @contextmanager

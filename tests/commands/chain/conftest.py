@@ -1,4 +1,4 @@
-"""A new Acme for each test."""
+"""An Acme for each test."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from pathlib import Path
 import pytest
 
 from tests.chain.quick_reads import quick_reads
-from tests.commands.chain.organisation import Organisation, organisation
+from tests.commands.chain.organisation import Organisation, copied_organisation, organisation
+
+
+@pytest.fixture(scope="session")
+def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a stopped sandbox with Acme."""
+    folder = tmp_path_factory.mktemp("acme")
+    with organisation(folder):
+        return folder
 
 
 @pytest.fixture
-def acme_over_http(tmp_path: Path) -> Iterator[Organisation]:
+def acme_over_http(founded: Path, tmp_path: Path) -> Iterator[Organisation]:
     """Acme with repositories that are read from the server, which checks permissions."""
-    with organisation(tmp_path) as acme:
+    with copied_organisation(founded, tmp_path) as acme:
         yield acme
 
 
 @pytest.fixture
-def acme(tmp_path: Path) -> Iterator[Organisation]:
-    with organisation(tmp_path) as acme, quick_reads(acme.sandbox):
-        yield acme
+def acme(acme_over_http: Organisation) -> Iterator[Organisation]:
+    with quick_reads(acme_over_http.sandbox):
+        yield acme_over_http

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 import requests
 from jsonschema import Draft202012Validator
@@ -37,6 +38,7 @@ from kalypso_actions.sandbox.workflow_runner.clock import Clock as StillClock
 from tests.commands.chain import documents
 from tests.commands.chain.writes import RECORDS, recorded, written
 from tests.git_repositories import programs
+from tests.sandbox_copies import FOLDER, copy_sandbox, wait_until_free
 from tools.reference.schemas import schema_of
 
 CONTROL_PLANE: Final = "acme/control-plane"
@@ -317,10 +319,21 @@ def organisation(
 ) -> Iterator[Organisation]:
     """Start a sandbox with Acme; `options` are the sandbox's."""
     clock = clock or Clock()
-    with Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox:
+    with Sandbox(folder / FOLDER, programs(), now=clock, **options) as sandbox:
         acme = Organisation(sandbox, clock, folder)
         _found(acme)
         yield acme
+
+
+@contextmanager
+def copied_organisation(original: Path, folder: Path) -> Iterator[Organisation]:
+    """Start a copy of a sandbox with Acme that was stopped."""
+    copy_sandbox(original, folder)
+    clock = Clock()
+    sandbox = Sandbox(folder / FOLDER, programs(), now=clock)
+    wait_until_free(urlsplit(sandbox.store.server_url).port or 0)
+    with sandbox:
+        yield Organisation(sandbox, clock, folder)
 
 
 def _found(acme: Organisation) -> None:
