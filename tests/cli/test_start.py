@@ -52,27 +52,42 @@ def imported(*arguments: str) -> tuple[int, set[str]]:
     return done.returncode, set(names)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "needed", "unneeded"),
-    [
-        (["--version"], {"typer"}, LIBRARIES | {"rich"}),
-        (["--help"], {"typer", "rich"}, LIBRARIES | {"pydantic"}),
-        ([*RENDER, f"--environment-dir={DEV}"], {"yaml", "pathspec"}, SERVERS | JINJA),
-        (["validate", MAIN, DEV], {"yaml", "pathspec"}, SERVERS | JINJA),
-        (["template", "LICENSE"], {"yaml"}, SERVERS | JINJA | {"pathspec"}),
-        (["set-up"], {"pydantic"}, LIBRARIES),
-        (["ci", *FLEET], {"github", *RENDERING}, AZURE | SANDBOX | JINJA),
-        (["cd", *FLEET, *COMMIT], {"github"}, AZURE | SANDBOX | RENDERING),
-        (["notify", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
-        (["check-promote", *FLEET, *GITOPS], {"github"}, AZURE | SANDBOX | RENDERING),
-        (["poll", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
-        (["start-schedule", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
-        (["doctor", "--help"], {"github"}, AZURE | SANDBOX),
-        (["init", "--help"], {"github"}, AZURE | SANDBOX),
-        (["sandbox", "--help"], {"pydantic"}, LIBRARIES),
-        (["demo", "--help"], {"pydantic"}, LIBRARIES),
-    ],
-    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
+QUICK = ("--version", "validate", "set-up", "ci", "doctor", "demo")
+"""One command for each set of libraries; the other commands are slow to start together."""
+
+
+def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator:
+    """Parametrize a test with arguments, needed modules and unneeded ones."""
+    return pytest.mark.parametrize(
+        ("arguments", "needed", "unneeded"),
+        [
+            pytest.param(
+                *case,
+                id=" ".join(case[0][:2]),
+                marks=() if case[0][0] in QUICK else pytest.mark.slow,
+            )
+            for case in cases
+        ],
+    )
+
+
+@starts(
+    (["--version"], {"typer"}, LIBRARIES | {"rich"}),
+    (["--help"], {"typer", "rich"}, LIBRARIES | {"pydantic"}),
+    ([*RENDER, f"--environment-dir={DEV}"], {"yaml", "pathspec"}, SERVERS | JINJA),
+    (["validate", MAIN, DEV], {"yaml", "pathspec"}, SERVERS | JINJA),
+    (["template", "LICENSE"], {"yaml"}, SERVERS | JINJA | {"pathspec"}),
+    (["set-up"], {"pydantic"}, LIBRARIES),
+    (["ci", *FLEET], {"github", *RENDERING}, AZURE | SANDBOX | JINJA),
+    (["cd", *FLEET, *COMMIT], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["notify", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["check-promote", *FLEET, *GITOPS], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["poll", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["start-schedule", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["doctor", "--help"], {"github"}, AZURE | SANDBOX),
+    (["init", "--help"], {"github"}, AZURE | SANDBOX),
+    (["sandbox", "--help"], {"pydantic"}, LIBRARIES),
+    (["demo", "--help"], {"pydantic"}, LIBRARIES),
 )
 def test_nothing_is_imported_that_a_command_does_not_need(
     arguments: list[str], needed: set[str], unneeded: set[str]

@@ -63,7 +63,7 @@ def read_inputs(op: str, topic: str) -> list[Case]:
     """Return the cases of one file, without answers."""
     text = (CASES / op / f"{topic}.yaml").read_text(encoding="utf-8")
     try:
-        entries = yaml.load(text, LOADER)  # noqa: S506 - a safe loader
+        entries = yaml.load(text, LOADER)
     except yaml.YAMLError:  # libyaml refuses the escapes of lone surrogates
         entries = yaml.safe_load(text)
     return [_case(op, topic, entry) for entry in entries]
