@@ -75,8 +75,8 @@ ADVICE: Final = (
     (r"not permitted to create or approve pull requests", "", pages.ACTIONS),
     (
         r"signed|signature",
-        "leave commit-by at auto: GitHub makes and signs the commits of cd and schedule; the probe "
-        "pushes by git, and cannot try more here",
+        "run cd and schedule as a GitHub App, with commit-by: auto or api: GitHub signs no commit "
+        "of a personal token",
         pages.RULES,
     ),
     (

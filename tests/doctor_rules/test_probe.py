@@ -39,8 +39,8 @@ OF_CLIENT: Final = "the advice of the client"
         ),
         (
             "Commits must have verified signatures.",
-            "leave commit-by at auto: GitHub makes and signs the commits of cd and schedule; the "
-            "probe pushes by git, and cannot try more here",
+            "run cd and schedule as a GitHub App, with commit-by: auto or api: GitHub signs no "
+            "commit of a personal token",
             pages.RULES,
         ),
     ],

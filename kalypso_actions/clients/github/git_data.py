@@ -30,22 +30,23 @@ def create_commit(
     github: GitHub,
     repository: str,
     *,
-    parent: str,
+    parent: str | None,
     changes: Mapping[str, bytes | None],
     message: str,
 ) -> str:
-    """Make a commit on `parent`, without an author of our own, and return its id.
+    """Make a commit on `parent` (None: the first one), without an author, and return its id.
 
     In `changes`, None deletes an existing file; bytes become a regular file. Raises GitHubError,
     and KalypsoError for a path that is not UTF-8.
+    https://docs.github.com/rest/git/commits#create-a-commit
     """
-    tree = commits.get(github, repository, parent).tree
+    tree = commits.get(github, repository, parent).tree if parent else ""
     for batch in _batches(github, repository, changes):
         failure = f"a tree with {len(batch)} changes cannot be created"
-        body: Json = {"base_tree": tree, "tree": batch}
+        body: Json = {"tree": batch, **({"base_tree": tree} if tree else {})}
         tree = _create(github, repository, failure, "/git/trees", body)
-    body = {"message": message, "tree": tree, "parents": [parent]}
-    failure = f"a commit on {parent} cannot be created"
+    body = {"message": message, "tree": tree, "parents": [parent] if parent else []}
+    failure = f"a commit on {parent or 'no parent'} cannot be created"
     return _create(github, repository, failure, "/git/commits", body)
 
 

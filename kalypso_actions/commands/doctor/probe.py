@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
-from kalypso_actions.clients.git import PushConflictError, Signature
+from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.github import (
     branches,
     comments,
@@ -23,7 +23,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
-from kalypso_actions.commands.runtime.branch_writes import own_signature
+from kalypso_actions.commands.runtime.branch_writes import BranchWrite, write_commit
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.doctor_rules import probe as rules
@@ -159,37 +159,30 @@ class _Trial:
         return result
 
     def _push(self) -> str:
-        """Push both branches, and the head once more by force, as schedule does."""
-        author = own_signature(self.context.github, self.repository)
-        root = self._commit(author, None, "base")
-        self._push_branch(self.base, root, None)
-        first = self._commit(author, root, "first")
-        self._push_branch(self.head, first, None)
-        second = self._commit(author, root, "second")
-        self._push_branch(self.head, second, first)
-        return second
+        """Commit to both branches, and to the head once more by force, as schedule does."""
+        root = self._commit(self.base, None, None, "base")
+        first = self._commit(self.head, None, root, "first")
+        return self._commit(self.head, first, root, "second")
 
-    def _commit(self, author: Signature, parent: str | None, content: str) -> str:
-        return self.context.remotes.commit(
-            self.context.url(self.repository),
+    def _commit(self, branch: str, expected: str | None, parent: str | None, content: str) -> str:
+        name = f"the branch {branch}"
+        self.left[name] = partial(self._delete_branch, branch)
+        write = BranchWrite(
+            repository=self.repository,
+            url=self.context.url(self.repository),
+            branch=branch,
+            expected=expected,
             parent=parent,
             changes={"probe.md" if parent else "README.md": f"{TEXT}\n{content}\n".encode()},
             message=TITLE,
-            author=author,
-            date=self.context.runtime.now(),
+            base=self.base if parent else "",
         )
-
-    def _push_branch(self, branch: str, commit: str, expected: str | None) -> None:
-        name = f"the branch {branch}"
-        self.left[name] = partial(self._delete_branch, branch)
-        url = self.context.url(self.repository)
         try:
-            self.context.remotes.push(url, commit, branch=branch, expected=expected)
+            return write_commit(write, "auto", self.context)
         except PushConflictError as error:
             if expected is None and error.head is not None:
                 del self.left[name]  # the branch is somebody else's
             raise
-        self.context.github.recent_writes.add_push(self.repository, branch, commit)
 
     def _delete_branch(self, branch: str) -> None:
         github, repository = self.context.github, self.repository

@@ -28,7 +28,8 @@ class BranchWrite:
 
     `repository` is owner/name, `url` is for git.
 
-    `changes` apply to the files of `parent`: None deletes a file, bytes become one. `base` is the
+    `changes` apply to the files of `parent` (None: there are none): None deletes a file, bytes
+    become one. `base` is the
     branch that the commit is proposed to ("": none).
     """
 
@@ -36,7 +37,7 @@ class BranchWrite:
     url: str
     branch: str
     expected: str | None
-    parent: str
+    parent: str | None
     changes: Mapping[str, bytes | None]
     message: str
     base: str = ""

@@ -134,6 +134,16 @@ REFUSALS: Final[dict[str, tuple[Plant, str, str]]] = {
         r"warning acme/gitops: the probe could not delete the label kalypso/probe-",
         "delete it yourself",
     ),
+    "a rule requires signatures": (
+        rule(GITOPS, pattern=ALL, required_signatures=True, allow_force_push=True),
+        "ok acme/gitops: GitHub let the probe push branches, .* comment and merge",
+        "",
+    ),
+    "a classic rule requires signatures": (
+        rule(GITOPS, pattern=ALL, required_signatures=True, allow_force_push=True, classic=True),
+        "ok acme/gitops: GitHub let the probe push branches, .* comment and merge",
+        "",
+    ),
     "a rule of an environment branch": (
         rule(CONTROL_PLANE, pattern="dev", required_reviews=1),
         r"warning acme/control-plane: dev has rules that the probe's branches lack: deletion, "
