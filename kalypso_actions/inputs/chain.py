@@ -299,6 +299,9 @@ class PollInputs(ChainInputs):
     """Inputs of `kalypso poll`."""
 
     environments: Annotated[List, Field(description="The environments; default: all.")] = ()
+    first_environments: Annotated[
+        List, Field(description="The same as for ci, which starts CD there.")
+    ] = ()
     repair_after: Annotated[
         Duration, Field(description="How long to wait for the run of a start before repeating it.")
     ] = timedelta(minutes=10)

@@ -110,6 +110,18 @@ def test_a_start_is_repeated_twice_at_most_and_then_told_as_a_failure(chain: Cha
     chain.expect_everywhere(commit, RELEASE="one")
 
 
+def test_a_lost_start_of_a_first_environment_by_input_is_repeated(open_chain: OpenChain) -> None:
+    """dev would be the first environment without the input."""
+    first = {"first-environments": "stage"}
+    chain = open_chain(Layout(inputs={"ci": first, "poll": first}))
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.drop_next_run("cd stage")
+    assert chain.run_everything() == ["ci: checked, starts stage"]
+    assert poll(chain)[:2] == ["poll: polled", "cd stage: written"]
+    assert chain.status(commit, "stage") == "Promoted"
+    assert commit not in chain.statuses("dev")
+
+
 def test_a_lost_start_with_force_is_repeated_with_force(chain: Chain) -> None:
     """A person wants the manifests again that people removed; other runs do not serve that."""
     commit = chain.has("dev")

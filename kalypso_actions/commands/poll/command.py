@@ -28,7 +28,8 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
 
     schedule records a digest of its inputs on the head of the environment's branch. The digest
     changes with a registered folder, a GitOps branch or our pull request. An unreadable repository
-    is a warning. Raises KalypsoError if main cannot be read, or GitHub does not answer.
+    is a warning. Raises KalypsoError if main cannot be read, or GitHub does not answer, and
+    UsageError if a first environment does not exist.
     """
     known = context.environments()
     wanted = (
@@ -42,7 +43,7 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
         context,
         _statuses(context, environments),
         frozenset(known),
-        _first(known),
+        _first(inputs.first_environments, known),
         problems=problems,
     )
     for environment in environments:
@@ -53,11 +54,16 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
     return _build_result(repairs, warnings, inputs)
 
 
-def _first(environments: Mapping[str, Environment]) -> frozenset[str]:
-    """Return the first environments by annotation: poll does not know the inputs of ci."""
+def _first(given: Sequence[str], environments: Mapping[str, Environment]) -> frozenset[str]:
+    """Return the environments for which ci starts cd; none if ci could not tell either.
+
+    Raises UsageError if a `given` one does not exist.
+    """
     try:
-        return frozenset(first_environments((), environments))
+        return frozenset(first_environments(given, environments))
     except KalypsoError:
+        if given:
+            raise
         return frozenset()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.errors import UsageError
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion.start_records import UNREAD, StartRecord
 from kalypso_actions.report.chain_documents import PollDocument
@@ -168,6 +169,27 @@ def test_who_may_have_started_cd(acme: Organisation, origin: str) -> None:
     at_rest(acme)
     lose(acme, main_commit(acme), CD, origin)
     assert started(run(acme)) == [("cd.yaml", "dev", 2)]
+
+
+@pytest.mark.parametrize(
+    ("given", "starts"),
+    [
+        ("dev", [("cd.yaml", "dev", 2)]),
+        ("dev,stage", [("cd.yaml", "dev", 2)]),
+        ("stage", []),
+    ],
+)
+def test_a_start_of_ci_counts_for_the_first_environments_that_are_given(
+    acme: Organisation, given: str, starts: list[tuple[str, str, int]]
+) -> None:
+    at_rest(acme)
+    lose(acme, main_commit(acme), CD, "ci")
+    assert started(run(acme, first_environments=given)) == starts
+
+
+def test_a_first_environment_that_does_not_exist(acme: Organisation) -> None:
+    with pytest.raises(UsageError, match="first-environments: there is no Environment 'qa'"):
+        run(acme, first_environments="qa")
 
 
 def test_a_start_of_cd_from_elsewhere_is_none_of_ours(acme: Organisation) -> None:
