@@ -107,7 +107,13 @@ def make_plan(
         findings.warnings += config_map_warnings(config_map)
 
     folders: dict[str, dict[str, bytes]] = {}
-    planned = tuple(_render_all(fleet, schedule, options, folders, progress))
+    renderer = rendering.Renderer(
+        fleet.environment,
+        fleet.templates,
+        _layout(options),
+        snapshot.unpromoted_templates,
+    )
+    planned = tuple(_render_all(fleet, schedule, renderer, options, folders, progress))
     failed = [item for item in planned if item.failure]
 
     cluster_types = tuple(cluster_type.name for cluster_type in fleet.cluster_types)
@@ -188,18 +194,22 @@ def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
     )
 
 
+def _layout(options: PlanOptions) -> rendering.Options:
+    return rendering.Options(options.namespace_scheme, options.config_file)
+
+
 def _render_all(
     fleet: Fleet,
     schedule: Schedule,
+    renderer: rendering.Renderer,
     options: PlanOptions,
     folders: dict[str, dict[str, bytes]],
     progress: Progress,
 ) -> Iterator[PlannedAssignment]:
     """Configure, validate and render each assignment; the files go into `folders`."""
     platform_config = PlatformConfig(fleet)
-    layout = rendering.Options(options.namespace_scheme, options.config_file)
-    renderer = rendering.Renderer(fleet.environment, fleet.templates, layout)
     validator = ConfigValidator(platform_config)
+    layout = _layout(options)
     total = len(schedule.assignments)
     for done, assignment in enumerate(schedule.assignments):
         progress(done, total)

@@ -14,7 +14,11 @@ from typing import Any, Final
 import typer
 import typer.main
 
+from kalypso_actions.cli.json_option import with_json_option
 from kalypso_actions.commands.registry import CHAIN
+
+HELP: Final = {"help_option_names": ["-h", "--help"]}
+"""The settings of the app and of each command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,8 @@ COMMANDS: Final = {
 def load(name: str) -> Any:
     """Import a command, and return it as Typer's."""
     module = _import(f"kalypso_actions.cli.{COMMANDS[name].module}")
-    app = typer.Typer(add_completion=False)
-    app.command(name)(getattr(module, name.replace("-", "_")))
+    app = typer.Typer(add_completion=False, context_settings=HELP)
+    app.command(name)(with_json_option(getattr(module, name.replace("-", "_"))))
     return typer.main.get_command(app)
 
 

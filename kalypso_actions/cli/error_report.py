@@ -23,14 +23,12 @@ def report_error(error: Exception) -> int:
     Anything but a KalypsoError is a bug of ours.
     """
     if isinstance(error, KalypsoError):
-        print_findings(stderr(), (), ProblemEntry.all_of(error.problems), _files())
+        print_findings(
+            stderr(), (), ProblemEntry.all_of(error.problems), FilesAtHand(Programs(os.environ))
+        )
         Runner(os.environ, sys.stderr).annotate("error", error.problems, "kalypso")
         return error.exit_code
     sys.stderr.write(escape_workflow_commands("".join(traceback.format_exception(error))) + "\n")
     request = f"This is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}"
     stderr().print(f"\n{request}", soft_wrap=True)
     return 1
-
-
-def _files() -> FilesAtHand:
-    return FilesAtHand(Programs(os.environ))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.output import configure_logging
+from kalypso_actions.cli.output import configure_logging, stderr
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox_credentials
 from kalypso_actions.inputs import Source
+from kalypso_actions.inputs.reading import input_from_environment
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
 
 SourceOption = Annotated[
@@ -27,11 +31,29 @@ SourceOption = Annotated[
 
 
 def files_at_hand(sources: Iterable[Source] = ()) -> FilesAtHand:
-    """Return the files of this machine, with the paths that replace URLs."""
-    return FilesAtHand(Programs(os.environ), {source.url: source.path for source in sources})
+    """Return the files of this machine: of the current clone, and of paths that replace URLs."""
+    programs = Programs(os.environ)
+    context = LocalContext(programs, no_progress, folder=Path())
+
+    def folders() -> dict[str, Path]:
+        return {**context.clones(), **{source.url: source.path for source in sources}}
+
+    return FilesAtHand(programs, folders)
 
 
 def local_context(progress: ProgressDisplay, *, verbose: bool) -> LocalContext:
     """Build the context of a command that reads for a person at a terminal."""
     configure_logging(verbose=verbose)
-    return LocalContext(Programs(os.environ), progress.update)
+    token = input_from_environment("token", os.environ)
+    return LocalContext(
+        Programs(os.environ),
+        progress.of("rendering"),
+        log=_log,
+        fetching=progress.of("fetching"),
+        folder=Path(),
+        credentials=sandbox_credentials(os.environ.get("GITHUB_SERVER_URL", ""), token),
+    )
+
+
+def _log(line: str) -> None:
+    stderr().print(escape_log_line(line), soft_wrap=True, markup=False)

@@ -15,6 +15,9 @@ from kalypso_actions.inputs.chain import ChainInputs
 
 OWN_OPTIONS = frozenset({"output", "verbose"})
 
+ENVIRONMENTS = frozenset({"environment", "next_environment"})
+"""Options that a shell completes with an environment of the control plane."""
+
 
 def with_options(
     model: type[ChainInputs], name: str, text: str, run: Callable[[dict[str, Any]], None]
@@ -38,9 +41,17 @@ def with_options(
 def _parameters(model: type[ChainInputs]) -> Iterator[inspect.Parameter]:
     for name, field in model.model_fields.items():
         if name not in OWN_OPTIONS and field.annotation is not SecretStr:
-            yield _parameter(name, None, _option(field))
+            complete = _complete_environment if name in ENVIRONMENTS else None
+            yield _parameter(name, None, _option(field, complete))
     yield _parameter("output", "text", Output)
     yield _parameter("verbose", False, Verbose)
+
+
+def _complete_environment(incomplete: str) -> list[str]:
+    # Only a shell that completes needs these imports.
+    from kalypso_actions.cli.completion import complete_environment  # noqa: PLC0415
+
+    return complete_environment(incomplete)
 
 
 def _parameter(name: str, default: object, annotation: object) -> inspect.Parameter:
@@ -48,7 +59,7 @@ def _parameter(name: str, default: object, annotation: object) -> inspect.Parame
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
-def _option(field: FieldInfo) -> object:
+def _option(field: FieldInfo, complete: Callable[[str], list[str]] | None) -> object:
     flag = field.annotation is bool
     values = "|".join(get_args(field.annotation)) if get_origin(field.annotation) is Literal else ""
     option = typer.Option(
@@ -56,5 +67,6 @@ def _option(field: FieldInfo) -> object:
         help=f"{field.description}{' [required]' if field.is_required() else ''}",
         metavar=None if flag else values or "TEXT",
         show_default=False,
+        autocompletion=complete,
     )
     return Annotated[bool | None if flag else str | None, option]

@@ -9,10 +9,11 @@ from typing import Annotated
 import typer
 
 from kalypso_actions import inputs
+from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
 from kalypso_actions.cli.output import Output, Verbose, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.commands.render import render as run_render
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.report.documents import Document, ProblemEntry, RenderDocument
 from kalypso_actions.report.progress import ProgressDisplay
@@ -20,10 +21,29 @@ from kalypso_actions.report.render_report import print_render
 
 
 def render(
-    environment: Annotated[str, typer.Argument(help="The environment, such as dev.")],
+    environment: Annotated[
+        str,
+        typer.Argument(
+            help="The environment, such as dev. Default: that of the clone's branch.",
+            autocompletion=complete_environment,
+        ),
+    ] = "",
+    environment_option: Annotated[
+        str,
+        typer.Option(
+            "--environment",
+            metavar="NAME",
+            help="The same as ENVIRONMENT.",
+            autocompletion=complete_environment,
+        ),
+    ] = "",
     control_plane: Annotated[
         str | None,
-        typer.Option(metavar="REPO", help="URL or path of the control plane, a git repository."),
+        typer.Option(
+            metavar="REPO",
+            help="URL or path of the control plane, a git repository. Default: the clone that "
+            "contains the current folder.",
+        ),
     ] = None,
     environment_dir: Annotated[
         Path | None,
@@ -32,7 +52,10 @@ def render(
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     base_commit: Annotated[
         str | None,
-        typer.Option(metavar="SHA", help="The commit of main, instead of that in base-repo.yaml."),
+        typer.Option(
+            metavar="REV",
+            help="A branch, tag or commit of main, instead of the commit in base-repo.yaml.",
+        ),
     ] = None,
     gitops: Annotated[
         str | None,
@@ -63,12 +86,18 @@ def render(
     verbose: Verbose = False,
 ) -> None:
     """Compute the GitOps tree of one environment."""
-    options = locals()
+    options = dict(locals())
+    named = options.pop("environment_option")
 
     def failed(problems: Sequence[Problem]) -> Document:
-        return RenderDocument(environment=environment, problems=ProblemEntry.all_of(problems))
+        return RenderDocument(
+            environment=environment or named, problems=ProblemEntry.all_of(problems)
+        )
 
     with errors_as_json(output, failed):
+        if environment and named not in {"", environment}:
+            raise UsageError(f"two environments are named: {environment!r} and {named!r}")
+        options["environment"] = environment or named
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
             document = run_render(given, local_context(progress, verbose=verbose))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.local import files_at_hand
 from kalypso_actions.cli.output import Output, errors_as_json, print_json, stderr, stdout
+from kalypso_actions.clients.files_at_hand import FilesAtHand
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs import TemplateInputs
@@ -61,5 +63,5 @@ def template(
     if output == "json":
         print_json(document)
     else:
-        print_template(stdout(), stderr(), document, files_at_hand())
+        print_template(stdout(), stderr(), document, FilesAtHand(Programs(os.environ)))
     raise typer.Exit(1 if document.problems else 0)

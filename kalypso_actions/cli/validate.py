@@ -23,7 +23,8 @@ def validate(
         list[str] | None,
         typer.Argument(
             metavar="REPO[@BRANCH]|DIR",
-            help="The branches to check together. Default: the current folder.",
+            help="The branches to check together. Default: those of the control plane of which "
+            "the current folder is a clone, else the current folder.",
         ),
     ] = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
@@ -31,7 +32,7 @@ def validate(
     verbose: Verbose = False,
 ) -> None:
     """Check all documents of branches: schemas, references, templates, names."""
-    options = {"places": places or ["."], "source": source, "output": output, "verbose": verbose}
+    options = {"places": places or [], "source": source, "output": output, "verbose": verbose}
 
     def failed(problems: Sequence[Problem]) -> Document:
         return ValidateDocument(problems=ProblemEntry.all_of(problems))

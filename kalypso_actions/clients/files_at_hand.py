@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kalypso_actions.clients.git.files import GitFiles
@@ -24,10 +24,13 @@ class FilesAtHand:
     A file of a commit is on the disk if its content is the same there.
     """
 
-    def __init__(self, programs: Programs, folders: Mapping[str, Path] | None = None) -> None:
-        """`folders` has folders and clones by the URL of their repository."""
+    def __init__(
+        self, programs: Programs, folders: Callable[[], Mapping[str, Path]] = dict
+    ) -> None:
+        """`folders` returns folders and clones by the URL of their repository."""
         self._programs = programs
-        self._folders = {repository_key(url): path for url, path in (folders or {}).items()}
+        self._find_folders = folders
+        self._folders: Mapping[str, Path] | None = None
         self._commits: dict[tuple[Path, str], GitFiles | None] = {}
         self._texts: dict[tuple[str, str, str], tuple[str, str]] = {}
 
@@ -69,6 +72,9 @@ class FilesAtHand:
     def _folder(self, repository: str) -> Path | None:
         if is_path(repository):
             return Path(repository) if Path(repository).is_dir() else None
+        if self._folders is None:
+            folders = self._find_folders()
+            self._folders = {repository_key(url): path for url, path in folders.items()}
         return self._folders.get(repository_key(repository))
 
     def _commit(self, folder: Path, commit: str) -> GitFiles | None:

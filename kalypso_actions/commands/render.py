@@ -10,7 +10,7 @@ from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
-from kalypso_actions.model.kinds import GitOpsRepo
+from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.report.documents import RenderDocument
@@ -19,6 +19,7 @@ from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
 from kalypso_actions.snapshot.control_plane import gather, read_environment_branch
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.main_position import main_position
 
 
 def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
@@ -32,9 +33,10 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         out.check()
     with context.reader(inputs.source) as reader:
         base = _Base(inputs, context)
+        environment, own = _environment_branch(inputs, reader, context)
         snapshot = gather(
-            inputs.environment,
-            _environment_branch(inputs, reader),
+            environment,
+            own,
             reader,
             promoted_commit=inputs.base_commit,
             open_base_trees=base.open,
@@ -42,8 +44,10 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         plan = make_plan(snapshot, _options(inputs), find_scheduler(), context.progress)
         if out and not plan.problems:
             out.write(base.applied(plan))
+        main = main_position(snapshot, reader)
     return render_document(
         environment=plan.environment,
+        main=main,
         sources=plan.sources,
         rows=((item.assignment, item.namespace, item.files) for item in plan.assignments),
         changes=plan.changes,
@@ -54,14 +58,38 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
     )
 
 
-def _environment_branch(inputs: RenderInputs, reader: Reader) -> Reading:
+def _environment_branch(
+    inputs: RenderInputs, reader: Reader, context: LocalContext
+) -> tuple[str, Reading]:
+    """Return the environment's name and the documents of its branch."""
+    name = inputs.environment
     if inputs.control_plane is not None:
-        return read_environment_branch(reader, inputs.control_plane, inputs.environment)
+        return name, read_environment_branch(reader, inputs.control_plane, name)
     folder = inputs.environment_dir
-    if folder is None or not folder.is_dir():
+    if folder is None:
+        return _branch_of_clone(name, reader, context)
+    if not folder.is_dir():
         raise UsageError(f"--environment-dir {folder}: there is no such folder")
     # Even in a clone, read the working tree: people render before they commit.
-    return reader.documents_of(FolderFiles(folder), branch=inputs.environment)
+    return name, reader.documents_of(FolderFiles(folder), branch=name)
+
+
+def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> tuple[str, Reading]:
+    clone = context.clone(reader)
+    if clone is None:
+        raise UsageError(
+            "no control plane is named, and the current folder is no clone of one",
+            advice="change to a clone whose main has Environment objects, or name the control "
+            "plane with --control-plane, or the environment's folder with --environment-dir",
+        )
+    environment = clone.environment(name)
+    place = environment.control_plane
+    context.log(f"Rendering {environment.name}: {clone.place(place.branch)} of {clone}.")
+    files = clone.files_of(place.branch)
+    if files:
+        return environment.name, reader.documents_of(files, branch=place.branch, path=place.path)
+    source = RepositoryPath(str(clone.path), place.branch, place.path)
+    return environment.name, reader.documents(source)
 
 
 def _options(inputs: RenderInputs) -> PlanOptions:

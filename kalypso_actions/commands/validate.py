@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.commands.runtime.current_clone import CurrentClone
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.report.documents import ProblemEntry, SourceEntry, ValidateDocument
+from kalypso_actions.report.documents import (
+    PositionEntry,
+    ProblemEntry,
+    SourceEntry,
+    ValidateDocument,
+)
 from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.main_position import position_in_clone
 from kalypso_actions.snapshot.revision_reader import read_branch
 from kalypso_actions.validation import validate_branches
 
@@ -23,11 +30,19 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     """Read the branches and check them together; an unreadable branch is a problem."""
     problems: list[Problem] = []
     with context.reader(inputs.source) as reader:
-        readings = [
-            reading for place in inputs.places for reading in _readings(place, reader, problems)
-        ]
+        clone = None if inputs.places else context.clone(reader)
+        if clone:
+            readings = list(_readings_of_clone(clone, reader, context))
+        else:
+            readings = [
+                reading
+                for place in inputs.places or (".",)
+                for reading in _readings(place, reader, problems)
+            ]
         findings = validate_branches(readings)
+        main = list(_positions(readings, clone, reader))
     return ValidateDocument(
+        main=tuple(main),
         sources=SourceEntry.all_of(
             (reading.revision.branch, reading.revision) for reading in readings
         ),
@@ -36,6 +51,36 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         warnings=ProblemEntry.all_of(findings.warnings),
         problems=ProblemEntry.all_of(problems + findings.problems),
     )
+
+
+def _readings_of_clone(
+    clone: CurrentClone, reader: Reader, context: LocalContext
+) -> Iterator[Reading]:
+    """Read main and the environments' branches: the checked-out one from the working tree."""
+    sources, absent = clone.branches()
+    places = ", ".join(f"{source.branch} ({clone.place(source.branch)})" for source in sources)
+    context.log(f"Validating {places} of {clone}.")
+    for branch in absent:
+        context.log(f"The branch {branch} is not in this clone: git fetch origin {branch}")
+    for source in sources:
+        files = clone.files_of(source.branch) or reader.repositories.open(
+            str(clone.path), branch=source.branch
+        )
+        yield read_branch(files, source, reader.kustomize)
+
+
+def _positions(
+    readings: Sequence[Reading], clone: CurrentClone | None, reader: Reader
+) -> Iterator[PositionEntry]:
+    """Yield the commits of main that environment branches of a repository have."""
+    for reading in readings:
+        revision = reading.revision
+        repository = str(clone.path) if clone else revision.repository if revision.commit else ""
+        position = (
+            position_in_clone(reading, repository, reader.repositories) if repository else None
+        )
+        if position:
+            yield PositionEntry.of(revision.branch, position)
 
 
 def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[Reading]:
@@ -55,12 +100,14 @@ def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[R
     except KalypsoError as error:
         problems += error.problems
         return
-    for source in sources:
+    for done, source in enumerate(sources):
+        reader.fetched(done, len(sources))
         try:
             files = reader.repositories.open(url, branch=source.branch)
             yield read_branch(files, source, reader.kustomize)
         except KalypsoError as error:
             problems += error.problems
+    reader.fetched(len(sources), len(sources))
 
 
 def _branches(url: str, reader: Reader) -> list[RepositoryPath]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasGenerator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_pascal
@@ -11,7 +11,6 @@ from pydantic_core import PydanticCustomError
 
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources
 from kalypso_actions.inputs.values import (
-    CommitId,
     ConfigFile,
     EnvironmentName,
     Inputs,
@@ -22,13 +21,13 @@ from kalypso_actions.inputs.values import (
 
 
 class RenderInputs(Inputs):
-    """Inputs of `kalypso render`."""
+    """Inputs of `kalypso render`; without a control plane, it reads the clone at hand."""
 
-    environment: EnvironmentName
+    environment: EnvironmentName | Literal[""] = ""
     control_plane: Place | None = None
     environment_dir: Folder | None = None
     source: Sources = ()
-    base_commit: CommitId = None
+    base_commit: str | None = None
     gitops: GitOpsPath = None
     out: Folder | None = None
     namespace_scheme: NamespaceScheme = "current"
@@ -37,11 +36,13 @@ class RenderInputs(Inputs):
     on_source_failure: OnSourceFailure = "last-good"
 
     @model_validator(mode="after")
-    def _one_control_plane(self) -> RenderInputs:
-        if (self.control_plane is None) == (self.environment_dir is None):
+    def _at_most_one_control_plane(self) -> RenderInputs:
+        if self.control_plane is not None and self.environment_dir is not None:
             raise PydanticCustomError(
-                "control_plane", "one of --control-plane and --environment-dir is needed"
+                "control_plane", "only one of --control-plane and --environment-dir is possible"
             )
+        if not self.environment and (self.control_plane or self.environment_dir):
+            raise PydanticCustomError("environment", "name the environment, such as dev")
         return self
 
     @model_validator(mode="after")
@@ -63,9 +64,9 @@ class RenderInputs(Inputs):
 
 
 class ValidateInputs(Inputs):
-    """Inputs of `kalypso validate`."""
+    """Inputs of `kalypso validate`; without places, it checks the clone or folder at hand."""
 
-    places: tuple[Place, ...] = (".",)
+    places: tuple[Place, ...] = ()
     source: Sources = ()
 
 

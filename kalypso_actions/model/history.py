@@ -38,6 +38,20 @@ class HistoryCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchPosition:
+    """A commit of a branch: the first line of its message, and how far the branch is ahead.
+
+    `ahead` is None if the commit is not on the branch, or if `fault` says why it is unknown.
+    """
+
+    branch: str
+    commit: str
+    subject: str
+    ahead: int | None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Ancestry:
     """The ancestors of a branch's head, each with its parents."""
 

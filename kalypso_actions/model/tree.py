@@ -60,7 +60,8 @@ class Snapshot:
     """Everything that one run reads, once.
 
     `fleet` is the control plane's, without the registrations' workloads; `base_trees` are those of
-    its GitOpsRepos, in their order. If the control plane has `problems`, a run must not write.
+    its GitOpsRepos, in their order. `unpromoted_templates` are on main, but not in the commit of
+    main that the environment has. If the control plane has `problems`, a run must not write.
     """
 
     environment: str
@@ -71,6 +72,7 @@ class Snapshot:
     base_trees: tuple[BaseTree, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+    unpromoted_templates: frozenset[str] = frozenset()
 
     @property
     def promoted_commit(self) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -78,9 +78,17 @@ def namespace_of(assignment: Assignment, environment: str, options: Options) -> 
 class Renderer:
     """Renders the assignments of one environment. Each Template is compiled once."""
 
-    def __init__(self, environment: str, templates: Iterable[Template], options: Options) -> None:
+    def __init__(
+        self,
+        environment: str,
+        templates: Iterable[Template],
+        options: Options,
+        unpromoted: Collection[str] = (),
+    ) -> None:
+        """`unpromoted` are Templates of main's head that the environment's commit lacks."""
         self._environment = environment
         self._options = options
+        self._unpromoted = unpromoted
         self._templates = {template.name: template for template in templates}
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
 
@@ -174,7 +182,7 @@ class Renderer:
         return Failure(
             f'Template.scheduler.kalypso.io "{name}" not found',
             user,
-            missing_template_advice(name, self._templates),
+            missing_template_advice(name, self._templates, self._unpromoted),
             code="template-missing",
             missing_template=name,
         )
@@ -187,8 +195,15 @@ class Renderer:
         return compiled
 
 
-def missing_template_advice(name: str, templates: Iterable[str]) -> str:
+def missing_template_advice(
+    name: str, templates: Iterable[str], unpromoted: Collection[str] = ()
+) -> str:
     """Return the advice for a ClusterType that names a missing Template."""
+    if name in unpromoted:
+        return (
+            f"main has the Template {name!r} now, but not the commit of main that this environment "
+            "has: promote main to it"
+        )
     near = difflib.get_close_matches(name, templates, n=1)
     if near:
         return f"did you mean {near[0]!r}? Otherwise add a Template named {name!r} to main"

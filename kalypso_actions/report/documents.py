@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.history import BranchPosition
 
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 
@@ -118,6 +119,33 @@ class SourceEntry(Document):
         )
 
 
+class PositionEntry(Document):
+    """The commit of main that an environment has.
+
+    `ahead` is the number of commits that main has after it; null if it is not on main, or unknown
+    because of `fault`.
+    """
+
+    environment: str
+    branch: str
+    commit: str
+    subject: str
+    ahead: int | None
+    fault: str = ""
+
+    @classmethod
+    def of(cls, environment: str, position: BranchPosition) -> Self:
+        """Convert the position of a commit on main."""
+        return cls(
+            environment=environment,
+            branch=position.branch,
+            commit=position.commit,
+            subject=position.subject,
+            ahead=position.ahead,
+            fault=position.fault,
+        )
+
+
 class AssignmentEntry(Document):
     """One target on one cluster type; `files` are paths in the tree."""
 
@@ -143,6 +171,7 @@ class RenderDocument(Document):
 
     schema_name: str = Field("kalypso.render/v1", alias="schema")
     environment: str
+    main: PositionEntry | None = None
     sources: tuple[SourceEntry, ...] = ()
     assignments: tuple[AssignmentEntry, ...] = ()
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
@@ -156,6 +185,7 @@ class ValidateDocument(Document):
 
     schema_name: str = Field("kalypso.validate/v1", alias="schema")
     sources: tuple[SourceEntry, ...] = ()
+    main: tuple[PositionEntry, ...] = ()
     documents: int = 0
     notes: tuple[ProblemEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()

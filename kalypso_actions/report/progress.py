@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -46,13 +47,30 @@ class ProgressDisplay:
     def update(self, done: int, total: int) -> None:
         """Show that `done` of `total` are done."""
         now = time.monotonic()
+        if done == 0:
+            self._begin(now)
         if now - self._started < QUICK:
             return
         if self._console.is_terminal:
             self._show_bar(done, total)
-        elif now - self._last_line >= LINE_INTERVAL:
+        elif done < total and now - self._last_line >= LINE_INTERVAL:
             self._last_line = now
             self._console.print(f"{self._step}: {done} of {total}")
+
+    def of(self, step: str) -> Callable[[int, int], None]:
+        """Return the reporter of a step by its own name."""
+
+        def update(done: int, total: int) -> None:
+            self._step = step
+            self.update(done, total)
+            if done == total:
+                self.stop()
+
+        return update
+
+    def _begin(self, now: float) -> None:
+        """Begin a step: the time of an earlier one does not count."""
+        self._started = self._last_line = now
 
     def _show_bar(self, done: int, total: int) -> None:
         if self._bar is None:

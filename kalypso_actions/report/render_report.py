@@ -10,16 +10,19 @@ from rich.text import Text
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report.documents import (
     AssignmentEntry,
     ChangesEntry,
+    PositionEntry,
     ProblemEntry,
     RenderDocument,
     SourceEntry,
 )
 from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
 
 TABLE_LIMIT = 500
@@ -32,6 +35,7 @@ Row = tuple[Assignment, str, tuple[str, ...]]
 def render_document(
     *,
     environment: str,
+    main: BranchPosition | None,
     sources: Iterable[tuple[str, Revision]],
     rows: Iterable[Row],
     changes: TreeChanges,
@@ -44,6 +48,7 @@ def render_document(
     prefix = f"{folder}/" if folder else ""
     return RenderDocument(
         environment=environment,
+        main=PositionEntry.of(environment, main) if main else None,
         sources=SourceEntry.all_of(sources),
         assignments=tuple(
             AssignmentEntry(
@@ -70,6 +75,8 @@ def render_document(
 
 def print_render(console: Console, document: RenderDocument, files: Files = NO_FILES) -> None:
     """Print the assignments, the numbers of changes, warnings and problems."""
+    if document.main:
+        print_position(console, document.main)
     _print_assignments(console, document)
     changes = document.changes
     console.print(

@@ -6,6 +6,7 @@ from rich.console import Console
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
+from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, print_notes
 
 
@@ -16,6 +17,8 @@ def print_validate(
     if verbose:
         print_notes(console, document.notes, files)
     print_findings(console, document.warnings, document.problems, files)
+    for entry in document.main:
+        print_position(console, entry)
     checked = counted(document.documents, "document")
     branches = counted(len(document.sources), "branch", "branches")
     problems = counted(len(document.problems), "problem")

@@ -96,12 +96,13 @@ def read_control_plane(
 ) -> ControlPlane:
     """Read the base repositories that an environment branch names.
 
-    `promoted_commit` replaces the commit in `base-repo.yaml`. The findings are those of the
-    documents, without those of the files. Raises KalypsoError for an unreadable base repository.
+    `promoted_commit`, a branch, a tag or an id, replaces the commit in `base-repo.yaml`. The
+    findings are those of the documents, without those of the files. Raises KalypsoError for an
+    unreadable base repository.
     """
     branch = fleet.Branch(environment, own.documents)
     first_look, _ = fleet.assemble(environment, branch, ())
-    base_repos = [_pinned(base, promoted_commit) for base in first_look.base_repos]
+    base_repos = [_pinned(base, promoted_commit, reader) for base in first_look.base_repos]
     readings = in_parallel(lambda base: _read_base(base, reader), base_repos)
     assembled, findings = fleet.assemble(
         environment,
@@ -125,7 +126,7 @@ def gather(
 ) -> Snapshot:
     """Read everything to which the environment branch leads.
 
-    `promoted_commit` replaces the commit in `base-repo.yaml`; `open_base_trees` opens the trees of
+    `promoted_commit` replaces the one in `base-repo.yaml`; `open_base_trees` opens the trees of
     the environment's GitOpsRepos. `look_at_sources` is called before registered repositories are
     read. Raises KalypsoError if the control plane or a GitOps tree cannot be read; the snapshot has
     the problems of unreadable registrations.
@@ -145,6 +146,7 @@ def gather(
         fleet=read.fleet,
         registrations=registrations,
         base_trees=base_trees,
+        unpromoted_templates=_unpromoted_templates(read, reader),
         problems=(*chain.from_iterable(r.problems for r in everything), *read.findings.problems),
         warnings=(
             *chain.from_iterable(r.warnings for r in everything),
@@ -154,10 +156,31 @@ def gather(
     )
 
 
-def _pinned(base: BaseRepo, commit: str | None) -> BaseRepo:
-    if commit is None or base.name != MAIN_BASE_REPO:
+def _pinned(base: BaseRepo, revision: str | None, reader: Reader) -> BaseRepo:
+    if revision is None or base.name != MAIN_BASE_REPO:
         return base
+    commit = reader.repositories.resolve(base.source.repo, base.source.branch, revision)
     return dataclasses.replace(base, commit=commit)
+
+
+def _unpromoted_templates(control_plane: ControlPlane, reader: Reader) -> frozenset[str]:
+    """Return the Templates that the head of main has, if the environment's commit lacks one."""
+    known = {template.name for template in control_plane.fleet.templates}
+    used = {
+        name
+        for cluster_type in control_plane.fleet.cluster_types
+        for name in (cluster_type.reconciler, cluster_type.namespace_service)
+    }
+    main = next((base for base, _ in control_plane.bases if base.name == MAIN_BASE_REPO), None)
+    if used <= known or main is None or main.commit is None:
+        return frozenset()
+    try:
+        head = reader.documents(main.source)
+    except KalypsoError:
+        return frozenset()  # the environment does not need the head of main
+    return frozenset(
+        document.name for document in head.documents if document.kind == "Template"
+    ).difference(known)
 
 
 def _read_base(base: BaseRepo, reader: Reader) -> Reading:

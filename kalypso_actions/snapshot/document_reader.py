@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.progress import Progress, no_progress
 from kalypso_actions.snapshot.repositories import Repositories
 from kalypso_actions.snapshot.revision_reader import KustomizeBuild, read_documents
 
@@ -26,10 +27,11 @@ GLANCE = 0.5
 
 @dataclass(frozen=True)
 class Reader:
-    """Opens repositories and reads their documents."""
+    """Opens repositories and reads their documents; `fetched` reports the progress."""
 
     repositories: Repositories
     kustomize: KustomizeBuild | None
+    fetched: Progress = field(default=no_progress, kw_only=True)
 
     def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
         """Read the documents of a folder at `commit`, else at the branch's head.
@@ -75,7 +77,9 @@ class SharedReader(Reader):
         return reading.result()
 
 
-def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def in_parallel(
+    read: Callable[[Item], Result], items: Iterable[Item], progress: Progress = no_progress
+) -> list[Result]:
     """Call `read` for every item, and return the results in order.
 
     Raises one KalypsoError for all failures.
@@ -90,7 +94,11 @@ def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[R
     pool = ThreadPoolExecutor(PARALLEL_READS)
     try:
         futures = [pool.submit(attempt, item) for item in items]
-        outcomes = [_outcome(future) for future in futures]
+        outcomes = []
+        for done, future in enumerate(futures):
+            progress(done, len(futures))
+            outcomes.append(_outcome(future))
+        progress(len(futures), len(futures))
     finally:
         pool.shutdown(cancel_futures=True)
     failures = [outcome for outcome in outcomes if isinstance(outcome, KalypsoError)]

@@ -28,7 +28,9 @@ def read_registrations(
     (`own`) has too. It must not stop a fleet: its commit in `previous` replaces its head. If that
     commit is unusable too, the targets stay as they are.
     """
-    heads = in_parallel(lambda item: _read(item, environment, reader), registrations)
+    heads = in_parallel(
+        lambda item: _read(item, environment, reader), registrations, reader.fetched
+    )
     conflicts = fleet.workload_conflicts(
         {reading.registration.name: reading.workloads for reading in heads if not reading.problems},
         environment,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_pa
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.history import BranchPosition
+from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.urls import repository_key
 
 MAIN_BRANCH = "main"
@@ -39,9 +41,15 @@ class Repositories:
         programs: Programs,
         *,
         check: Callable[[str], None] | None = None,
+        clones: Callable[[], Mapping[str, Path]] = dict,
     ) -> None:
-        """`check` raises KalypsoError for refused URLs; with it, paths are not repositories."""
+        """`check` raises KalypsoError for refused URLs; with it, paths are not repositories.
+
+        `clones` returns clones by the URLs of their remotes: what a clone lacks, the network has.
+        """
         self._given = {(repository_key(source.url), source.branch): source for source in given}
+        self._find_clones = clones
+        self._known_clones: Mapping[str, Path] | None = None
         self._remotes = remotes
         self._programs = programs
         self._check = check
@@ -67,6 +75,9 @@ class Repositories:
                 return self._open_folder(source.path, url, branch, commit)
             if self._is_path(url):
                 return self._open_folder(_existing(url), url, branch, commit)
+            clone = self._clone_with(url, branch, commit)
+            if clone is not None:
+                return clone.at_commit(commit) if commit else clone.at_branch(branch)
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
     def main_branch(self, url: str) -> str:
@@ -83,6 +94,73 @@ class Repositories:
             if repository.has_branch(MAIN_BRANCH):
                 return MAIN_BRANCH
             return repository.default_branch()
+
+    def resolve(self, url: str, branch: str, revision: str) -> str:
+        """Return the commit of a branch, a tag or an id of the repository that `open` reads.
+
+        Raises KalypsoError.
+        """
+        self.check(url)
+        if is_commit_id(revision):
+            return revision
+        folder = self._folder(url, branch)
+        if folder is None:
+            clone = self._clones().get(repository_key(url))
+            if clone is not None:
+                with suppress(KalypsoError):  # the network may have it
+                    return GitRepository(clone, self._programs, repository=url).resolve(revision)
+            return self._remotes.resolve(url, revision)
+        if is_repository(folder):
+            return GitRepository(folder, self._programs, repository=url).resolve(revision)
+        message = f"{revision!r} is not a commit id, and {folder} is a folder without commits"
+        raise UsageError(message, Location(url), "write the whole id, or name a clone")
+
+    def position(self, url: str, branch: str, commit: str) -> BranchPosition | None:
+        """Return the place of a commit on its branch; None for a folder without commits."""
+        self.check(url)
+        folder = self._folder(url, branch)
+        try:
+            if folder is None:
+                local = self._clone_with(url, "", commit)
+            elif is_repository(folder):
+                local = GitRepository(folder, self._programs, repository=url)
+            else:
+                return None
+            if local is not None:
+                ahead = local.ahead(branch, commit)
+                return BranchPosition(branch, commit, local.subject(commit), ahead)
+            subject = self._remotes.fetch(url, commit=commit).subject()
+            head = self._remotes.heads(url, [branch]).get(branch)
+            if head is None or head == commit:
+                return BranchPosition(branch, commit, subject, None if head is None else 0)
+            newer = self._remotes.ancestry(url, head).since(commit)
+            return BranchPosition(branch, commit, subject, None if newer is None else len(newer))
+        except KalypsoError as error:
+            return BranchPosition(branch, commit, "", None, error.problem.message)
+
+    def _clones(self) -> Mapping[str, Path]:
+        if self._known_clones is None:
+            self._known_clones = {
+                repository_key(url): path for url, path in self._find_clones().items()
+            }
+        return self._known_clones
+
+    def _folder(self, url: str, branch: str) -> Path | None:
+        """Return the folder that is read instead of the network, if any."""
+        key = repository_key(url)
+        source = self._given.get((key, branch)) or self._given.get((key, ""))
+        if source is not None:
+            return source.path
+        return _existing(url) if self._is_path(url) else None
+
+    def _clone_with(self, url: str, branch: str, commit: str | None) -> GitRepository | None:
+        """Return the clone of a URL if it has the commit or branch."""
+        path = self._clones().get(repository_key(url))
+        if path is None:
+            return None
+        clone = GitRepository(path, self._programs, repository=url)
+        has_it = clone.has_commit(commit) if commit else clone.has_branch(branch)
+        return clone if has_it else None
 
     def _is_path(self, url: str) -> bool:
         """Whether a URL is a path. Jobs read no folders: a control plane must not name them."""

@@ -28,7 +28,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, dict[s
 
 
 def at_hand(clone: Path) -> FilesAtHand:
-    return FilesAtHand(Programs(os.environ), {URL: clone})
+    return FilesAtHand(Programs(os.environ), lambda: {URL: clone})
 
 
 def test_a_file_of_a_folder(clone: tuple[Path, dict[str, str]]) -> None:

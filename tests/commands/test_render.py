@@ -160,7 +160,7 @@ def test_out_on_somebodys_folder(planes: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["render", "dev"], "one of --control-plane and --environment-dir is needed"),
+        (["render", "dev", "--environment", "qa"], "two environments are named: 'dev' and 'qa'"),
         (
             ["render", "dev", "--environment-dir", "nowhere"],
             "--environment-dir nowhere: there is no such folder",
@@ -179,6 +179,13 @@ def test_wrong_usage(arguments: list[str], said: str) -> None:
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_is_no_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = call_kalypso("render", "dev")
+    assert done.returncode == 2
+    assert "the current folder is no clone of one" in done.stderr
 
 
 def test_json_is_one_document_and_nothing_else(planes: Path) -> None:

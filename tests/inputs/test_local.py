@@ -53,11 +53,9 @@ def refusal(**given: object) -> str:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"environment_dir": None}, "one of --control-plane and --environment-dir is needed"),
-        ({"control_plane": "y"}, "one of --control-plane and --environment-dir is needed"),
+        ({"control_plane": "y"}, "only one of --control-plane and --environment-dir is possible"),
+        ({"environment": ""}, "name the environment, such as dev"),
         ({"source": ["nothing"]}, "'nothing' is not of the form URL[@BRANCH]=PATH"),
-        ({"base_commit": "main"}, "'main' is not a full commit id"),
-        ({"base_commit": "4a0821c"}, "'4a0821c' is not a full commit id"),
         ({"environment": "--help"}, "'--help' may hold lower-case letters"),
         ({"namespace_scheme": "old"}, "Input should be 'current' or 'legacy'"),
     ],

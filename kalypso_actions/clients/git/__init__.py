@@ -21,7 +21,7 @@ from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.credentials import Authorize, CredentialTable, basic
 from kalypso_actions.clients.git.errors import ProtectedBranchError, UnsignedCommitError
 from kalypso_actions.clients.git.files import GitFiles
-from kalypso_actions.clients.git.local import GitRepository, is_repository
+from kalypso_actions.clients.git.local import GitRepository, enclosing_clone, is_repository
 from kalypso_actions.clients.git.pushing import PushConflictError
 from kalypso_actions.clients.git.remote import RemoteRepositories
 from kalypso_actions.clients.git.urls import is_path
@@ -37,6 +37,7 @@ __all__ = [
     "Signature",
     "UnsignedCommitError",
     "basic",
+    "enclosing_clone",
     "is_path",
     "is_repository",
 ]

@@ -87,11 +87,13 @@ class Connection:
                     raise read_error(error, self._url, subject) from error
                 self.sleep(delay)
 
-    def refs(self, git_dir: Path, refs: Collection[str]) -> Mapping[str, str]:
-        """Return the object ids of existing refs, given by their full names."""
+    def refs(
+        self, git_dir: Path, refs: Collection[str], kind: str = "--heads"
+    ) -> Mapping[str, str]:
+        """Return the object ids of existing refs, given by full names; `kind` is an option."""
         if not refs:
             return {}
-        arguments = ["ls-remote", "--heads", "origin", *sorted(refs)]
+        arguments = ["ls-remote", kind, "origin", *sorted(refs)]
         output = self.read(git_dir, arguments, "the heads of its branches")
         lines = (line.split("\t") for line in output.decode("utf-8", "surrogateescape").split("\n"))
         # ls-remote also matches refs that end in the pattern.

@@ -8,6 +8,7 @@ from typing import Final
 from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.urls import is_loopback
 
 TRANSIENT: Final = re.compile(
     r"could not resolve (host|proxy)|temporary failure in name resolution"
@@ -84,6 +85,12 @@ UNREACHABLE: Final = (
         "the encrypted connection to the server fails",
         "check the URL with its port, the network and the proxy",
     ),
+)
+
+NO_LOGIN: Final = re.compile("could not read (username|password)", re.IGNORECASE)
+FOR_SANDBOX: Final = (
+    "if this is the sandbox, run the export lines that `kalypso sandbox` printed in this shell: "
+    "GITHUB_SERVER_URL names it, and GITHUB_TOKEN is its token"
 )
 
 UNREADABLE: Final = (
@@ -256,6 +263,8 @@ def read_error(error: ProcessError, url: str, subject: str) -> KalypsoError:
     # The name of a repository must not match a pattern.
     message_and_advice = _match(UNREADABLE, error.stderr.replace(url, ""))
     message, advice = message_and_advice or (error.problem.message, error.problem.advice)
+    if is_loopback(url) and NO_LOGIN.search(error.stderr):
+        advice = FOR_SANDBOX
     return KalypsoError(f"{subject} cannot be read: {message}", where, advice)
 
 

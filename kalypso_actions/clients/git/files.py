@@ -61,6 +61,11 @@ class GitFiles:
         """The commit's id."""
         return self._commit
 
+    def subject(self) -> str:
+        """Return the first line of the commit's message. Raises KalypsoError."""
+        output = self._run("log", "-1", "--format=%s", self._commit, max_output=MAX_LISTING)
+        return output.decode("utf-8", "replace").strip()
+
     def entries(self) -> Mapping[str, FileEntry]:
         """Return all files by path. Raises KalypsoError for a path that no checkout would write."""
         return self._list()[0]

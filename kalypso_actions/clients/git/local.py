@@ -13,6 +13,8 @@ from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import is_commit_id
 
+ABBREVIATED: Final = re.compile("[0-9a-f]{4,64}")
+
 # The rules of `git check-ref-format`; in addition, no leading dash and no surrogates.
 INVALID_BRANCH: Final = re.compile(
     r"^[-/]|[\x00-\x20\x7f\ud800-\udc7f\udd00-\udfff~^:?*\[\\]"
@@ -23,6 +25,14 @@ INVALID_BRANCH: Final = re.compile(
 def is_repository(path: Path) -> bool:
     """Whether `path` is a clone, a worktree or a bare repository, not a folder inside one."""
     return (path / ".git").exists() or _is_bare(path)
+
+
+def enclosing_clone(folder: Path) -> Path | None:
+    """Return the clone or worktree whose files contain the folder; None without one."""
+    for parent in (folder, *folder.resolve().parents):
+        if (parent / ".git").exists():
+            return parent
+    return None
 
 
 def _is_bare(path: Path) -> bool:
@@ -101,6 +111,48 @@ class GitRepository:
             message = f"the commit {commit} is not in the repository"
             raise KalypsoError(message, Location(self.repository), "fetch it first")
         return GitFiles(self._git, self._git_dir, self.repository, commit)
+
+    def has_commit(self, commit: str) -> bool:
+        """Whether a commit is here, by its full id."""
+        return is_commit_id(commit) and self._commit(commit) == commit
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit of a branch, a tag, or an id, which may be abbreviated.
+
+        Raises KalypsoError.
+        """
+        if not INVALID_BRANCH.search(revision):
+            tag = self._commit(f"refs/tags/{revision}")
+            commit = self._head(revision) or tag
+            if not commit and ABBREVIATED.fullmatch(revision):
+                commit = self._commit(revision)
+            if commit:
+                return commit
+        near = difflib.get_close_matches(revision, self._branches(), n=1)
+        advice = f"is {near[0]!r} meant?" if near else "fetch it first, or check its name"
+        message = f"there is no branch, tag or commit {revision!r}"
+        raise KalypsoError(message, Location(self.repository), advice)
+
+    def subject(self, commit: str) -> str:
+        """Return the first line of a commit's message. Raises KalypsoError."""
+        return self._query("log", "-1", "--format=%s", "--end-of-options", commit)
+
+    def ahead(self, branch: str, commit: str) -> int | None:
+        """Count the commits of a branch, here or at origin, after a commit.
+
+        None if the commit is not on the branch. Raises KalypsoError.
+        """
+        names = (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
+        heads = [head for name in names if (head := self._commit(name))]
+        if not any(self._query("merge-base", commit, head) == commit for head in heads):
+            return None
+        return int(self._query("rev-list", "--count", f"^{commit}", *heads))
+
+    def remotes(self) -> tuple[str, ...]:
+        """Return the URLs of the remotes, those of origin first."""
+        lines = self._query("config", "--get-regexp", r"^remote\..*\.url$").splitlines()
+        urls = sorted(lines, key=lambda line: not line.startswith("remote.origin."))
+        return tuple(line.partition(" ")[2] for line in urls)
 
     def _default_of_origin(self) -> str:
         """Return the branch of origin's HEAD; "" without one."""

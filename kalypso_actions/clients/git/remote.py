@@ -20,7 +20,9 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
 from kalypso_actions.clients.git.urls import check_url, clone_key
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.history import Ancestry, HistoryCommit
+from kalypso_actions.model.object_ids import is_commit_id
 
 
 class RemoteRepositories:
@@ -118,6 +120,19 @@ class RemoteRepositories:
         for branch in branches:
             check_branch(branch, url)
         return self._clone(url).heads(branches)
+
+    def resolve(self, url: str, revision: str) -> str:
+        """Return the commit of a branch, a tag, or a full commit id. Raises KalypsoError."""
+        if is_commit_id(revision):
+            return revision
+        check_branch(revision, url)
+        clone = self._clone(url)
+        commit = clone.heads([revision]).get(revision) or clone.tag(revision)
+        if not commit:
+            message = f"there is no branch or tag {revision!r}"
+            advice = "check its name; a commit is named by its whole id"
+            raise KalypsoError(message, Location(url), advice)
+        return commit
 
     def commit(
         self,

@@ -60,6 +60,14 @@ class ShallowClone:
             commits = self._connection.refs(self._git_dir, refs)
             return {refs[ref]: commit for ref, commit in commits.items()}
 
+    def tag(self, name: str) -> str:
+        """Return the commit of a tag; "" if it does not exist."""
+        with self._lock:
+            self._initialise()
+            ref = f"refs/tags/{name}"
+            commits = self._connection.refs(self._git_dir, (ref, f"{ref}^{{}}"), kind="--tags")
+            return commits.get(f"{ref}^{{}}") or commits.get(ref, "")
+
     def fetch_branch(self, branch: str, *, fresh: bool) -> str:
         """Fetch a branch's head, the first time or if `fresh`, and return its commit."""
         with self._lock:

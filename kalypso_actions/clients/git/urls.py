@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.urls import is_loopback
 
 SCP_LIKE: Final = re.compile(r"((?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9a-fA-F:]+\])):(?!//)(.*)")
 WINDOWS_PATH: Final = re.compile(r"[A-Za-z]:[\\/]")
@@ -19,7 +20,8 @@ TOKEN: Final = re.compile(r"gh[pousr]_|github_pat_|glpat-")
 def check_url(url: str, protocols: frozenset[str]) -> None:
     """Refuse a URL that git must not get. Raises KalypsoError.
 
-    `protocols`: `https`, `http`, `ssh`, `file` (local paths too).
+    `protocols`: `https`, `http`, `ssh`, `file` (local paths too). If https is among them, http is
+    for this machine alone.
     """
     parts = split(url)
     where = Location(without_secret(url))
@@ -38,7 +40,12 @@ def check_url(url: str, protocols: frozenset[str]) -> None:
         raise KalypsoError("the URL of a repository must not have . or .. in its path", where)
     if parts.scheme not in protocols:
         allowed = " and ".join(sorted(protocols))
-        raise KalypsoError(f"repositories are read by {allowed} only, not by {parts.scheme}", where)
+        message = f"repositories are read by {allowed} only, not by {parts.scheme}"
+        advice = "write the URL with https" if "https" in protocols else ""
+        raise KalypsoError(message, where, advice)
+    if parts.scheme == "http" and "https" in protocols and not is_loopback(url):
+        message = "repositories are read by http from this machine only (127.0.0.1, localhost)"
+        raise KalypsoError(message, where, "write the URL with https")
 
 
 def split(url: str) -> SplitResult:

@@ -2,36 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
+from kalypso_actions.clients.git.credentials import no_credential
+from kalypso_actions.clients.git.urls import depth_below
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.runtime.current_clone import (
+    CurrentClone,
+    control_plane_clone,
+    find_clone,
+)
 from kalypso_actions.inputs import Source
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.progress import Progress, no_progress
+from kalypso_actions.model.urls import is_loopback
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.repositories import GivenSource, Repositories
 from kalypso_actions.snapshot.revision_reader import kustomize_builder
 
-PROTOCOLS = frozenset({"https", "ssh", "file"})
-"""A person at a terminal may read everything that they can clone."""
+PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
+"""A person at a terminal may read everything that they can clone; http is for this machine."""
+
+
+def _silent(_: str) -> None:
+    """Log nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalContext:
-    """The programs of the machine, and the reporter of progress."""
+    """The programs of the machine, the reporters of rendering and fetching, and the log for people.
+
+    `folder` is the current folder; None to look for no clone there.
+    """
 
     programs: Programs
     progress: Progress
+    log: Callable[[str], None] = _silent
+    fetching: Progress = no_progress
+    folder: Path | None = None
+    credentials: Authorize = no_credential
 
     @contextmanager
     def reader(self, sources: Iterable[Source]) -> Iterator[Reader]:
         """Return a reader of `sources` and other repositories; delete fetched copies at the end."""
         given = [GivenSource(source.url, source.branch, source.path) for source in sources]
         with RemoteRepositories(
-            self.programs, protocols=PROTOCOLS, trust_user_config=True
+            self.programs,
+            protocols=PROTOCOLS,
+            credentials=self.credentials,
+            trust_user_config=True,
         ) as remotes:
             yield Reader(
-                Repositories(given, remotes, self.programs), kustomize_builder(self.programs)
+                Repositories(given, remotes, self.programs, clones=self.clones),
+                kustomize_builder(self.programs),
+                fetched=self.fetching,
             )
+
+    def clones(self) -> Mapping[str, Path]:
+        """Return the clone that contains the current folder by the URLs of its remotes."""
+        clone = find_clone(self.folder, self.programs) if self.folder else None
+        return dict.fromkeys(clone[1].remotes(), clone[0]) if clone else {}
+
+    def clone(self, reader: Reader) -> CurrentClone | None:
+        """Return the clone of a control plane that contains the current folder, if any."""
+        clone = find_clone(self.folder, self.programs) if self.folder else None
+        return control_plane_clone(*clone, reader) if clone else None
+
+
+def sandbox_credentials(server_url: str, token: str) -> Authorize:
+    """Return the credentials of a sandbox on this machine: its token for its URLs alone."""
+    if not (token and is_loopback(server_url)):
+        return no_credential
+    header = basic("x-access-token", token)
+    return lambda url: header if depth_below(url, server_url) >= 0 else ""

@@ -220,3 +220,10 @@ def test_reading_that_is_refused(words: str, message: str) -> None:
         ProcessError(f"git: {words}", stderr=words, status=128), URL, "the branch 'x'"
     )
     assert message in error.problem.message
+
+
+def test_a_sandbox_without_its_token() -> None:
+    words = "fatal: could not read Username for 'http://127.0.0.1:8000': terminal prompts disabled"
+    for url, is_sandbox in (("http://127.0.0.1:8000/acme/fleet", True), (URL, False)):
+        error = read_error(ProcessError(words, stderr=words, status=128), url, "the branch 'x'")
+        assert ("kalypso sandbox" in error.problem.advice) is is_sandbox

@@ -272,3 +272,19 @@ def test_submodules_and_hooks_do_nothing(tmp_path: Path) -> None:
         files = opened.fetch(f"file://{path}", branch="main")
         assert files.entries()["m"].mode == "160000"
         assert len(started.network()) == 1
+
+
+def test_a_revision_is_a_branch_a_tag_or_a_whole_id(tmp_path: Path) -> None:
+    path, first, second = origin(tmp_path)
+    git(path, "tag", "--annotate", "v1", first, "--message", "one")
+    git(path, "tag", "light", first)
+    with remotes(Counting()) as opened:
+        for revision, expected in (
+            ("main", second),
+            ("v1", first),
+            ("light", first),
+            ("f" * 40, "f" * 40),
+        ):
+            assert opened.resolve(f"file://{path}", revision) == expected
+        with pytest.raises(KalypsoError, match="there is no branch or tag"):
+            opened.resolve(f"file://{path}", first[:7])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import GitRepository, is_repository
+from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_repository
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FileEntry
 from tests.git_repositories import commit, git, programs, repository
@@ -267,3 +267,42 @@ def test_configuration_of_the_repository_starts_nothing(tmp_path: Path) -> None:
     hook.chmod(0o755)
     assert opened(path).at_branch("main").read(["x.yaml"]) == {"x.yaml": b"x"}
     assert not (tmp_path / "trapped").exists()
+
+
+def test_a_revision_is_a_branch_a_tag_or_an_id(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    first = commit(path, {"a": "1"})
+    git(path, "tag", "--annotate", "v1", "--message", "one")
+    second = commit(path, {"a": "2"})
+    found = opened(path)
+    for revision, expected in (("main", second), ("v1", first), (first, first), (first[:7], first)):
+        assert found.resolve(revision) == expected
+    for revision in ("mian", "HEAD~1", "--all", "v1^{}", "0" * 40):
+        with pytest.raises(KalypsoError, match="there is no branch, tag or commit"):
+            found.resolve(revision)
+
+
+def test_how_far_a_branch_is_ahead(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    first = commit(path, {"a": "1"})
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(path), str(clone))
+    commit(path, {"a": "2"})
+    git(clone, "fetch", "--quiet")
+    beside = commit(repository(tmp_path / "other"), {"b": "1"})
+    git(clone, "fetch", "--quiet", str(tmp_path / "other"), "main")
+    found = opened(clone)
+    assert found.ahead("main", first) == 1
+    assert found.ahead("main", git(path, "rev-parse", "main")) == 0
+    assert found.ahead("main", beside) is None
+    assert found.subject(first) == git(path, "log", "-1", "--format=%s", first)
+
+
+def test_the_clone_around_a_folder(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    (path / "a" / "b").mkdir(parents=True)
+    assert enclosing_clone(path / "a" / "b") == path
+    assert enclosing_clone(tmp_path) is None
+    git(path, "remote", "add", "backup", "https://git.test/b")
+    git(path, "remote", "add", "origin", "https://git.test/o")
+    assert opened(path).remotes() == ("https://git.test/o", "https://git.test/b")

@@ -103,3 +103,15 @@ def test_harmless_urls_are_shown_as_they_are() -> None:
 )
 def test_which_urls_share_a_copy(first: str, second: str, *, same: bool) -> None:
     assert (clone_key(first) == clone_key(second)) is same
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:8080"])
+def test_http_beside_https_is_for_this_machine(host: str) -> None:
+    check_url(f"http://{host}/org/repo", ALL)
+
+
+def test_http_of_other_machines_is_refused_with_advice() -> None:
+    with pytest.raises(KalypsoError) as caught:
+        check_url("http://git.test/org/repo", ALL)
+    assert "from this machine only" in caught.value.problem.message
+    assert caught.value.problem.advice == "write the URL with https"

@@ -1,0 +1,107 @@
+"""The clone of a control plane that contains the current folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.git import GitRepository, enclosing_clone
+from kalypso_actions.clients.git.urls import without_secret
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.model.kinds import Environment, RepositoryPath
+from kalypso_actions.snapshot.control_plane import find_environments
+from kalypso_actions.snapshot.document_reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentClone:
+    """A clone with a branch of Environment objects, and what is checked out in it.
+
+    `checked_out` is "" for a detached HEAD. `problems` are those of the Environment objects.
+    """
+
+    path: Path
+    repository: GitRepository
+    main: str
+    checked_out: str
+    environments: Mapping[str, Environment]
+    problems: tuple[Problem, ...]
+
+    def __str__(self) -> str:
+        """Name the clone and its origin, for people."""
+        origin = next(iter(self.repository.remotes()), "")
+        return f"{self.path.resolve()}{f', a clone of {without_secret(origin)}' if origin else ''}"
+
+    def environment(self, name: str) -> Environment:
+        """Return the environment of this name; with "", that of the branch, or the only one.
+
+        Raises UsageError, KalypsoError for faulty Environment objects.
+        """
+        if self.problems:
+            raise KalypsoError.of(self.problems)
+        known = ", ".join(self.environments)
+        if name:
+            if name not in self.environments:
+                message = f"there is no Environment {name!r} on {self.main}"
+                raise UsageError(message, advice=f"the environments of this clone: {known}")
+            return self.environments[name]
+        candidates = self._of_branch() or list(self.environments.values())
+        if len(candidates) != 1:
+            branch = self.checked_out or "a detached HEAD"
+            message = f"no environment is named, and {branch} belongs to none"
+            raise UsageError(message, advice=f"name one of {known}")
+        return candidates[0]
+
+    def files_of(self, branch: str) -> FolderFiles | None:
+        """Return the working tree if the branch is checked out: people check before they commit."""
+        if branch != self.checked_out:
+            return None
+        return FolderFiles(self.path, repository=str(self.path))
+
+    def branches(self) -> tuple[list[RepositoryPath], list[str]]:
+        """Return main and the environments' branches, and the names of those that are absent."""
+        places = [RepositoryPath(str(self.path), self.main, ".")]
+        places += [
+            RepositoryPath(str(self.path), place.branch, place.path)
+            for place in (environment.control_plane for environment in self.environments.values())
+        ]
+        places = list(dict.fromkeys(places))
+        present = [place for place in places if self._has(place.branch)]
+        return present, [place.branch for place in places if place not in present]
+
+    def place(self, branch: str) -> str:
+        """Say where a branch is read, for people."""
+        return "the working tree" if branch == self.checked_out else f"the branch {branch}"
+
+    def _of_branch(self) -> list[Environment]:
+        return [
+            environment
+            for environment in self.environments.values()
+            if environment.control_plane.branch == self.checked_out
+        ]
+
+    def _has(self, branch: str) -> bool:
+        return branch == self.checked_out or self.repository.has_branch(branch)
+
+
+def find_clone(folder: Path, programs: Programs) -> tuple[Path, GitRepository] | None:
+    """Return the clone that contains a folder."""
+    path = enclosing_clone(folder)
+    return (path, GitRepository(path, programs, repository=str(path))) if path else None
+
+
+def control_plane_clone(
+    path: Path, repository: GitRepository, reader: Reader
+) -> CurrentClone | None:
+    """Return the clone if main has Environment objects; None for other clones."""
+    try:
+        main = reader.repositories.main_branch(str(path))
+        environments, problems = find_environments(reader, str(path), main)
+    except KalypsoError:
+        return None  # without commits, or with a detached HEAD and no main
+    if not (environments or problems):
+        return None
+    return CurrentClone(path, repository, main, repository.checked_out, environments, problems)

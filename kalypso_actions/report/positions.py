@@ -1,0 +1,29 @@
+"""Which commit of main an environment has, in a line for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report.documents import PositionEntry
+from kalypso_actions.report.escaping import escape_log_line
+
+
+def print_position(console: Console, entry: PositionEntry) -> None:
+    """Print the commit, its subject, and how far main is ahead."""
+    line = f"{entry.environment} has {entry.branch} at {entry.commit[:7]}"
+    if entry.subject:
+        line += f" ({entry.subject})"
+    console.print(Text(escape_log_line(f"{line}: {distance(entry)}")), soft_wrap=True)
+
+
+def distance(entry: PositionEntry) -> str:
+    """Say how far the branch is ahead of the commit."""
+    if entry.fault:
+        return f"how far {entry.branch} is ahead is unknown, {entry.fault}"
+    if entry.ahead is None:
+        return f"the commit is not on {entry.branch}"
+    if not entry.ahead:
+        return f"this is the newest commit of {entry.branch}"
+    return f"{entry.branch} is {counted(entry.ahead, 'commit')} ahead"

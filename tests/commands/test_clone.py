@@ -1,0 +1,174 @@
+"""render and validate in a clone of a control plane: no option is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import call_kalypso
+from tests.git_repositories import commit_branch, git
+
+API = "apiVersion: scheduler.kalypso.io/v1alpha1"
+URL = "https://git.test/acme/control-plane"
+
+
+def environment(name: str) -> str:
+    place = f"{{repo: {URL}, branch: {name}, path: .}}"
+    return (
+        f"{API}\nkind: Environment\nmetadata: {{name: {name}}}\nspec: {{controlPlane: {place}}}\n"
+    )
+
+
+def template(name: str) -> str:
+    spec = f'{{type: {name}, manifests: ["kind: {name}"]}}'
+    return f"{API}\nkind: Template\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n"
+
+
+MAIN = {
+    ".environments/dev.yaml": environment("dev"),
+    ".environments/stage.yaml": environment("stage"),
+    "templates.yaml": template("reconciler") + template("namespace"),
+}
+
+FLEET = f"""\
+{API}
+kind: ClusterType
+metadata: {{name: store, labels: {{size: small}}}}
+spec: {{reconciler: reconciler, namespaceService: namespace}}
+---
+{API}
+kind: DeploymentTarget
+metadata: {{name: till, labels: {{workload: till, workspace: shop}}}}
+spec: {{environment: dev, manifests: {{repo: r, branch: b, path: p}}}}
+---
+{API}
+kind: SchedulingPolicy
+metadata: {{name: all}}
+spec:
+  deploymentTargetSelector: {{labelSelector: {{matchLabels: {{workload: till}}}}}}
+  clusterTypeSelector: {{labelSelector: {{matchLabels: {{size: small}}}}}}
+---
+{API}
+kind: GitOpsRepo
+metadata: {{name: {{}}}}
+spec: {{repo: https://git.test/acme/gitops, branch: dev, path: .}}
+""".replace("{}}", "dev}")
+
+
+def branch(commit: str) -> dict[str, str]:
+    spec = f"{{repo: {URL}, branch: main, path: ., commit: {commit}}}"
+    base = f"{API}\nkind: BaseRepo\nmetadata: {{name: main}}\nspec: {spec}\n"
+    return {"base-repo.yaml": base, "fleet.yaml": FLEET}
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone whose origin is `URL`, with dev checked out; main is two commits ahead of dev."""
+    origin = tmp_path / "origin"
+    promoted = commit_branch(origin, MAIN)
+    commit_branch(origin, MAIN | {"more.yaml": template("more")})
+    commit_branch(origin, MAIN | {"more.yaml": template("more"), "README.md": "Hello"})
+    git(origin, "tag", "v2")
+    commit_branch(origin, branch(promoted), "dev")
+    commit_branch(origin, branch(promoted), "stage")
+    folder = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--branch", "dev", str(origin), str(folder))
+    git(folder, "remote", "set-url", "origin", URL)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_render_finds_control_plane_environment_and_main(clone: Path) -> None:
+    done = call_kalypso("render")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert done.stderr == (
+        f"Rendering dev: the working tree of {clone}, a clone of https://git.test/acme/control-plane.\n"
+    )
+    head = git(clone, "rev-list", "--max-parents=0", "origin/main")[:7]
+    assert done.stdout.startswith(f"dev has main at {head} (change): main is 2 commits ahead\n")
+
+
+def test_render_reads_the_working_tree_of_a_folder_below(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (clone / "fleet.yaml").write_text(FLEET.replace("name: till", "name: desk"))
+    (clone / "below").mkdir()
+    monkeypatch.chdir(clone / "below")
+    document = json.loads(call_kalypso("render", "--json").stdout)
+    assert [entry["deploymentTarget"] for entry in document["assignments"]] == ["desk"]
+    assert document["main"]["ahead"] == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["stage"], ["--environment", "stage"], ["stage", "--environment", "stage"]],
+    ids=str,
+)
+def test_another_environment_is_read_from_its_branch(clone: Path, arguments: list[str]) -> None:
+    (clone / "fleet.yaml").unlink()
+    done = call_kalypso("render", *arguments)
+    assert (done.returncode, "stage has main at" in done.stdout) == (0, True)
+    assert done.stderr.startswith("Rendering stage: the branch stage of ")
+
+
+@pytest.mark.parametrize("revision", ["main", "v2", "origin/main", "SHORT"])
+def test_the_commit_of_main_has_a_name(clone: Path, revision: str) -> None:
+    head = git(clone, "rev-parse", "origin/main")
+    if revision == "origin/main":
+        git(clone, "branch", "origin/main", "origin/main")
+    document = json.loads(
+        call_kalypso(
+            "render", "--json", "--base-commit", revision.replace("SHORT", head[:9])
+        ).stdout
+    )
+    assert (document["main"]["commit"], document["main"]["ahead"]) == (head, 0)
+
+
+def test_an_environment_that_does_not_exist(clone: Path) -> None:
+    done = call_kalypso("render", "prod")
+    assert done.returncode == 2
+    assert "there is no Environment 'prod' on main" in done.stderr
+    assert "dev, stage" in done.stderr
+
+
+def test_main_belongs_to_no_environment(clone: Path) -> None:
+    git(clone, "checkout", "--quiet", "main")
+    done = call_kalypso("render")
+    assert done.returncode == 2
+    assert "no environment is named, and main belongs to none" in done.stderr
+
+
+def test_a_template_that_main_has_already(clone: Path) -> None:
+    (clone / "fleet.yaml").write_text(FLEET.replace("reconciler: reconciler", "reconciler: more"))
+    done = call_kalypso("render")
+    assert done.returncode == 1
+    assert "problem fleet.yaml:4:8: till on store: Template.scheduler.kalypso.io" in done.stdout
+    assert "main has the Template 'more' now" in done.stdout
+
+
+def test_validate_reads_all_branches(clone: Path) -> None:
+    (clone / "fleet.yaml").write_text(FLEET.replace("reconciler: reconciler", "reconciler: mroe"))
+    done = call_kalypso("validate")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Validating main (the branch main), dev (the working tree), stage (the branch stage) of "
+        f"{clone}, a clone of https://git.test/acme/control-plane.\n"
+    )
+    assert "problem fleet.yaml:4:8: ClusterType 'store': reconciler names" in done.stdout
+    assert "did you mean 'more'?" in done.stdout
+    assert "dev has main at" in done.stdout
+
+
+def test_validate_goes_on_without_an_absent_branch(clone: Path) -> None:
+    git(clone, "branch", "--quiet", "--delete", "--remotes", "origin/stage")
+    done = call_kalypso("validate")
+    assert done.returncode == 0, done.stdout
+    assert "The branch stage is not in this clone: git fetch origin stage" in done.stderr
+
+
+def test_validate_of_a_folder_reads_the_folder(clone: Path) -> None:
+    done = call_kalypso("validate", ".")
+    assert done.stderr == ""
+    assert "of 1 branch" in done.stdout
