@@ -38,6 +38,20 @@ def left_commits(
     )
 
 
+def left_since_cuts(
+    current: str | None, segments: Sequence[Sequence[str | None]], main: Ancestry
+) -> frozenset[str]:
+    """Return the commits of main that an environment, or one from which it was cut, has left.
+
+    `segments` are the commits that its branch has named, newest first, each until the branch was
+    cut from another environment's. A new environment may begin with an older commit: that is no
+    rollback. What the present commit contains does not count.
+    """
+    named = [commit for segment in segments for commit in segment]
+    within = (left_commits(None, segment, main) for segment in segments)
+    return left_commits(current, named, main).intersection(frozenset().union(*within))
+
+
 def comes_back(promoted_commit: str, left: Collection[str], main: Ancestry) -> bool:
     """Return whether a commit of main brings again what an environment has left.
 

@@ -11,6 +11,7 @@ from kalypso_actions.promotion.rollbacks import (
     commit_on_main,
     has_left,
     left_commits,
+    left_since_cuts,
 )
 
 # 0 - 1 - 2 ------ 4 - 5, and 2 - s - 4: a merge of the side branch; x is not on main.
@@ -43,6 +44,24 @@ def test_left_commits(current: str | None, named: str, left: str, held: str) -> 
     assert {one for one in MAIN.parents if comes_back(one, found, MAIN)} >= set(held)
     beyond = {one for one in MAIN.parents if all(MAIN.contains(one, old) for old in left)}
     assert {one for one in MAIN.parents if not comes_back(one, found, MAIN)} == beyond - set(left)
+
+
+@pytest.mark.parametrize(
+    ("current", "segments", "left"),
+    [
+        pytest.param("1", ["121"], "2", id="no other branch"),
+        pytest.param("1", ["", "121"], "2", id="another branch was cut just now"),
+        pytest.param("1", ["1", "2"], "", id="begins with an older commit"),
+        pytest.param("1", ["1", "3", "5"], "", id="cut from a branch that was cut"),
+        pytest.param("3", ["3", "121"], "", id="passed since"),
+        pytest.param("1", ["1", "121"], "2", id="before the cut"),
+        pytest.param("0", ["010", "121"], "12", id="before and after"),
+    ],
+)
+def test_what_was_left_before_or_after_a_branch_was_cut(
+    current: str, segments: list[str], left: str
+) -> None:
+    assert left_since_cuts(current, [list(segment) for segment in segments], MAIN) == set(left)
 
 
 def test_the_newest_commit_on_main() -> None:

@@ -66,9 +66,9 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "what another environment named counts as a rollback",
-        f"{COMMANDS}/runtime/environment_history.py",
-        "takewhile(lambda write: write.environment_commit not in self._shared, writes)",
-        "writes",
+        f"{PROMOTION}/rollbacks.py",
+        ".intersection(frozenset().union(*within))",
+        "",
         (story("rollbacks", "a_branch_that_was_cut_from_another_environments"),),
     ),
     Break(

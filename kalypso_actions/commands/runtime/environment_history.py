@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import takewhile
+from itertools import groupby
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.runtime.context import CommandContext
@@ -18,6 +18,7 @@ from kalypso_actions.promotion.rollbacks import (
     commit_on_main,
     has_left,
     left_commits,
+    left_since_cuts,
 )
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_history import BaseWrite, read_base_writes
@@ -75,8 +76,8 @@ class EnvironmentCommit:
 class EnvironmentHistory:
     """The commits of main that an environment has named.
 
-    A branch may have been cut from another environment's branch: commits of the branch that both
-    share do not count for this environment.
+    A branch may have been cut from another environment's: git does not tell which one was first.
+    So no claim rests on a commit that both share, and a rollback among these holds in both.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class EnvironmentHistory:
         """
         for write in self._writes(head):
             if write.promoted_commit == commit:
-                return write.environment_commit not in self._shared
+                return not any(self._others_with(write))
         return False
 
     def rolled_back_to(self, commit: str, current: str | None, head: str) -> str | None:
@@ -111,17 +112,21 @@ class EnvironmentHistory:
         KalypsoError.
         """
         writes = list(self._writes(head))
-        if not self._comes_back(commit, current, writes):
-            return None
-        # The other branches are read only if a write may be one of theirs.
-        own = list(takewhile(lambda write: write.environment_commit not in self._shared, writes))
-        if not self._comes_back(commit, current, own):
-            return None
-        return commit_on_main(current, [write.promoted_commit for write in own], self._main)
-
-    def _comes_back(self, commit: str, current: str | None, writes: list[BaseWrite]) -> bool:
         named = [write.promoted_commit for write in writes]
-        return comes_back(commit, left_commits(current, named, self._main), self._main)
+        if not comes_back(commit, left_commits(current, named, self._main), self._main):
+            return None
+        # The other branches are read only if they matter.
+        segments = [
+            [write.promoted_commit for write in segment]
+            for _, segment in groupby(writes, self._others_with)
+        ]
+        if not comes_back(commit, left_since_cuts(current, segments, self._main), self._main):
+            return None
+        return commit_on_main(current, named, self._main)
+
+    def _others_with(self, write: BaseWrite) -> tuple[bool, ...]:
+        """Return for each other environment's branch whether the write is on its line, too."""
+        return tuple(write.environment_commit in line for line in self._other_lines)
 
     def _writes(self, head: str) -> Iterator[BaseWrite]:
         remotes = self._context.remotes
@@ -133,12 +138,13 @@ class EnvironmentHistory:
         return remotes.ancestry(self._url, remotes.heads(self._url, [main])[main])
 
     @cached_property
-    def _shared(self) -> frozenset[str]:
-        """Return the commits on the first-parent lines of the other environments' branches."""
+    def _other_lines(self) -> tuple[frozenset[str], ...]:
+        """Return the commits on the first-parent line of each other environment's branch."""
         remotes = self._context.remotes
         heads = remotes.heads(self._url, self._others).values()
-        lines = (remotes.ancestry(self._url, head).first_parent_line() for head in set(heads))
-        return frozenset().union(*lines)
+        return tuple(
+            remotes.ancestry(self._url, head).first_parent_line() for head in sorted(set(heads))
+        )
 
 
 def never_named(

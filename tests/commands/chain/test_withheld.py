@@ -215,6 +215,27 @@ def test_check_promote_reads_base_repo_first(
     assert verdict(check(acme, merged)) == "compliant"
 
 
+def test_an_environment_remembers_its_rollbacks_when_another_branch_is_cut_from_it(
+    acme: Organisation, old: str, new: str
+) -> None:
+    """All its writes are on the other branch as well."""
+    name_in_base(acme, old)
+    acme.reset("stage", acme.head("dev"))
+    for environment in ("dev", "stage"):
+        result = promote(acme, new, environment=environment, promoted_from="ci")
+        assert action(result) == "superseded"
+        assert reason(result).startswith(f"{environment} was rolled back to {old[:7]}")
+    assert action(promote(acme, new, environment="dev", promoted_from="")) == "written"
+
+
+def test_an_environment_that_begins_with_an_older_commit_has_not_gone_back(
+    acme: Organisation, old: str, new: str
+) -> None:
+    acme.reset("stage", acme.head("dev"))
+    name_in_base(acme, old, "stage")
+    assert action(promote(acme, new)) == "written"
+
+
 def test_a_claim_of_a_commit_that_dev_named_before_another_branch_was_cut(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch, old: str, new: str
 ) -> None:
