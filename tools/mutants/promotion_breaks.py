@@ -173,6 +173,44 @@ PROMOTION_BREAKS: Final = (
         (story("auto_merge", "what_a_person_enabled_ends_with_new_content"),),
     ),
     Break(
+        "GitHub merges an earlier proposal after a run that failed",
+        f"{COMMANDS}/schedule/auto_merge.py",
+        "        for problem in disable_all(environment, context):\n"
+        "            context.runtime.log(str(problem))\n",
+        "",
+        (
+            "tests/commands/chain/test_schedule_auto_merge.py"
+            "::test_a_run_that_fails_disables_it[base]",
+        ),
+    ),
+    Break(
+        "GitHub merges a newer commit while cd rolls back",
+        f"{COMMANDS}/cd/promote.py",
+        "        warnings = _disable_auto_merges(inputs, context) if goes_back else ()\n",
+        "        warnings = ()\n",
+        (story("auto_merge", "a_rollback_by_the_app"),),
+    ),
+    Break(
+        "a pull request of another workflow is taken for ours",
+        f"{CLIENTS}/github/pull_requests.py",
+        "    if identity.wrote(author, is_marked=marked):\n",
+        "    if identity.wrote(author):\n",
+        (
+            "tests/commands/chain/test_identities.py"
+            "::test_a_pull_request_of_another_workflow_is_not_edited[]",
+        ),
+    ),
+    Break(
+        "a refused push of unsigned commits teaches nothing",
+        f"{COMMANDS}/runtime/branch_writes.py",
+        "        if not is_auto:\n            raise\n",
+        "        raise\n",
+        (
+            "tests/commands/chain/test_signed_commits.py"
+            "::test_a_classic_rule_requires_signatures[kalypso/*]",
+        ),
+    ),
+    Break(
         "GitHub merges what schedule may not merge",
         f"{GITOPS}/proposal_decision.py",
         "    return is_own and not (decision is not None and merges)\n",
