@@ -96,6 +96,13 @@ CHAIN_BREAKS: Final = (
         (f"{CHECK_PROMOTE}_applied.py::test_a_synced_commit_is_not_applied_yet",),
     ),
     Break(
+        "an old failure of a nested object fails the new commit",
+        f"{COMPLIANCE}/clusters.py",
+        "not (origin and runs_earlier_revision(origin, commits, synced_at))",
+        "not (origin == reported and runs_earlier_revision(origin, commits, synced_at))",
+        (f"{CHECK_PROMOTE}_applied.py::test_a_failure_of_the_commit_before_is_no_verdict[nested]",),
+    ),
+    Break(
         "silent clusters count as deleted",
         f"{COMMANDS}/check_promote/deleted_clusters.py",
         "        self._deleted |= dict.fromkeys(deleted, now)\n",
