@@ -5,8 +5,7 @@ All repositories of acme are private: nothing can be read without permission.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Final
 
 from kalypso_actions.commands.cd.command import cd
@@ -37,6 +36,7 @@ from tests.commands.chain.organisation import (
     Job,
     Organisation,
 )
+from tests.commands.chain.permission_scene import Credential, Run, Scene
 from tests.commands.chain.polls import LONG, at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.proposals import configure, labels, promote
@@ -46,36 +46,6 @@ BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler
 DEV = "dev environment"
 READ: Final[Mapping[str, Level]] = {"contents": "read"}
 RECORDS: Final[Mapping[str, Level]] = {"contents": "read", "statuses": "write"}
-
-Credential = Mapping[str, str]
-"""The inputs for the identity of a command: a token, or an App's id and key."""
-
-Run = Callable[[Credential], CommandResult]
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A command that needs exactly `needs`: the level of each permission, by repository.
-
-    `prepare` sets up the scene and returns the command. `check` asserts its whole effect.
-    `verify_only`: the command gets this input.
-    """
-
-    command: str
-    name: str
-    prepare: Callable[[Organisation], Run]
-    check: Callable[[Organisation], None]
-    needs: Mapping[str, Mapping[str, Level]]
-    verify_only: bool = False
-
-    @property
-    def id(self) -> str:
-        return f"{self.command}, {self.name}"
-
-    @property
-    def is_job(self) -> bool:
-        """Whether the job's own token suffices, because the command uses no other repository."""
-        return self.needs.keys() == {CONTROL_PLANE}
 
 
 def _runs(acme: Organisation, command: Any, model: Any, **given: Any) -> Run:

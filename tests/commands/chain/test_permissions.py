@@ -17,7 +17,8 @@ from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.sandbox import Exchange
 from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
-from tests.commands.chain.permission_scenes import SCENES, Credential, Run, Scene
+from tests.commands.chain.permission_scene import Credential, Run, Scene
+from tests.commands.chain.permission_scenes import SCENES
 from tests.commands.chain.promotions import merge, sign_in
 
 PLACES: Mapping[str, Place] = {
