@@ -16,12 +16,12 @@ import pytest
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.cluster_reports import ClusterReport
 from tests import http_servers
-from tests.commands.chain.conftest import acme
+from tests.commands.chain.conftest import acme, acme_over_http, founded
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge
 from tests.docs.pages import ROOT, Page
 
-__all__ = ["acme"]  # a fixture
+__all__ = ["acme", "acme_over_http", "founded"]  # fixtures
 
 PAGE = Page(ROOT / "docs" / "guide" / "cluster-reports.md")
 
