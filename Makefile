@@ -31,10 +31,21 @@ define install
 	@python=$$($(FIND_PYTHON)); \
 	if [ -z "$$python" ]; then echo "Python 3.11 or later is needed, and none is on PATH" >&2; exit 1; fi; \
 	$$python -m venv --clear $(1)
-	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
+	@total=$$(grep -c '^[A-Za-z0-9_.-]*==' $(2)); \
+	echo "installing $$total packages into $(1), once"; \
+	$(1)/bin/python -u -m pip install --progress-bar off --disable-pip-version-check --require-hashes -r $(2) | \
+		awk -v total=$$total -v terminal=$$([ -t 1 ] && echo 1) "$$PROGRESS"
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 endef
+
+# The progress of pip, on one line of a terminal.
+define PROGRESS
+/^Collecting / && terminal { printf "\r  fetching %d of %d: %-40.40s", ++fetched, total, $$2; fflush() }
+/^Installing / && terminal { printf "\r  installing %d packages%-50s", total, ""; fflush() }
+END { if (terminal) printf "\r%-70s\r", "" }
+endef
+export PROGRESS
 
 $(INSTALLED): requirements-dev.lock pyproject.toml
 	$(call install,$(VENV),requirements-dev.lock)

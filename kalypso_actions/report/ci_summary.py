@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
+from kalypso_actions.report.change_counts import manifests
 from kalypso_actions.report.documents import ChangesEntry
 
 MOST_PATHS = 100
@@ -30,15 +30,11 @@ class CiFacts:
 
 def changes_entry(changes: TreeChanges) -> ChangesEntry:
     """Leave out the file that tracks the commit, which changes with every commit."""
-
-    def without_tracking(paths: Sequence[str]) -> tuple[str, ...]:
-        return tuple(path for path in paths if not path.endswith(PROMOTED_COMMIT_FILE))
-
     return ChangesEntry(
-        added=without_tracking(changes.added),
-        modified=without_tracking(changes.modified),
-        deleted=without_tracking(changes.deleted),
-        unchanged=without_tracking(changes.unchanged),
+        added=manifests(changes.added),
+        modified=manifests(changes.modified),
+        deleted=manifests(changes.deleted),
+        unchanged=manifests(changes.unchanged),
     )
 
 

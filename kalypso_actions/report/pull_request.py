@@ -12,6 +12,7 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import RegistrationReading, TreeChanges
 from kalypso_actions.report import markdown
+from kalypso_actions.report.change_counts import CHANGES
 from kalypso_actions.report.documents import ProblemEntry
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
@@ -24,8 +25,6 @@ MARK: Final = re.compile(
 
 MOST_LINES: Final = 200
 """Lines of one table or list; the changed files show everything."""
-
-CHANGES: Final = ("added", "changed", "deleted")
 
 
 @dataclass(frozen=True, slots=True)

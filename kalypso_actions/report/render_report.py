@@ -13,6 +13,7 @@ from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.tree import TreeChanges
+from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.documents import (
     AssignmentEntry,
     ChangesEntry,
@@ -24,6 +25,7 @@ from kalypso_actions.report.documents import (
 from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
+from kalypso_actions.report.trimmed import print_trimmed
 
 TABLE_LIMIT = 500
 """Rows of the table; the JSON output has all."""
@@ -79,10 +81,7 @@ def print_render(console: Console, document: RenderDocument, files: Files = NO_F
         print_position(console, document.main)
     _print_assignments(console, document)
     changes = document.changes
-    console.print(
-        f"\n{len(changes.added)} added, {len(changes.modified)} modified, "
-        f"{len(changes.deleted)} deleted, {len(changes.unchanged)} unchanged"
-    )
+    console.print(f"\nmanifests: {change_counts(changes, with_unchanged=True)}")
     for path in changes.deleted:
         console.print(Text(f"  deleted {escape_line(path)}"))
     print_findings(console, document.warnings, document.problems, files)
@@ -104,7 +103,7 @@ def _print_assignments(console: Console, document: RenderDocument) -> None:
             names,
         )
         table.add_row(*(Text(escape_line(cell)) for cell in cells))
-    console.print(table)
+    print_trimmed(console, table)
     hidden = len(document.assignments) - TABLE_LIMIT
     if hidden > 0:
         console.print(f"… and {hidden} more assignments; --output json lists all")

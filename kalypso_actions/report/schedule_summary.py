@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
+from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.pull_request import CommitLink
 
 MOST_LINES = 500
@@ -35,11 +35,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
         ("Environment", markdown.code(document.environment)),
         ("Commit of main", str(facts.main) if facts.main else "none is named"),
         ("Assignments", str(document.assignments)),
-        (
-            "Manifests",
-            f"{_count(changes.added)} added, {_count(changes.modified)} changed, "
-            f"{_count(changes.deleted)} deleted, {_count(changes.unchanged)} as they are",
-        ),
+        ("Manifests", change_counts(changes, with_unchanged=True)),
         ("GitOps", ", ".join(map(markdown.code, facts.branches))),
     ]
     if facts.started:
@@ -69,11 +65,6 @@ def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     if facts.stopped:
         return f"the changes of {name} were rejected: nothing is proposed"
     return f"{name} is up to date: there is nothing to propose"
-
-
-def _count(paths: Sequence[str]) -> int:
-    """Count manifests; files that track the promotion are none."""
-    return sum(not path.endswith(PROMOTED_COMMIT_FILE) for path in paths)
 
 
 def _done(entry: PullRequestEntry) -> str:

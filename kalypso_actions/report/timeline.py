@@ -15,12 +15,13 @@ from rich.text import Text
 from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
 from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.trimmed import print_trimmed
 
 INTRODUCTION: Final = """\
 Acme has a control plane (main, dev, stage), a GitOps repository, an application, a service of its \
 platform team, and 16 clusters. All of it runs in this process, behind the APIs of GitHub and \
 Azure, and git. Events start the workflows in the repositories, which run Kalypso's commands, as \
-on GitHub. Only the clock is simulated.
+on GitHub. Only the clock is simulated: the demo takes up to a minute.
 """
 
 STYLES: Final = {"people": "magenta", "status": "blue", "start-schedule": "dim"}
@@ -44,7 +45,7 @@ class Timeline:
     def show(self, step: DemoStepEntry) -> None:
         """Print a step."""
         if not self._acts:
-            self._console.print(INTRODUCTION.rstrip())
+            print_trimmed(self._console, Text(INTRODUCTION.rstrip()))
         if step.act != self._act:
             self._act = step.act
             self._acts += 1
@@ -61,7 +62,7 @@ class Timeline:
             Text(escape_line(step.environment), style="green"),
             _description(step),
         )
-        self._console.print(row)
+        print_trimmed(self._console, row)
 
     def _time(self, step: DemoStepEntry) -> str:
         """Return minutes and seconds since the first step."""

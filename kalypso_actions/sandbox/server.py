@@ -164,6 +164,10 @@ class _Handler(WSGIRequestHandler):
     def log_request(self, *_: Any, **__: Any) -> None:
         """Log nothing: `dispatcher` records requests."""
 
+    def log_error(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        # The library reports an idle connection as an error, to standard error.
+        log.debug("%r", format % args)
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         log.debug("%r", format % args)
 

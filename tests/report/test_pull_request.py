@@ -166,12 +166,14 @@ def test_what_it_changes_by_cluster_type_and_target() -> None:
         deleted=("fleet/large/app-old/reconciler.yaml", "fleet/large/app-old/notes/a.md"),
     )
     said = lines(made, folder="fleet")
-    assert "Environment `dev`, 3 assignments. Manifests: **1 added, 2 changed, 2 deleted**." in said
+    assert (
+        "Environment `dev`, 3 assignments. Manifests: **1 added, 2 modified, 2 deleted**." in said
+    )
     assert "| `large` | 2 | 0 | 2 | 2 |" in said
     assert "| `small` | 0 | 1 | 0 | 0 |" in said
-    assert "<summary><code>large</code>: 2 changed, 2 deleted</summary>" in said
+    assert "<summary><code>large</code>: 2 modified, 2 deleted</summary>" in said
     assert "- `app-old` — deleted: `reconciler.yaml`, `notes/a.md`" in said
-    assert "- `app-web` — changed: `namespace.yaml`, `reconciler.yaml`" in said
+    assert "- `app-web` — modified: `namespace.yaml`, `reconciler.yaml`" in said
     assert "- the cluster type — added: `README.md`" in said
 
 
@@ -224,6 +226,6 @@ def test_names_from_the_tree_are_harmless() -> None:
 def test_long_lists_are_cut() -> None:
     many = tuple(f"large/app-{number}/reconciler.yaml" for number in range(5000))
     said = body(text(changes(added=many)))
-    assert "**5000 added, 0 changed, 0 deleted**" in said
+    assert "**5000 added, 0 modified, 0 deleted**" in said
     assert "- … and 4800 more" in said
     assert len(said) < 60_000

@@ -61,7 +61,9 @@ def shown(
         timeline.show(step)
     print_end(console, document, program)
     assert isinstance(console.file, StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+    lines = console.file.getvalue().splitlines()
+    assert lines == [line.rstrip() for line in lines]
+    return "\n".join(lines)
 
 
 def test_steps_stand_under_their_acts() -> None:

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.dispatcher import SentResponse
-from kalypso_actions.sandbox.server import Server
+from kalypso_actions.sandbox.server import Server, _Handler
 
 
 def echo(request: Request) -> SentResponse:
@@ -158,3 +158,15 @@ def test_a_port_that_is_taken() -> None:
         with pytest.raises(KalypsoError, match=f"the port {port} cannot be used") as caught:
             Server(echo, port=port)
     assert caught.value.problem.advice == "choose another one with --port"
+
+
+def test_an_idle_connection_is_no_error(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Handler, "timeout", 0.1)
+    with connected() as connection:
+        connection.request("GET", "/a")
+        connection.getresponse().read()
+        connection.sock.settimeout(10)
+        assert connection.sock.recv(1) == b""  # the server has closed it
+    assert [record.getMessage() for record in caplog.records] == []

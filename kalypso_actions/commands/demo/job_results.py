@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kalypso_actions.model.counts import counted
 from kalypso_actions.report import chain_documents as documents
+from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.markdown import plain
 from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep
 
@@ -68,9 +68,7 @@ def details(done: CompletedStep) -> tuple[str, ...]:
         case documents.CiDocument(problems=()):
             lines = ["only checks"]
         case documents.ScheduleDocument(changes=changes):
-            added = counted(len(changes.added), "file")
-            others = f"{len(changes.modified)} changed, {len(changes.deleted)} deleted"
-            lines = [f"{added} added, {others}"]
+            lines = [f"manifests: {change_counts(changes)}"]
         case documents.NotifyDocument(promoted=True, promoted_commit=commit):
             lines = [f"the promotion of {commit[:7]}"]
         case documents.NotifyDocument():
