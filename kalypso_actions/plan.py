@@ -62,7 +62,8 @@ class Plan:
     folders that stay as they are in each, `mass_removals` the warning for each tree that would lose
     too many assignments at once. If there are `problems`, a run must not propose anything. `faults`
     are the problems that are neither a failing assignment nor an unusable registration: they make
-    the rest of the plan meaningless. `degraded`: the tree is not entirely made from the heads of
+    the rest of the plan meaningless. `fleet` has the targets of registered Workloads.
+    `degraded`: the tree is not entirely made from the heads of
     the sources, because something could not be read, or failed and stays as it was.
     """
 
@@ -79,6 +80,9 @@ class Plan:
     faults: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     mass_removals: tuple[Problem | None, ...]
+    fleet: Fleet
+    notes: tuple[Problem, ...] = ()
+    acknowledged: tuple[Problem, ...] = ()
 
     @property
     def changes(self) -> TreeChanges:
@@ -144,6 +148,7 @@ def make_plan(
         faults=tuple(findings.problems),
         warnings=tuple(findings.warnings),
         mass_removals=tuple(_mass_removals(snapshot.base_trees, trees, options)),
+        fleet=fleet,
     )
 
 

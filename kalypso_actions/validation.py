@@ -5,12 +5,20 @@ The branches belong to a control plane, or to repositories of Workloads; their d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kalypso_actions import config_schemas, fleet, promotion, rendering, scheduling
 from kalypso_actions.errors import Problem
+from kalypso_actions.fleet_checks import (
+    Acknowledgements,
+    ControlPlaneBranches,
+    Registered,
+    check_branches,
+    check_fleet,
+    unknown_types,
+)
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
@@ -30,6 +38,33 @@ class _Branch:
         return (resource for _, resource in self.resources if isinstance(resource, kind))
 
 
+def validate_control_plane(
+    readings: Sequence[Reading], registered: Registered, named: Collection[Reading]
+) -> fleet.Diagnostics:
+    """Check all documents, then what they mean together, and set acknowledged warnings apart.
+
+    `named` are the readings of branches that were asked for by name.
+    """
+    diagnostics = validate_branches(readings)
+    branches = ControlPlaneBranches.among(readings)
+    check_branches(branches, named, diagnostics)
+    findings = check_fleet(branches.view(registered, diagnostics))
+    diagnostics.problems += findings.problems
+    diagnostics.warnings += findings.warnings
+    diagnostics.notes += findings.notes
+    of_workloads = (item.reading for item in registered.values() if item.reading)
+    documents = (doc for reading in (*readings, *of_workloads) for doc in reading.documents)
+    acknowledgements = Acknowledgements(documents)
+    warnings = dict.fromkeys((*diagnostics.warnings, *acknowledgements.problems))
+    remaining, acknowledged = acknowledgements.split(warnings)
+    return fleet.Diagnostics(
+        list(dict.fromkeys(diagnostics.problems)),
+        remaining,
+        list(dict.fromkeys(diagnostics.notes)),
+        acknowledged,
+    )
+
+
 def validate_branches(
     readings: Iterable[Reading], first_environments: Sequence[str] = ()
 ) -> fleet.Diagnostics:
@@ -39,18 +74,21 @@ def validate_branches(
     """
     diagnostics = fleet.Diagnostics()
     branches = [_parse(reading, diagnostics) for reading in readings]
+    control_plane = ControlPlaneBranches.among([branch.reading for branch in branches])
+    of_environments = [b for b in branches if control_plane.is_of_environment(b.reading)]
+    others = [branch for branch in branches if branch not in of_environments]
     for branch in branches:
         for check in (_duplicates, _misplaced_workloads, _templates, _policies, _schemas):
             diagnostics.problems += check(branch)
         for config_map in branch.of(kinds.ConfigMap):
             diagnostics.problems += config_map_problems(config_map)
             diagnostics.warnings += config_map_warnings(config_map)
-    environments = _environments(branches)
+    environments = _environments(others or branches)
     diagnostics.problems += _next_environments(environments)
     diagnostics.problems += promotion.environment_circles(environments)
     diagnostics.notes += promotion.unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
-    diagnostics.warnings += _overridden(branches)
+    diagnostics.warnings += _overridden(of_environments, others)
     diagnostics.warnings += fleet.registrations_named_as_bases(
         (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
         (base for branch in branches for base in branch.of(kinds.BaseRepo)),
@@ -99,6 +137,7 @@ def _misplaced_workloads(branch: _Branch) -> Iterator[Problem]:
 def _templates(branch: _Branch) -> Iterator[Problem]:
     for template in branch.of(kinds.Template):
         yield from rendering.template_faults(template)
+        yield from unknown_types([template])
 
 
 def _policies(branch: _Branch) -> Iterator[Problem]:
@@ -126,9 +165,8 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
 
 
 def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
-    """Return the Environments of main; environment branches may have old copies."""
-    mains = [branch for branch in branches if not any(branch.of(kinds.BaseRepo))]
-    return {e.name: e for branch in mains or branches for e in branch.of(kinds.Environment)}
+    """Return the Environments of main's branches; environment branches may have old copies."""
+    return {e.name: e for branch in branches for e in branch.of(kinds.Environment)}
 
 
 def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterator[Problem]:
@@ -143,17 +181,15 @@ def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterato
                 )
 
 
-def _overridden(branches: Sequence[_Branch]) -> Iterator[Problem]:
-    """Report documents of main that an environment branch, which has a BaseRepo, overrides."""
-    of_environment = [branch for branch in branches if any(branch.of(kinds.BaseRepo))]
+def _overridden(of_environments: Sequence[_Branch], others: Sequence[_Branch]) -> Iterator[Problem]:
+    """Report documents of main that an environment branch overrides."""
     of_main = {
         (document.kind, document.name): document
-        for branch in branches
-        if branch not in of_environment
+        for branch in others
         for document, _ in branch.resources
         if document.kind != "Environment"
     }
-    for branch in of_environment:
+    for branch in of_environments:
         for document, _ in branch.resources:
             overridden = of_main.get((document.kind, document.name))
             if overridden:

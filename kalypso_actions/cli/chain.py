@@ -17,10 +17,14 @@ from kalypso_actions.cli.output import configure_logging, print_json, stderr
 from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from kalypso_actions.commands.runtime.run import run_command
-from kalypso_actions.model.counts import counted
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.terminal import print_findings, print_notes
+from kalypso_actions.report.terminal import (
+    print_acknowledged,
+    print_findings,
+    print_notes,
+    unshown,
+)
 
 
 def _function(command: ChainCommand) -> Callable[..., None]:
@@ -36,8 +40,9 @@ def _function(command: ChainCommand) -> Callable[..., None]:
         document = result.document
         if verbose:
             print_notes(stderr(), document.notes)
-        elif document.notes:
-            _log(f"{counted(len(document.notes), 'note')}: --verbose shows more")
+            print_acknowledged(stderr(), document.acknowledged)
+        elif rest := ", ".join(unshown(document.notes, document.acknowledged)):
+            _log(f"{rest}: --verbose shows more")
         print_findings(stderr(), document.warnings, document.problems)
         if as_json:
             print_json(document)

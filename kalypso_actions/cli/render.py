@@ -104,7 +104,7 @@ def render(
     if output == "json":
         print_json(document)
     else:
-        print_render(stdout(), document, files_at_hand(given.source))
+        print_render(stdout(), document, files_at_hand(given.source), verbose=verbose)
         if out and not document.problems:
             typer.echo(f"written to {out}")
     raise typer.Exit(1 if document.problems else 0)

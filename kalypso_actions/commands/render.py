@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.runtime.local_context import LocalContext
-from kalypso_actions.errors import UsageError
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.fleet_checks import FleetScope, FleetView
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
-from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
-from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
+from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.plan_checks import judged, other_scope, scope_of
 from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.report.render_report import render_document
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
-from kalypso_actions.snapshot.control_plane import gather, read_environment_branch
+from kalypso_actions.snapshot.control_plane import (
+    find_environments,
+    gather,
+    read_environment_branch,
+)
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.main_position import main_position
 
@@ -33,7 +40,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         out.check()
     with context.reader(inputs.source) as reader:
         base = _Base(inputs, context)
-        environment, own = _environment_branch(inputs, reader, context)
+        environment, own, control_plane = _environment_branch(inputs, reader, context)
         snapshot = gather(
             environment,
             own,
@@ -42,6 +49,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
             open_base_trees=base.open,
         )
         plan = make_plan(snapshot, _options(inputs), find_scheduler(), context.progress)
+        plan = judged(plan, snapshot, _view(plan, snapshot, control_plane, reader))
         if out and not plan.problems:
             out.write(base.applied(plan))
         main = main_position(snapshot, reader)
@@ -55,26 +63,29 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         degraded=plan.degraded,
         problems=plan.problems,
         warnings=plan.all_warnings,
+        notes=plan.notes,
+        acknowledged=plan.acknowledged,
     )
 
 
 def _environment_branch(
     inputs: RenderInputs, reader: Reader, context: LocalContext
-) -> tuple[str, Reading]:
-    """Return the environment's name and the documents of its branch."""
+) -> tuple[str, Reading, str]:
+    """Return the environment's name, its branch, and the control plane, "" if it is not known."""
     name = inputs.environment
     if inputs.control_plane is not None:
-        return name, read_environment_branch(reader, inputs.control_plane, name)
+        own = read_environment_branch(reader, inputs.control_plane, name)
+        return name, own, inputs.control_plane
     folder = inputs.environment_dir
     if folder is None:
         return _branch_of_clone(name, reader, context)
     if not folder.is_dir():
         raise UsageError(f"--environment-dir {folder}: there is no such folder")
     # Even in a clone, read the working tree: people render before they commit.
-    return name, reader.documents_of(FolderFiles(folder), branch=name)
+    return name, reader.documents_of(FolderFiles(folder), branch=name), ""
 
 
-def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> tuple[str, Reading]:
+def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> tuple[str, Reading, str]:
     clone = context.clone(reader)
     if clone is None:
         raise UsageError(
@@ -87,9 +98,36 @@ def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> tuple[
     context.log(f"Rendering {environment.name}: {clone.place(place.branch)} of {clone}.")
     files = clone.files_of(place.branch)
     if files:
-        return environment.name, reader.documents_of(files, branch=place.branch, path=place.path)
-    source = RepositoryPath(str(clone.path), place.branch, place.path)
-    return environment.name, reader.documents(source)
+        own = reader.documents_of(files, branch=place.branch, path=place.path)
+    else:
+        own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
+    return environment.name, own, str(clone.path)
+
+
+def _view(plan: Plan, snapshot: Snapshot, control_plane: str, reader: Reader) -> FleetView:
+    """Return the environment, with the others of a control plane on this machine."""
+    scope = scope_of(plan, snapshot)
+    if scope is None:
+        return FleetView(())
+    if not (control_plane and reader.repositories.is_at_hand(control_plane, "")):
+        return FleetView((scope,))
+    main = reader.repositories.main_branch(control_plane)
+    environments, _ = find_environments(reader, control_plane, main)
+    others = (item for name, item in environments.items() if name != plan.environment)
+    scopes = [_other_scope(item, control_plane, snapshot, reader) for item in others]
+    return FleetView((scope, *filter(None, scopes)), environments, all(scopes))
+
+
+def _other_scope(
+    environment: Environment, control_plane: str, snapshot: Snapshot, reader: Reader
+) -> FleetScope | None:
+    """Return the scope of another environment; None if its branch cannot be read."""
+    place = dataclasses.replace(environment.control_plane, repo=control_plane)
+    try:
+        own = reader.documents(place)
+    except KalypsoError:
+        return None
+    return other_scope(environment.name, own, snapshot)
 
 
 def _options(inputs: RenderInputs) -> PlanOptions:

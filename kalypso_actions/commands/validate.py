@@ -22,8 +22,9 @@ from kalypso_actions.report.documents import (
 from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.main_position import position_in_clone
+from kalypso_actions.snapshot.registered_workloads import read_registered
 from kalypso_actions.snapshot.revision_reader import read_branch
-from kalypso_actions.validation import validate_branches
+from kalypso_actions.validation import validate_control_plane
 
 
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
@@ -33,13 +34,16 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         clone = None if inputs.places else context.clone(reader)
         if clone:
             readings = list(_readings_of_clone(clone, reader, context))
+            named = [item for item in readings if item.revision.branch == clone.checked_out]
         else:
-            readings = [
-                reading
-                for place in inputs.places or (".",)
-                for reading in _readings(place, reader, problems)
+            of_places = [
+                list(_readings(place, reader, problems)) for place in inputs.places or (".",)
             ]
-        findings = validate_branches(readings)
+            readings = [reading for of_place in of_places for reading in of_place]
+            named = [of_place[0] for of_place in of_places if len(of_place) == 1]
+        is_folder = clone is None and all(item.revision.commit is None for item in readings)
+        registered = read_registered(readings, reader, allow_network=not is_folder)
+        findings = validate_control_plane(readings, registered, named)
         main = list(_positions(readings, clone, reader))
     return ValidateDocument(
         main=tuple(main),
@@ -48,6 +52,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         ),
         documents=sum(len(reading.documents) for reading in readings),
         notes=ProblemEntry.all_of(findings.notes),
+        acknowledged=ProblemEntry.all_of(findings.acknowledged),
         warnings=ProblemEntry.all_of(findings.warnings),
         problems=ProblemEntry.all_of(problems + findings.problems),
     )

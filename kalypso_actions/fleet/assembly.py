@@ -140,6 +140,7 @@ def _fleet(environment: str, resources: Iterable[object]) -> kinds.Fleet:
         templates=of(kinds.Template),
         registrations=of(kinds.WorkloadRegistration),
         targets=tuple(target for target in targets if target.environment == environment),
+        other_targets=tuple(target for target in targets if target.environment != environment),
     )
 
 

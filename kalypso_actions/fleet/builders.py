@@ -5,6 +5,9 @@ Each function takes the document, for places, and its pydantic model.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from kalypso_actions.errors import Location
 from kalypso_actions.fleet import schemas
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
@@ -72,6 +75,7 @@ def scheduling_policy(
         deployment_targets=_selector(document, "deploymentTargetSelector", targets.label_selector),
         cluster_types=_selector(document, "clusterTypeSelector", cluster_types.label_selector),
         where=document.where,
+        workspace_where=document.at("spec", "deploymentTargetSelector", "workspace"),
     )
 
 
@@ -83,6 +87,7 @@ def config_map(document: Document, resource: schemas.ConfigMapResource) -> kinds
         data=resource.data,
         where=document.where,
         places={key: document.at("data", key) for key in resource.data},
+        label_places=_label_places(document, resource.metadata.labels),
     )
 
 
@@ -93,6 +98,7 @@ def config_schema(document: Document, resource: schemas.ConfigSchemaResource) ->
         labels=resource.metadata.labels,
         schema=resource.spec.schema_text,
         where=document.where,
+        label_places=_label_places(document, resource.metadata.labels),
     )
 
 
@@ -109,6 +115,7 @@ def template(document: Document, resource: schemas.TemplateResource) -> kinds.Te
         manifest_lines=tuple(
             document.text_at("spec", "manifests", index).line for index in range(len(manifests))
         ),
+        type_where=document.at("spec", "type"),
     )
 
 
@@ -146,10 +153,12 @@ def workload(document: Document, resource: schemas.WorkloadResource) -> kinds.Wo
                 ),
                 registration="",
                 where=document.at("spec", "deploymentTargets", index),
+                environment_where=document.at("spec", "deploymentTargets", index, "environment"),
             )
             for index, target in enumerate(resource.spec.deployment_targets)
         ),
         where=document.where,
+        annotations=resource.metadata.annotations,
     )
 
 
@@ -168,6 +177,7 @@ def deployment_target(
         config_schemas=tuple(resource.spec.config_schemas or ()),
         registration="",
         where=document.where,
+        environment_where=document.at("spec", "environment"),
     )
 
 
@@ -178,11 +188,23 @@ def _repository_path(spec: schemas.RepositorySpec) -> RepositoryPath:
 def _selector(
     document: Document, field: str, spec: schemas.LabelSelectorSpec
 ) -> kinds.LabelSelector:
+    path = ("spec", field, "labelSelector")
     return kinds.LabelSelector(
         match_labels=spec.match_labels,
         match_expressions=tuple(
             kinds.LabelExpression(entry.key, entry.operator, tuple(entry.values or ()))
             for entry in spec.match_expressions or ()
         ),
-        where=document.at("spec", field, "labelSelector"),
+        where=document.at(*path),
+        places={
+            **{key: document.at(*path, "matchLabels", key) for key in spec.match_labels},
+            **{
+                entry.key: document.at(*path, "matchExpressions", index)
+                for index, entry in enumerate(spec.match_expressions or ())
+            },
+        },
     )
+
+
+def _label_places(document: Document, labels: Mapping[str, str]) -> dict[str, Location]:
+    return {key: document.at("metadata", "labels", key) for key in labels}

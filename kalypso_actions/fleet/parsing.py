@@ -27,12 +27,13 @@ Path = tuple[str | int, ...]
 class Diagnostics:
     """Problems, warnings and notes about documents, in order.
 
-    A note describes something that may be intended.
+    A note describes something that may be intended; an acknowledged warning is intended.
     """
 
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    acknowledged: list[Problem] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

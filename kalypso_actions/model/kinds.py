@@ -19,6 +19,11 @@ ENGINE_ANNOTATION = "kalypso.io/engine"
 FIRST_ENVIRONMENT_ANNOTATION = "kalypso.io/first-environment"
 NEXT_ENVIRONMENT_ANNOTATION = "kalypso.io/next-environment"
 COMPLIANCE_ANNOTATION = "kalypso.io/compliance"
+IGNORE_ANNOTATION = "kalypso.io/ignore"
+FOREIGN_ENVIRONMENTS_ANNOTATION = "kalypso.io/foreign-environments"
+
+TEMPLATE_TYPES = ("reconciler", "namespace", "config")
+"""The values that upstream's custom resource definition accepts as the type of a Template."""
 
 MAIN_BASE_REPO = "main"
 """The BaseRepo of this name has the promoted commit of main."""
@@ -52,8 +57,7 @@ class Environment:
     @property
     def next_environments(self) -> tuple[str, ...]:
         """The environments of the next promotion, from a comma-separated annotation."""
-        names = self.annotations.get(NEXT_ENVIRONMENT_ANNOTATION, "").split(",")
-        return tuple(name.strip() for name in names if name.strip())
+        return _names(self.annotations.get(NEXT_ENVIRONMENT_ANNOTATION, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +116,19 @@ class LabelExpression:
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """A Kubernetes LabelSelector as written; `where` is its place in the policy."""
+    """A Kubernetes LabelSelector as written; `where` is its place in the policy.
+
+    `places` has those of its requirements, by the key of the label.
+    """
 
     match_labels: Mapping[str, str]
     match_expressions: tuple[LabelExpression, ...]
     where: Location
+    places: Mapping[str, Location] = field(default_factory=dict)
+
+    def at(self, key: str) -> Location:
+        """Return the place of the requirement on a label."""
+        return self.places.get(key, self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +140,7 @@ class SchedulingPolicy:
     deployment_targets: LabelSelector
     cluster_types: LabelSelector
     where: Location
+    workspace_where: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +152,7 @@ class ConfigMap:
     data: Mapping[str, str]
     where: Location
     places: Mapping[str, Location] = field(default_factory=dict)
+    label_places: Mapping[str, Location] = field(default_factory=dict)
 
     def at(self, key: str) -> Location:
         """Return the place of a key of `data`."""
@@ -153,6 +167,7 @@ class ConfigSchema:
     labels: Mapping[str, str]
     schema: str
     where: Location
+    label_places: Mapping[str, Location] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +181,7 @@ class Template:
     annotations: Mapping[str, str]
     where: Location
     manifest_lines: tuple[int, ...] = ()
+    type_where: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +211,7 @@ class DeploymentTarget:
     config_schemas: tuple[str, ...]
     registration: str
     where: Location
+    environment_where: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +221,12 @@ class Workload:
     name: str
     targets: tuple[DeploymentTarget, ...]
     where: Location
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def foreign_environments(self) -> tuple[str, ...]:
+        """The environments of other control planes that share it, from an annotation."""
+        return _names(self.annotations.get(FOREIGN_ENVIRONMENTS_ANNOTATION, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +245,10 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """The resources of an environment; each kind is sorted by name, with unique names."""
+    """The resources of an environment; each kind is sorted by name, with unique names.
+
+    `other_targets` are hand-written for other environments.
+    """
 
     environment: str
     base_repos: tuple[BaseRepo, ...] = ()
@@ -234,3 +260,9 @@ class Fleet:
     templates: tuple[Template, ...] = ()
     registrations: tuple[WorkloadRegistration, ...] = ()
     targets: tuple[DeploymentTarget, ...] = ()
+    other_targets: tuple[DeploymentTarget, ...] = ()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Split a comma-separated annotation."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import FileEntry, Reading, Revision
+from kalypso_actions.model.documents import Document, FileEntry, Reading, Revision
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     BaseRepo,
@@ -53,6 +53,7 @@ class RegistrationReading:
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     is_readable: bool = True
+    documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

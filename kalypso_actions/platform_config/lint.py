@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator
 
 from kalypso_actions.errors import Problem
@@ -24,7 +25,8 @@ def config_map_problems(config_map: ConfigMap) -> Iterator[Problem]:
 
 
 def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
-    """Yield warnings for the values of a ConfigMap of platform configuration."""
+    """Yield warnings for the label and the values of a ConfigMap of platform configuration."""
+    yield from _wrong_label(config_map)
     for key, text in _values(config_map):
         value = parse_value(text)
         subject = f"ConfigMap {config_map.name!r}: {key}"
@@ -50,6 +52,24 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 config_map.at(key),
                 "give every element a name",
                 "config-list-nameless",
+            )
+
+
+def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
+    """Report a label that nearly is `platform-config: "true"`; upstream compares exactly."""
+    for key, value in config_map.labels.items():
+        if PLATFORM_CONFIG_LABEL in config_map.labels:
+            is_near = key == PLATFORM_CONFIG_LABEL and value not in {"true", "false"}
+        else:
+            folded = key.lower().replace("_", "-").replace(".", "-")
+            is_near = bool(difflib.get_close_matches(folded, [PLATFORM_CONFIG_LABEL], cutoff=0.85))
+        if is_near:
+            yield Problem(
+                f"ConfigMap {config_map.name!r} is no platform configuration, because it has the "
+                f"label {key}: {value!r}",
+                config_map.label_places.get(key, config_map.where),
+                f'write {PLATFORM_CONFIG_LABEL}: "true"',
+                "config-label-wrong",
             )
 
 

@@ -16,7 +16,7 @@ _NOT_MATCHED = frozenset(
     {kinds.PLATFORM_CONFIG_LABEL, kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABEL}
 )
 
-_NAMES = frozenset({"cluster-type", "deployment-target", "workload"})
+NAMES = frozenset({"cluster-type", "deployment-target", "workload"})
 """Labels that match names only, never a label of the same key."""
 
 Label = tuple[str, str]
@@ -42,7 +42,7 @@ class LabelMasks:
         for label in labels:
             bit = self._bits.setdefault(label, 1 << len(self._bits))
             mask |= bit
-            if label[1] == "" and label[0] not in _NAMES:
+            if label[1] == "" and label[0] not in NAMES:
                 self._empty[label[0]] = bit
         return mask
 
@@ -64,7 +64,7 @@ class LabelMasks:
     def _mask(self, labels: Mapping[str, str], names: Mapping[str, str]) -> int:
         """Return the mask of labels and names; an absent label counts as an empty one."""
         mask = 0
-        for label in (*names.items(), *(item for item in labels.items() if item[0] not in _NAMES)):
+        for label in (*names.items(), *(item for item in labels.items() if item[0] not in NAMES)):
             mask |= self._bits.get(label, 0)
         for key, bit in self._empty.items():
             if not labels.get(key):

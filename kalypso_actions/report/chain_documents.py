@@ -22,6 +22,7 @@ class ChainDocument(Document):
     OUTPUTS: ClassVar[Mapping[str, str]] = {}
 
     notes: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[ProblemEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 

@@ -176,6 +176,8 @@ class RenderDocument(Document):
     assignments: tuple[AssignmentEntry, ...] = ()
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
     degraded: bool = False
+    notes: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[ProblemEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
@@ -188,6 +190,7 @@ class ValidateDocument(Document):
     main: tuple[PositionEntry, ...] = ()
     documents: int = 0
     notes: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[ProblemEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 

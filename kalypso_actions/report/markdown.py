@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -127,7 +128,10 @@ def notes(entries: Sequence[ProblemEntry]) -> str:
 
 def _finding(entry: ProblemEntry) -> str:
     place = f"{_place(entry.where)} — " if entry.where else ""
-    advice = f"<br>→ {text(entry.advice)}" if entry.advice else ""
+    first, _, file = entry.advice.partition("\n")
+    advice = f"<br>→ {text(first)}" if first else ""
+    if file:
+        advice += "\n" + textwrap.indent(f"\n{block(file)}", "  ")
     kind = f" [{code(entry.code)}]" if entry.code else ""
     return f"- {place}{text(entry.message)}{kind}{advice}"
 

@@ -24,7 +24,14 @@ from kalypso_actions.report.documents import (
 )
 from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.positions import print_position
-from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
+from kalypso_actions.report.terminal import (
+    NO_FILES,
+    Files,
+    print_acknowledged,
+    print_findings,
+    print_notes,
+    unshown,
+)
 from kalypso_actions.report.trimmed import print_trimmed
 
 TABLE_LIMIT = 500
@@ -45,6 +52,8 @@ def render_document(
     degraded: bool,
     problems: Iterable[Problem],
     warnings: Iterable[Problem],
+    notes: Iterable[Problem] = (),
+    acknowledged: Iterable[Problem] = (),
 ) -> RenderDocument:
     """Build the JSON document; `folder` is the tree's folder in the repository ("": its root)."""
     prefix = f"{folder}/" if folder else ""
@@ -70,12 +79,16 @@ def render_document(
             unchanged=changes.unchanged,
         ),
         degraded=degraded,
+        notes=ProblemEntry.all_of(notes),
+        acknowledged=ProblemEntry.all_of(acknowledged),
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(problems),
     )
 
 
-def print_render(console: Console, document: RenderDocument, files: Files = NO_FILES) -> None:
+def print_render(
+    console: Console, document: RenderDocument, files: Files = NO_FILES, *, verbose: bool = False
+) -> None:
     """Print the assignments, the numbers of changes, warnings and problems."""
     if document.main:
         print_position(console, document.main)
@@ -84,7 +97,13 @@ def print_render(console: Console, document: RenderDocument, files: Files = NO_F
     console.print(f"\nmanifests: {change_counts(changes, with_unchanged=True)}")
     for path in changes.deleted:
         console.print(Text(f"  deleted {escape_line(path)}"))
+    if verbose:
+        print_notes(console, document.notes, files)
+        print_acknowledged(console, document.acknowledged, files)
     print_findings(console, document.warnings, document.problems, files)
+    rest = ", ".join(unshown(document.notes, document.acknowledged))
+    if rest and not verbose:
+        console.print(f"{rest}: --verbose shows more")
 
 
 def _print_assignments(console: Console, document: RenderDocument) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.errors import Location
+from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.excerpts import excerpt
@@ -82,6 +83,21 @@ def print_notes(console: Console, notes: Iterable[ProblemEntry], files: Files = 
     _print(console, [_Finding("note", "cyan", entry) for entry in notes], files)
 
 
+def print_acknowledged(
+    console: Console, warnings: Iterable[ProblemEntry], files: Files = NO_FILES
+) -> None:
+    """Print each acknowledged warning like `print_findings`."""
+    _print(console, [_Finding("acknowledged", "cyan", entry) for entry in warnings], files)
+
+
+def unshown(notes: Sequence[ProblemEntry], acknowledged: Sequence[ProblemEntry]) -> Iterator[str]:
+    """Yield the numbers of what only `--verbose` shows."""
+    if notes:
+        yield counted(len(notes), "note")
+    if acknowledged:
+        yield f"{counted(len(acknowledged), 'warning')} acknowledged"
+
+
 def append_message(text: Text, message: str, advice: str, *, indent: int) -> None:
     """Append the lines of a message, and the advice on a line of its own."""
     append_lines(text, message, indent=indent)
@@ -96,8 +112,9 @@ def append_lines(text: Text, message: str, *, indent: int) -> None:
 
 
 def _append_advice(text: Text, advice: str, *, indent: int) -> None:
-    if advice:
-        text.append(f"\n{' ' * indent}→ {escape_log_line(advice)}", style="cyan")
+    margin = " " * indent
+    for index, line in enumerate(advice.splitlines()):
+        text.append(f"\n{margin}{'  ' if index else '→ '}{escape_log_line(line)}", style="cyan")
 
 
 def _print(

@@ -7,7 +7,14 @@ from rich.console import Console
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
 from kalypso_actions.report.positions import print_position
-from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, print_notes
+from kalypso_actions.report.terminal import (
+    NO_FILES,
+    Files,
+    print_acknowledged,
+    print_findings,
+    print_notes,
+    unshown,
+)
 
 
 def print_validate(
@@ -16,6 +23,7 @@ def print_validate(
     """Print notes, warnings, problems, and the numbers of documents and branches."""
     if verbose:
         print_notes(console, document.notes, files)
+        print_acknowledged(console, document.acknowledged, files)
     print_findings(console, document.warnings, document.problems, files)
     for entry in document.main:
         print_position(console, entry)
@@ -23,5 +31,5 @@ def print_validate(
     branches = counted(len(document.sources), "branch", "branches")
     problems = counted(len(document.problems), "problem")
     warnings = counted(len(document.warnings), "warning")
-    notes = f", {counted(len(document.notes), 'note')}" if document.notes else ""
-    console.print(f"{checked} of {branches}: {problems}, {warnings}{notes}")
+    rest = unshown(document.notes, document.acknowledged)
+    console.print(f"{checked} of {branches}: {', '.join((problems, warnings, *rest))}")

@@ -7,7 +7,12 @@ registry.py      schedulers by name
 """
 
 from kalypso_actions.scheduling.interface import Decision, Schedule, Scheduler
-from kalypso_actions.scheduling.labels import LabelScheduler, policy_faults
+from kalypso_actions.scheduling.labels import (
+    CompiledPolicy,
+    LabelScheduler,
+    compile_policy,
+    policy_faults,
+)
 from kalypso_actions.scheduling.registry import find_scheduler
 from kalypso_actions.scheduling.selectors import (
     Requirement,
@@ -17,6 +22,7 @@ from kalypso_actions.scheduling.selectors import (
 )
 
 __all__ = [
+    "CompiledPolicy",
     "Decision",
     "LabelScheduler",
     "Requirement",
@@ -24,6 +30,7 @@ __all__ = [
     "Schedule",
     "Scheduler",
     "Selector",
+    "compile_policy",
     "compile_selector",
     "find_scheduler",
     "policy_faults",

@@ -18,23 +18,40 @@ from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, com
 
 
 @dataclass(frozen=True, slots=True)
-class _CompiledPolicy:
-    name: str
-    workspace: str
+class CompiledPolicy:
+    """A valid policy, ready to match."""
+
+    policy: SchedulingPolicy
     targets: Selector
     cluster_types: Selector
 
+    @property
+    def name(self) -> str:
+        """The name of the policy."""
+        return self.policy.name
+
+    @property
+    def workspace(self) -> str:
+        """The workspace that it asks for; "" for any."""
+        return self.policy.workspace
+
     def selects_target(self, target: DeploymentTarget) -> bool:
+        """Return whether the policy selects a target."""
         return self.workspace in {"", target.workspace} and self.targets.matches(target.labels)
 
+    def explain_target(self, target: DeploymentTarget) -> tuple[RequirementMatch, ...]:
+        """Return how the requirements on targets match one."""
+        matches = self.targets.explain(target.labels)
+        if not self.workspace:
+            return matches
+        matched = self.workspace == target.workspace
+        requirement = f"workspace = {self.workspace}"
+        return (RequirementMatch(requirement, target.workspace, matched), *matches)
+
     def decision(self, target: DeploymentTarget, cluster_type: ClusterType) -> Decision:
-        target_matches = self.targets.explain(target.labels)
-        if self.workspace:
-            matched = self.workspace == target.workspace
-            requirement = f"workspace = {self.workspace}"
-            workspace = RequirementMatch(requirement, target.workspace, matched)
-            target_matches = (workspace, *target_matches)
-        return Decision(self.name, target_matches, self.cluster_types.explain(cluster_type.labels))
+        """Return how the policy matches a target and a cluster type."""
+        cluster_type_matches = self.cluster_types.explain(cluster_type.labels)
+        return Decision(self.name, self.explain_target(target), cluster_type_matches)
 
 
 class LabelScheduler:
@@ -45,7 +62,7 @@ class LabelScheduler:
 
     def schedule(self, fleet: Fleet) -> Schedule:
         """Apply every policy; an assignment names all policies that select it."""
-        results = [_compile(policy) for policy in fleet.policies]
+        results = [compile_policy(policy) for policy in fleet.policies]
         compiled = [policy for policy, _ in results if policy is not None]
         policies_of: dict[tuple[str, str], list[str]] = {}
         for policy in compiled:
@@ -66,10 +83,13 @@ class LabelScheduler:
 
 def policy_faults(policy: SchedulingPolicy) -> tuple[Problem, ...]:
     """Return everything that makes a policy invalid."""
-    return _compile(policy)[1]
+    return compile_policy(policy)[1]
 
 
-def _compile(policy: SchedulingPolicy) -> tuple[_CompiledPolicy | None, tuple[Problem, ...]]:
+def compile_policy(
+    policy: SchedulingPolicy,
+) -> tuple[CompiledPolicy | None, tuple[Problem, ...]]:
+    """Return a policy that is ready to match, or None and everything that makes it invalid."""
     owner = f"SchedulingPolicy {policy.name!r}"
     targets, target_problems = compile_selector(
         policy.deployment_targets, f"{owner}: deploymentTargetSelector"
@@ -80,7 +100,7 @@ def _compile(policy: SchedulingPolicy) -> tuple[_CompiledPolicy | None, tuple[Pr
     problems = target_problems + cluster_type_problems
     if targets is None or cluster_types is None:
         return None, problems
-    return _CompiledPolicy(policy.name, policy.workspace, targets, cluster_types), problems
+    return CompiledPolicy(policy, targets, cluster_types), problems
 
 
 def _assignments(

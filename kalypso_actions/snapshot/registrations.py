@@ -65,6 +65,7 @@ def _read(
         workloads=() if problems else workloads,
         problems=tuple(_of(registration, problem) for problem in problems),
         warnings=(*reading.warnings, *findings.warnings),
+        documents=reading.documents,
     )
 
 

@@ -80,6 +80,12 @@ class Repositories:
                 return clone.at_commit(commit) if commit else clone.at_branch(branch)
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
+    def is_at_hand(self, url: str, branch: str) -> bool:
+        """Whether a repository is on this machine, by a given source or a path."""
+        key = repository_key(url)
+        given = (key, branch) in self._given or (key, "") in self._given
+        return given or self._is_path(url)
+
     def main_branch(self, url: str) -> str:
         """Return `main` if it exists, else the branch that HEAD names."""
         self.check(url)

@@ -21,15 +21,15 @@ def environment(name: str) -> str:
     )
 
 
-def template(name: str) -> str:
-    spec = f'{{type: {name}, manifests: ["kind: {name}"]}}'
+def template(name: str, of_type: str = "reconciler") -> str:
+    spec = f'{{type: {of_type}, manifests: ["kind: {name}"]}}'
     return f"{API}\nkind: Template\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n"
 
 
 MAIN = {
     ".environments/dev.yaml": environment("dev"),
     ".environments/stage.yaml": environment("stage"),
-    "templates.yaml": template("reconciler") + template("namespace"),
+    "templates.yaml": template("reconciler") + template("namespace", "namespace"),
 }
 
 FLEET = f"""\

@@ -53,6 +53,10 @@ def test_every_code_of_the_package_is_in_the_table() -> None:
     assert {code: file for code, file in used_codes().items() if code not in CODES} == {}
 
 
+def test_every_code_of_the_table_is_used() -> None:
+    assert CODES.keys() - used_codes().keys() == set()
+
+
 def test_codes_are_unique() -> None:
     assert len(CODES) == sum(map(len, TOPICS.values()))
 

@@ -36,8 +36,8 @@ def workload(name: str = "app", target: str = "web") -> str:
     )
 
 
-def template(name: str, text: str) -> str:
-    return document("Template", name, f"{{type: x, manifests: ['{text}']}}")
+def template(name: str, text: str, of_type: str = "reconciler") -> str:
+    return document("Template", name, f"{{type: {of_type}, manifests: ['{text}']}}")
 
 
 class Planes:
@@ -59,6 +59,8 @@ class Planes:
                 "Environment", "dev", "{controlPlane: {repo: any, branch: env/dev, path: fleet}}"
             ),
             "templates.yaml": template("t", template_text),
+            "namespace.yaml": template("ns", template_text, "namespace"),
+            "config.yaml": template("conf", template_text, "config"),
             "registration.yaml": document(
                 "WorkloadRegistration",
                 "app",
@@ -76,7 +78,7 @@ class Planes:
                 f"{{repo: '{self.control_plane}', branch: main, path: .{pinned}}}",
             ),
             "fleet/large.yaml": document(
-                "ClusterType", "large", "{reconciler: t, namespaceService: t, configType: t}"
+                "ClusterType", "large", "{reconciler: t, namespaceService: ns, configType: conf}"
             ),
             "fleet/policy.yaml": document(
                 "SchedulingPolicy",
@@ -247,6 +249,11 @@ def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
         f"{rival}: workload.yaml:1",
         "registration 'rival': Workload 'app' is also delivered by registration 'app' in "
         f"{planes.app}: workload.yaml:1",
+        *(
+            f"the application of WorkloadRegistration {name!r} is missing from the fleet: {repo} "
+            "cannot be used"
+            for name, repo in (("app", planes.app), ("rival", rival))
+        ),
     ]
 
 
@@ -282,10 +289,12 @@ def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:
 
 def test_a_registration_to_nowhere_is_told_where_it_stands(planes: Planes) -> None:
     planes.app.rename(planes.folder / "moved")
-    (warning,) = planes.render().warnings
-    assert warning.message.startswith(f"registration 'app': {planes.app}: there is no such folder")
-    assert warning.where is not None
-    assert (warning.where.path, warning.where.line) == ("registration.yaml", 1)
+    fault, missing = planes.render().warnings
+    assert fault.message.startswith(f"registration 'app': {planes.app}: there is no such folder")
+    assert "'app' is missing from the fleet" in missing.message
+    for warning in (fault, missing):
+        assert warning.where is not None
+        assert (warning.where.path, warning.where.line) == ("registration.yaml", 1)
 
 
 def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:

@@ -13,8 +13,9 @@ Written by `make docs` from `kalypso_actions/problem_codes`. Each line that a co
 problem ends with the code of its kind, such as `[policy-without-targets]`; JSON has it as `code`.
 Failures of GitHub, Azure and programs have no code.
 
-An error makes `kalypso validate` fail, a warning does not. A note is counted, and shown with
-`--verbose`. Options such as `on-failure: keep` turn errors of one assignment into warnings.
+An error makes `kalypso validate` fail. A warning does not; you can
+[acknowledge it](../guide/troubleshooting.md#acknowledge-a-warning). A note is counted, and shown
+with `--verbose`. Options such as `on-failure: keep` turn errors of one assignment into warnings.
 """
 
 

@@ -268,6 +268,12 @@ def read_error(error: ProcessError, url: str, subject: str) -> KalypsoError:
     return KalypsoError(f"{subject} cannot be read: {message}", where, advice)
 
 
+def is_unreachable(error: KalypsoError) -> bool:
+    """Whether a repository could not be read because its server could not be reached."""
+    cause = error.__cause__
+    return isinstance(cause, ProcessError) and _match(UNREACHABLE, cause.stderr) is not None
+
+
 def push_refusal(error: ProcessError, url: str, branch: str) -> KalypsoError | None:
     """Convert the error of a push that the server certainly refuses; None for other errors."""
     output = _output(error).replace(url, "").replace(f"refs/heads/{branch}", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.clients.github import GitHubError, commits, statuses
@@ -11,6 +12,7 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_cd
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.fleet_checks import Acknowledgements, FleetView, check_fleet
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
@@ -38,6 +40,7 @@ class _Checked:
     first: tuple[str, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+    acknowledged: tuple[Problem, ...]
     notes: tuple[Problem, ...]
 
 
@@ -60,6 +63,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
         commit=commit,
         checked=tuple(map(_entry, checked.environments)),
         notes=ProblemEntry.all_of(checked.notes),
+        acknowledged=ProblemEntry.all_of(checked.acknowledged),
         warnings=ProblemEntry.all_of(checked.warnings),
         problems=ProblemEntry.all_of(checked.problems),
     )
@@ -112,13 +116,45 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
                 warnings=tuple(without(result.warnings, known)),
             )
         )
+    fleet = check_fleet(_view(checked, environments))
+    documents = [*reading.documents, *(doc for item in checked for doc in item.documents)]
+    acknowledgements = Acknowledgements(documents)
+    warnings = (
+        *findings.warnings,
+        *by_environment({item.name: item.warnings for item in checked}),
+        *fleet.warnings,
+        *acknowledgements.problems,
+    )
+    remaining, acknowledged = acknowledgements.split(dict.fromkeys(warnings))
     return _Checked(
         tuple(checked),
         first,
-        (*problems, *by_environment({item.name: item.problems for item in checked})),
-        (*findings.warnings, *by_environment({item.name: item.warnings for item in checked})),
-        tuple(findings.notes),
+        (
+            *problems,
+            *without(fleet.problems, problems),
+            *by_environment({item.name: item.problems for item in checked}),
+        ),
+        tuple(remaining),
+        tuple(acknowledged),
+        (*findings.notes, *fleet.notes, *_awaiting_cd(checked, environments)),
     )
+
+
+def _view(
+    checked: Sequence[CheckedEnvironment], environments: Mapping[str, Environment]
+) -> FleetView:
+    scopes = tuple(item.scope for item in checked if item.scope)
+    return FleetView(scopes, environments, len(scopes) == len(environments))
+
+
+def _awaiting_cd(
+    checked: Sequence[CheckedEnvironment], environments: Mapping[str, Environment]
+) -> Iterator[Problem]:
+    for item in checked:
+        if item.awaits_cd and item.scope:
+            message = f"environment {item.name!r} has no base-repo.yaml with a commit yet"
+            advice = "cd writes it with the first commit that is promoted there"
+            yield Problem(message, environments[item.name].where, advice, "base-repo-missing")
 
 
 def _first(

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from kalypso_actions import gitops
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.fleet_checks import FleetScope
+from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, failure_problem, make_plan
+from kalypso_actions.plan_checks import documents_of, scope_of
 from kalypso_actions.promotion import with_commit
 from kalypso_actions.promotion.base_branch import base_document
 from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
@@ -30,7 +32,8 @@ class CheckedEnvironment:
     """The result of a check; `plan` is None if the environment could not be rendered.
 
     `promoted_commit` is the commit of main that the environment has now. `is_compared`: the plan
-    has the changes to a GitOps branch, because one could be read.
+    has the changes to a GitOps branch, because one could be read. `scope` and `documents` are those
+    for the fleet's checks. `awaits_cd`: its branch has no base-repo.yaml yet.
     """
 
     name: str
@@ -39,6 +42,9 @@ class CheckedEnvironment:
     is_compared: bool = False
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    scope: FleetScope | None = None
+    documents: tuple[Document, ...] = ()
+    awaits_cd: bool = False
 
 
 @dataclass(slots=True)
@@ -127,6 +133,9 @@ class _EnvironmentCheck:
             bool(after.snapshot and after.snapshot.base_trees),
             broken.problems,
             (*broken.warnings, *self._base_trees.warnings, *warnings),
+            scope_of(after.plan, after.snapshot) if after.plan and after.snapshot else None,
+            tuple(documents_of(after.snapshot)) if after.snapshot else (),
+            self._promoted_commit is None,
         )
 
     def _faults_before(self) -> EnvironmentFaults | None:

@@ -84,9 +84,14 @@ class CommandContext:
             raise KalypsoError.of(problems)
         return environments
 
-    def environment(self, name: str) -> Environment:
-        """Return an Environment object of main. Raises UsageError for an unknown name."""
-        known = self.environments()
+    def environment(
+        self, name: str, environments: Mapping[str, Environment] | None = None
+    ) -> Environment:
+        """Return an Environment object of main, read before or now.
+
+        Raises UsageError for an unknown name.
+        """
+        known = self.environments() if environments is None else environments
         if name not in known:
             names = ", ".join(sorted(known)) or "none"
             raise UsageError(

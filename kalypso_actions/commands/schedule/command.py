@@ -35,8 +35,10 @@ from kalypso_actions.commands.schedule.result import (
     record_schedule,
 )
 from kalypso_actions.errors import Problem
+from kalypso_actions.fleet_checks import FleetView
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.plan_checks import judged, scope_of
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.scheduling import find_scheduler
@@ -69,6 +71,7 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     with disabled_on_failure(inputs.environment, context):
         read = read_everything(inputs, context)
         plan = make_plan(read.sources, _options(inputs), find_scheduler(), context.runtime.progress)
+        plan = judged(plan, read.sources, _view(plan, read))
         # If a failing assignment blocks, its desired files are unknown: propose nothing.
         proposals = (
             []
@@ -97,6 +100,12 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
         record_schedule(read, plan, results, context, force=inputs.force)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
     return build_result(results, plan, branches, proposals, context)
+
+
+def _view(plan: Plan, read: EnvironmentSnapshot) -> FleetView:
+    """Return the environment alone: objects of main are judged by ci, over all environments."""
+    scope = scope_of(plan, read.sources)
+    return FleetView((scope,) if scope else (), read.environments)
 
 
 def _options(inputs: ScheduleInputs) -> PlanOptions:

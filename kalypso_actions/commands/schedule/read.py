@@ -30,6 +30,7 @@ class EnvironmentSnapshot:
     """
 
     environment: Environment
+    environments: Mapping[str, Environment]
     sources: Snapshot
     states: tuple[GitOpsState, ...]
     folders: Mapping[RepositoryPath, str | None] | None
@@ -42,7 +43,8 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
     same heads, no other run has written a proposal from newer sources. Raises KalypsoError if
     anything except a registered repository cannot be read.
     """
-    environment = context.environment(inputs.environment)
+    environments = context.environments()
+    environment = context.environment(inputs.environment, environments)
     place = environment.control_plane
     own = context.reader.documents(
         RepositoryPath(context.url(context.control_plane), place.branch, place.path)
@@ -55,7 +57,9 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
         open_base_trees=reading.open_base_trees,
         look_at_sources=reading.look_at_sources,
     )
-    return EnvironmentSnapshot(environment, sources, tuple(reading.states), reading.folders)
+    return EnvironmentSnapshot(
+        environment, environments, sources, tuple(reading.states), reading.folders
+    )
 
 
 @dataclass(slots=True)

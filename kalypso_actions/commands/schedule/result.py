@@ -82,6 +82,8 @@ def build_result(
         pull_requests=tuple(results.entries),
         pull_request_number=first.number if first else None,
         pull_request_url=first.url if first else "",
+        notes=ProblemEntry.all_of(plan.notes),
+        acknowledged=ProblemEntry.all_of(plan.acknowledged),
         warnings=ProblemEntry.all_of(results.warnings),
         problems=ProblemEntry.all_of(results.problems),
     )

@@ -1,0 +1,55 @@
+"""Semantic checks of a fleet: what is valid, but schedules or applies to nothing.
+
+scope           the fleets that are judged together, as far as they were read
+branches        which given branch is whose, and what it lacks
+policies        policies that select nothing, or the same as another
+targets         targets and applications that run nowhere
+templates       the types of Templates
+configuration   ConfigMaps and schemas that apply nowhere
+label_advice    the label that was probably meant
+acknowledgement warnings that an annotation acknowledges
+"""
+
+from __future__ import annotations
+
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet_checks.acknowledgement import Acknowledgements
+from kalypso_actions.fleet_checks.branches import (
+    ControlPlaneBranches,
+    Registered,
+    RegisteredReading,
+    check_branches,
+)
+from kalypso_actions.fleet_checks.configuration import check_configuration
+from kalypso_actions.fleet_checks.policies import check_policies
+from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.fleet_checks.targets import check_targets
+from kalypso_actions.fleet_checks.templates import unknown_types, wrong_types
+
+__all__ = [
+    "Acknowledgements",
+    "ControlPlaneBranches",
+    "FleetScope",
+    "FleetView",
+    "Registered",
+    "RegisteredReading",
+    "check_branches",
+    "check_fleet",
+    "unknown_types",
+]
+
+
+def check_fleet(view: FleetView) -> Diagnostics:
+    """Return what is wrong in fleets, each problem once."""
+    diagnostics = Diagnostics()
+    check_policies(view, diagnostics)
+    check_targets(view, diagnostics)
+    for scope in view.scopes:
+        diagnostics.problems += unknown_types(scope.fleet.templates)
+        diagnostics.warnings += wrong_types(scope)
+    diagnostics.warnings += check_configuration(view)
+    return Diagnostics(
+        list(dict.fromkeys(diagnostics.problems)),
+        list(dict.fromkeys(diagnostics.warnings)),
+        list(dict.fromkeys(diagnostics.notes)),
+    )

@@ -1,0 +1,286 @@
+"""Which given branch is main, and which one is an environment's."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet import Branch, Diagnostics, assemble, parse_document, read_workloads
+from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.model.counts import counted
+from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.kinds import (
+    MAIN_BASE_REPO,
+    Environment,
+    RepositoryPath,
+    Workload,
+    WorkloadRegistration,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredReading:
+    """The documents of a registered repository; None if they were not read.
+
+    `fault` says why, if the repository was tried.
+    """
+
+    reading: Reading | None
+    fault: str = ""
+
+
+Registered = Mapping[RepositoryPath, RegisteredReading]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlaneBranches:
+    """The branches of a control plane among those that were given.
+
+    `own` are the environments' branches by the name of the environment, `undeclared` those of
+    environments that main does not have.
+    """
+
+    main: Reading | None
+    environments: Mapping[str, Environment]
+    own: Mapping[str, Reading]
+    undeclared: tuple[Reading, ...]
+
+    @classmethod
+    def among(cls, readings: Sequence[Reading]) -> ControlPlaneBranches:
+        """Find them. More than one candidate for main is as none."""
+        main = _main(readings)
+        environments = _environments(main) if main else {}
+        own: dict[str, Reading] = {}
+        undeclared: list[Reading] = []
+        for reading in readings:
+            name = "" if reading is main else _name(reading, environments)
+            if name and name not in own:
+                own[name] = reading
+            elif _is_of_environment(reading):
+                undeclared.append(reading)
+        return cls(main, environments, own, tuple(undeclared))
+
+    def is_of_environment(self, reading: Reading) -> bool:
+        """Whether a branch belongs to an environment."""
+        return reading in (*self.own.values(), *self.undeclared)
+
+    def view(self, registered: Registered, diagnostics: Diagnostics) -> FleetView:
+        """Return what can be judged, with the Workloads of registered repositories.
+
+        Faults in those become warnings: they do not stop a fleet.
+        """
+        if self.main is None:
+            return FleetView(())
+        scopes = [
+            scope
+            for name, own in self.own.items()
+            if (scope := _scope(name, own, self.main, registered, diagnostics))
+        ]
+        diagnostics.notes += _unread(scopes)
+        is_complete = bool(scopes) and len(scopes) == len(self.environments)
+        return FleetView(tuple(scopes), self.environments, is_complete)
+
+
+def _main(readings: Sequence[Reading]) -> Reading | None:
+    """Return the only branch with Environments, else the only one that may be main."""
+    candidates = [reading for reading in readings if _may_be_main(reading)]
+    declaring = [reading for reading in candidates if _has(reading, "Environment")]
+    return next((group[0] for group in (declaring, candidates) if len(group) == 1), None)
+
+
+def _may_be_main(reading: Reading) -> bool:
+    kinds = {document.kind for document in reading.documents}
+    return bool(kinds - {"Workload"}) and not _is_of_environment(reading)
+
+
+def _is_of_environment(reading: Reading) -> bool:
+    return _has(reading, "BaseRepo") or _has(reading, "GitOpsRepo")
+
+
+def _environments(main: Reading) -> dict[str, Environment]:
+    parsed = (
+        parse_document(document, Diagnostics())
+        for document in main.documents
+        if document.kind == "Environment"
+    )
+    return {item.name: item for item in parsed if isinstance(item, Environment)}
+
+
+def _name(reading: Reading, environments: Mapping[str, Environment]) -> str:
+    """Return the environment of a branch or folder; "" if none is known to be its own.
+
+    A folder has the name of the environment or of its branch, or its GitOpsRepo has.
+    """
+    revision = reading.revision
+    for name, environment in environments.items():
+        place = environment.control_plane
+        paths = posixpath.normpath(place.path), posixpath.normpath(revision.path)
+        if revision.branch and revision.branch == place.branch and paths[0] == paths[1]:
+            return name
+    if revision.branch:
+        return ""
+    names = [posixpath.basename(revision.repository.rstrip("/")), *_names(reading, "GitOpsRepo")]
+    for name, environment in environments.items():
+        if {name, environment.control_plane.branch} & {*names}:
+            return name
+    return ""
+
+
+def _scope(
+    name: str, own: Reading, main: Reading, registered: Registered, diagnostics: Diagnostics
+) -> FleetScope | None:
+    """Return the scope of an environment.
+
+    None if it has base repositories that are not given, or documents have faults: others may ask
+    for what they define.
+    """
+    if {*_names(own, "BaseRepo")} - {MAIN_BASE_REPO} or own.problems or main.problems:
+        return None
+    base = Branch(f"{name}-{MAIN_BASE_REPO}", main.documents)
+    fleet, faults_of_documents = assemble(name, Branch(name, own.documents), [base])
+    if faults_of_documents.problems:
+        return None
+    workloads: list[Workload] = []
+    unread: list[WorkloadRegistration] = []
+    missing: dict[str, str] = {}
+    for registration in fleet.registrations:
+        read = registered.get(registration.source, RegisteredReading(None))
+        if read.fault:
+            missing[registration.name] = read.fault
+        delivered, findings = (
+            read_workloads(registration, name, read.reading.documents)
+            if read.reading
+            else ((), Diagnostics())
+        )
+        faults = [*(read.reading.problems if read.reading else ()), *findings.problems]
+        diagnostics.warnings += (
+            problem for problem in faults if problem not in diagnostics.warnings
+        )
+        if faults or not read.reading:
+            unread.append(registration)
+        else:
+            workloads += delivered
+    return FleetScope.of(fleet, own.documents, workloads, unread, missing)
+
+
+def _unread(scopes: Iterable[FleetScope]) -> Iterator[Problem]:
+    """Yield one note about the registered repositories that nobody tried to read."""
+    unread = {
+        registration.name: registration
+        for scope in scopes
+        for registration in scope.unread
+        if registration.name not in scope.missing
+    }
+    for registration in [*unread.values()][:1]:
+        yield Problem(
+            f"the Workloads of {counted(len(unread), 'registration')} were not read: what selects "
+            "them is not checked",
+            registration.where,
+            f"give them with --source, such as --source {registration.source.repo}=PATH",
+            "registration-unread",
+        )
+
+
+def check_branches(
+    branches: ControlPlaneBranches, named: Collection[Reading], diagnostics: Diagnostics
+) -> None:
+    """Report what an environment's branch lacks, each with the file to add.
+
+    An environment that was not `named` may wait for cd, which writes base-repo.yaml.
+    """
+    for name, own in branches.own.items():
+        if not own.problems:
+            diagnostics.problems += _without_gitops_repo(name, own)
+            environment = branches.environments[name]
+            problems, missing = _without_base_repo(name, own, environment)
+            diagnostics.problems += problems
+            (diagnostics.problems if own in named else diagnostics.notes).extend(missing)
+    if branches.main:
+        branch_names = (reading for reading in branches.undeclared if reading.revision.branch)
+        diagnostics.problems += (_undeclared(item, branches.environments) for item in branch_names)
+
+
+def _without_gitops_repo(name: str, own: Reading) -> Iterator[Problem]:
+    if not _has(own, "GitOpsRepo"):
+        yield Problem(
+            f"the branch of environment {name!r} has no GitOpsRepo: nobody knows where its "
+            "manifests belong",
+            _place(own),
+            _file("gitops-repo.yaml", "GitOpsRepo", name, "URL OF THE GITOPS REPOSITORY", name),
+            "gitops-repo-missing",
+        )
+
+
+def _without_base_repo(
+    name: str, own: Reading, environment: Environment
+) -> tuple[list[Problem], list[Problem]]:
+    """Return the problem of a BaseRepo by another name, or of none at all."""
+    base_repos = [document for document in own.documents if document.kind == "BaseRepo"]
+    if MAIN_BASE_REPO in (document.name for document in base_repos):
+        return [], []
+    if base_repos:
+        other = base_repos[0]
+        problem = Problem(
+            f"the branch of environment {name!r} has no BaseRepo named {MAIN_BASE_REPO!r}, but one "
+            f"named {other.name!r}",
+            other.at("metadata", "name"),
+            f"rename it to {MAIN_BASE_REPO}",
+            "base-repo-missing",
+        )
+        return [problem], []
+    repo = environment.control_plane.repo
+    missing = Problem(
+        f"the branch of environment {name!r} has no BaseRepo: it takes nothing over from main",
+        _place(own),
+        _file("base-repo.yaml", "BaseRepo", MAIN_BASE_REPO, repo, "main"),
+        "base-repo-missing",
+    )
+    return [], [missing]
+
+
+def _undeclared(reading: Reading, environments: Iterable[str]) -> Problem:
+    revision = reading.revision
+    name = revision.branch
+    bases = [document for document in reading.documents if document.kind == "BaseRepo"]
+    repo = next(filter(None, map(_repo, bases)), "URL OF THIS CONTROL PLANE")
+    content = (
+        f"metadata:\n  name: {name}\nspec:\n  controlPlane:\n"
+        f"    repo: {repo}\n    branch: {name}\n    path: .\n"
+    )
+    known = ", ".join(sorted(environments)) or "none"
+    return Problem(
+        f"no Environment of main names the branch {name!r}; Environments: {known}",
+        _place(reading),
+        f"add .environments/{name}.yaml to main:\napiVersion: scheduler.kalypso.io/v1alpha1\n"
+        f"kind: Environment\n{content}",
+        "environment-undeclared",
+    )
+
+
+def _place(reading: Reading) -> Location:
+    return Location(reading.revision.repository, branch=reading.revision.branch)
+
+
+def _file(path: str, kind: str, name: str, repo: str, branch: str) -> str:
+    """Return the advice to add a file, with its whole content."""
+    return (
+        f"add {path}:\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: {kind}\n"
+        f"metadata:\n  name: {name}\nspec:\n  repo: {repo}\n  branch: {branch}\n  path: .\n"
+    )
+
+
+def _repo(document: Document) -> str:
+    match document.body:
+        case {"spec": {"repo": str(repo)}}:
+            return repo
+    return ""
+
+
+def _has(reading: Reading, kind: str) -> bool:
+    return any(document.kind == kind for document in reading.documents)
+
+
+def _names(reading: Reading, kind: str) -> list[str]:
+    return [document.name for document in reading.documents if document.kind == kind]

@@ -1,0 +1,157 @@
+"""What the checks judge: the fleets of one or all environments, as far as they were read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from kalypso_actions import scheduling
+from kalypso_actions.model.documents import Document
+from kalypso_actions.model.kinds import (
+    DeploymentTarget,
+    Environment,
+    Fleet,
+    Workload,
+    WorkloadRegistration,
+)
+from kalypso_actions.platform_config import Reach
+
+Key = tuple[str, str]
+
+
+class Named(Protocol):
+    """A resource with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name, unique in its kind."""
+
+
+Resource = TypeVar("Resource", bound=Named)
+
+
+@dataclass(frozen=True, eq=False)
+class FleetScope:
+    """The fleet of an environment with the Workloads that were read.
+
+    `fleet` has their targets for the environment. `own` are the kinds and names of the documents on
+    its own branch; all others come from its base repositories. `unread` are the registrations whose
+    Workloads are unknown, `missing` the reasons, by name, why some of them have never been in the
+    fleet.
+    """
+
+    fleet: Fleet
+    workloads: tuple[Workload, ...]
+    own: Set[Key]
+    unread: tuple[WorkloadRegistration, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
+    _selected: dict[tuple[str | None, ...], bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        fleet: Fleet,
+        documents: Iterable[Document],
+        workloads: Iterable[Workload],
+        unread: Iterable[WorkloadRegistration] = (),
+        missing: Mapping[str, str] | None = None,
+    ) -> FleetScope:
+        """Add Workloads to a fleet without any; `documents` are those of its own branch."""
+        read = tuple(workloads)
+        targets = {
+            target.name: target
+            for workload in read
+            for target in workload.targets
+            if target.environment == fleet.environment
+        }
+        targets |= {target.name: target for target in fleet.targets}
+        return cls(
+            dataclasses.replace(fleet, targets=tuple(targets[name] for name in sorted(targets))),
+            read,
+            frozenset((document.kind, document.name) for document in documents),
+            tuple(unread),
+            missing or {},
+        )
+
+    @property
+    def environment(self) -> str:
+        """The name of the environment."""
+        return self.fleet.environment
+
+    @cached_property
+    def policies(self) -> tuple[scheduling.CompiledPolicy, ...]:
+        """The valid policies, ready to match."""
+        compiled = (scheduling.compile_policy(policy)[0] for policy in self.fleet.policies)
+        return tuple(policy for policy in compiled if policy is not None)
+
+    @cached_property
+    def all_targets(self) -> tuple[DeploymentTarget, ...]:
+        """The targets of all environments, as far as they are known."""
+        of_workloads = (target for workload in self.workloads for target in workload.targets)
+        hand_written = (t for t in self.fleet.targets if not t.registration)
+        return (*of_workloads, *hand_written, *self.fleet.other_targets)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """The labels of cluster types and targets, also of other environments' targets.
+
+        These have the labels that a configuration of this environment may wait for.
+        """
+        return Reach(self.fleet.cluster_types, self.all_targets)
+
+    @cached_property
+    def _target_keys(self) -> tuple[str, ...]:
+        requirements = (r for policy in self.policies for r in policy.targets.requirements)
+        return tuple(dict.fromkeys(requirement.key for requirement in requirements))
+
+    def is_own(self, resource: Named) -> bool:
+        """Whether the environment's own branch defines a resource."""
+        return (type(resource).__name__, resource.name) in self.own
+
+    def is_selected(self, target: DeploymentTarget) -> bool:
+        """Whether a policy selects a target. Targets with equal labels are matched once."""
+        labels = (target.labels.get(key) for key in self._target_keys)
+        signature = (target.workspace, *labels)
+        selected = self._selected.get(signature)
+        if selected is None:
+            selected = any(policy.selects_target(target) for policy in self.policies)
+            self._selected[signature] = selected
+        return selected
+
+    def may_have_more_targets(self, workspace: str = "") -> bool:
+        """Whether a registration of a workspace ("" for any) was not read."""
+        return any(not workspace or item.workspace == workspace for item in self.unread)
+
+
+@dataclass(frozen=True, slots=True)
+class FleetView:
+    """The fleets of environments that are judged together.
+
+    `environments` are those of main, by name; None if main was not read. `is_complete`: all of them
+    have a scope.
+    """
+
+    scopes: tuple[FleetScope, ...]
+    environments: Mapping[str, Environment] | None = None
+    is_complete: bool = False
+
+    def judged(
+        self, resources: Callable[[Fleet], Iterable[Resource]]
+    ) -> Iterator[tuple[Resource, tuple[FleetScope, ...]]]:
+        """Yield each resource that can be judged, with the scopes to judge it by.
+
+        These are all environments for a resource of main, which must all be known.
+        """
+        shared: dict[str, tuple[Resource, list[FleetScope]]] = {}
+        for scope in self.scopes:
+            for resource in resources(scope.fleet):
+                if scope.is_own(resource):
+                    yield resource, (scope,)
+                else:
+                    shared.setdefault(resource.name, (resource, []))[1].append(scope)
+        if self.is_complete:
+            for resource, scopes in shared.values():
+                yield resource, tuple(scopes)

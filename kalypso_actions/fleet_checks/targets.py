@@ -1,0 +1,137 @@
+"""Deployment targets that run nowhere, and registrations whose targets cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.model.kinds import (
+    FOREIGN_ENVIRONMENTS_ANNOTATION,
+    DeploymentTarget,
+    WorkloadRegistration,
+)
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.scheduling import CompiledPolicy, RequirementMatch
+
+
+def check_targets(view: FleetView, diagnostics: Diagnostics) -> None:
+    """Check registrations, then the targets of Workloads and hand-written ones."""
+    unplaced = {
+        registration.name: registration
+        for scope in view.scopes
+        for registration in _without_workspace(scope)
+    }
+    diagnostics.warnings += map(_workspace_problem, unplaced.values())
+    diagnostics.warnings += _missing_applications(view)
+    diagnostics.warnings += _unselected(view, unplaced.keys())
+    if view.environments is not None:
+        diagnostics.warnings += _unknown_environments(view, view.environments.keys())
+
+
+def _without_workspace(scope: FleetScope) -> Iterator[WorkloadRegistration]:
+    """Yield the registrations without workspace whose targets policies do not reach for it."""
+    policies = scope.policies
+    if not any(policy.workspace for policy in policies):
+        return
+    all_ask = all(policy.workspace for policy in policies)
+    unselected = {
+        target.registration for target in scope.fleet.targets if not scope.is_selected(target)
+    }
+    for registration in scope.fleet.registrations:
+        if not registration.workspace and (all_ask or registration.name in unselected):
+            yield registration
+
+
+def _workspace_problem(registration: WorkloadRegistration) -> Problem:
+    return Problem(
+        f"WorkloadRegistration {registration.name!r} has no workspace, and policies ask for one",
+        registration.where,
+        "add spec.workspace",
+        "registration-without-workspace",
+    )
+
+
+def _missing_applications(view: FleetView) -> Iterator[Problem]:
+    missing = {
+        registration.name: (registration, scope.missing[registration.name])
+        for scope in view.scopes
+        for registration in scope.unread
+        if registration.name in scope.missing
+    }
+    for registration, reason in missing.values():
+        source = registration.source
+        yield Problem(
+            f"the application of WorkloadRegistration {registration.name!r} is missing from the "
+            f"fleet: {reason}",
+            registration.where,
+            f"correct repo, branch ({source.branch}) and path ({source.path}), or give access",
+            "application-missing",
+        )
+
+
+def _unselected(view: FleetView, unplaced: Collection[str]) -> Iterator[Problem]:
+    """Report the targets that no policy selects, together for each Workload."""
+    by_workload: dict[tuple[str, str], list[tuple[DeploymentTarget, FleetScope]]] = {}
+    for scope in view.scopes:
+        for target in scope.fleet.targets:
+            if target.registration not in unplaced and not scope.is_selected(target):
+                key = target.registration, target.workload or target.name
+                by_workload.setdefault(key, []).append((target, scope))
+    for unselected in by_workload.values():
+        target, scope = unselected[0]
+        names = ", ".join(f"{item.name!r} in {place.environment}" for item, place in unselected)
+        yield Problem(
+            f"no SchedulingPolicy selects the deployment target {names}",
+            target.where,
+            _policy_advice(target, scope),
+            "target-unselected",
+        )
+
+
+def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
+    """Return what the nearest policy asks for."""
+    if not scope.policies:
+        return f"{scope.environment} has no SchedulingPolicy: add one to its branch"
+    near = min(scope.policies, key=lambda policy: len(_failing(policy, target)))
+    failing = _failing(near, target)
+    asks = ", ".join(match.requirement for match in failing)
+    has = ", ".join("none" if match.value is None else match.value or '""' for match in failing)
+    return f"SchedulingPolicy {near.name!r} asks for {asks}; the target has {has}"
+
+
+def _failing(policy: CompiledPolicy, target: DeploymentTarget) -> list[RequirementMatch]:
+    return [match for match in policy.explain_target(target) if not match.matched]
+
+
+def _unknown_environments(view: FleetView, known: Collection[str]) -> Iterator[Problem]:
+    names = ", ".join(sorted(known)) or "none"
+    for target, foreign in _targets_once(view):
+        if target.environment in known or target.environment in foreign:
+            continue
+        close = nearest(target.environment, sorted(known))
+        suggestion = f"did you mean {close}? " if close else ""
+        other = f"the Workload's annotation {FOREIGN_ENVIRONMENTS_ANNOTATION} names those of others"
+        yield Problem(
+            f"deployment target {target.name!r} names the environment {target.environment!r}, "
+            "which this control plane does not have",
+            target.environment_where or target.where,
+            f"{suggestion}Environments: {names}; {other}" if target.registration else suggestion,
+            "target-environment-unknown",
+        )
+
+
+def _targets_once(view: FleetView) -> Iterator[tuple[DeploymentTarget, tuple[str, ...]]]:
+    """Yield every target with the environments of other control planes that its Workload names."""
+    seen = set()
+    for scope in view.scopes:
+        pairs = [
+            *((target, w.foreign_environments) for w in scope.workloads for target in w.targets),
+            *((target, ()) for target in scope.fleet.other_targets),
+        ]
+        for target, foreign in pairs:
+            key = target.registration, target.name, target.where
+            if key not in seen:
+                seen.add(key)
+                yield target, foreign

@@ -1,0 +1,96 @@
+"""The semantic checks of planned environments, and the warnings that people acknowledge."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from kalypso_actions import gitops
+from kalypso_actions.fleet import Branch, assemble
+from kalypso_actions.fleet_checks import Acknowledgements, FleetScope, FleetView, check_fleet
+from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, WorkloadRegistration
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.plan import Plan
+
+
+def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
+    """Add the findings of the fleet's checks to a plan, and set acknowledged warnings apart."""
+    findings = check_fleet(view)
+    acknowledgements = Acknowledgements(documents_of(snapshot))
+    warnings = dict.fromkeys((*plan.warnings, *findings.warnings, *acknowledgements.problems))
+    remaining, acknowledged = acknowledgements.split(warnings)
+    return dataclasses.replace(
+        plan,
+        problems=(*plan.problems, *findings.problems),
+        faults=(*plan.faults, *findings.problems),
+        warnings=tuple(remaining),
+        notes=tuple(findings.notes),
+        acknowledged=tuple(acknowledged),
+    )
+
+
+def documents_of(snapshot: Snapshot) -> Iterator[Document]:
+    """Yield all documents that a run has read."""
+    yield from snapshot.own.documents
+    for _, reading in snapshot.bases:
+        yield from reading.documents
+    for registration in snapshot.registrations:
+        yield from registration.documents
+
+
+def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
+    """Return what the checks judge of one environment.
+
+    None if documents are missing or faulty: they may be what others ask for.
+    """
+    if snapshot.problems or MAIN_BASE_REPO not in (base.name for base, _ in snapshot.bases):
+        return None
+    readings = snapshot.registrations
+    unread = tuple(item.registration for item in readings if item.state == "kept")
+    return FleetScope(
+        plan.fleet,
+        tuple(workload for item in readings for workload in item.workloads),
+        frozenset((document.kind, document.name) for document in snapshot.own.documents),
+        unread,
+        {
+            registration.name: f"{registration.source.repo} cannot be used"
+            for registration in unread
+            if _is_new(registration, snapshot)
+        },
+    )
+
+
+def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScope | None:
+    """Return another environment of the same control plane, with the snapshot's commit of main.
+
+    None if the snapshot does not have all its base repositories.
+    """
+    bases = {base.name: reading for base, reading in snapshot.bases}
+    names = [document.name for document in own.documents if document.kind == "BaseRepo"]
+    if not bases.keys() >= {*names, MAIN_BASE_REPO}:
+        return None
+    branches = [
+        Branch(f"{environment}-{name}", bases[name].documents)
+        for name in dict.fromkeys((MAIN_BASE_REPO, *names))
+    ]
+    fleet, _ = assemble(environment, Branch(environment, own.documents), branches)
+    read = {item.registration.source: item for item in snapshot.registrations}
+    known = [read[item.source] for item in fleet.registrations if item.source in read]
+    unread = [item for item in fleet.registrations if item.source not in read]
+    unread += [item.registration for item in known if item.state == "kept"]
+    workloads = (workload for item in known for workload in item.workloads)
+    return FleetScope.of(fleet, own.documents, workloads, unread)
+
+
+def _is_new(registration: WorkloadRegistration, snapshot: Snapshot) -> bool:
+    """Whether no tree can have the targets of a registration yet.
+
+    A tree with files but without `sources.json` may have them.
+    """
+    trees = snapshot.base_trees
+    previous = gitops.previous_sources(trees, snapshot.environment, snapshot.promoted_commit)
+    if previous is None:
+        return bool(trees) and not any(tree.entries for tree in trees)
+    known = previous.registrations.get(registration.name)
+    return known is None or known.commit is None

@@ -1,0 +1,81 @@
+"""A warning can be acknowledged at its object, with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fleet_checks.control_planes import Plane, edited, findings, sound
+
+CODE = "policy-without-cluster-types"
+
+
+def annotated(text: str) -> Plane:
+    """A control plane with that warning, and this annotation at the policy."""
+    plane = edited(sound(), "dev/policy.yaml", "size: edge", "size: egde")
+    lines = "".join(f"      {line}\n" for line in text.splitlines())
+    annotation = f"  annotations:\n    kalypso.io/ignore: |\n{lines}"
+    return edited(plane, "dev/policy.yaml", "  name: tests\n", f"  name: tests\n{annotation}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{CODE} -- the edge clusters come in May",
+        f"policies-equal, {CODE} -- both intended",
+        f"policies-equal -- intended\n{CODE}  --  the edge clusters -- all of them -- come in May",
+    ],
+)
+def test_acknowledged_warnings_are_set_apart(text: str) -> None:
+    found = findings(annotated(text))
+    assert found.warnings == []
+    assert [item.code for item in found.acknowledged] == [CODE]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "advice"),
+    [
+        (CODE, "it gives no reason", f"write {CODE} -- <reason>"),
+        (f"{CODE} --", f"'{CODE} --' is no code of a problem", f"did you mean {CODE}?"),
+        ("policy-without-clustertypes -- x", "'policy-without-clustertypes' is no code of a problem", f"did you mean {CODE}?"),
+        ("template-missing -- x", "'template-missing' is an error, which cannot be acknowledged", "repair it"),
+    ],
+)  # fmt: skip
+def test_a_faulty_annotation_is_a_warning_and_acknowledges_nothing(
+    text: str, said: str, advice: str
+) -> None:
+    found = findings(annotated(text))
+    assert found.acknowledged == []
+    assert {item.code for item in found.warnings} == {CODE, "ignore-invalid"}
+    fault = next(item for item in found.warnings if item.code == "ignore-invalid")
+    assert said in fault.message
+    assert fault.advice == advice
+    assert fault.where is not None
+    assert (fault.where.path, fault.where.line) == ("policy.yaml", 6)
+
+
+def test_an_annotation_covers_its_own_document_only() -> None:
+    plane = annotated(f"{CODE} -- waits")
+    policy = plane["dev"]["policy.yaml"]
+    other = policy.replace("name: tests", "name: others")
+    plain = "".join(
+        line
+        for line in other.splitlines(keepends=True)
+        if "annotations" not in line and "kalypso.io/ignore" not in line and "waits" not in line
+    )
+    plane["dev"]["policy.yaml"] = f"{policy}---\n{plain.replace('egde', 'agde')}"
+    found = findings(plane)
+    assert [item.code for item in found.acknowledged] == [CODE]
+    assert [item.code for item in found.warnings] == [CODE]
+
+
+def test_a_workload_acknowledges_for_its_targets() -> None:
+    plane = edited(sound(), "app/workload.yaml", "environment: dev", "environment: devv")
+    code = "target-environment-unknown"
+    plane = edited(
+        plane,
+        "app/workload.yaml",
+        "  name: boards\n",
+        f"  name: boards\n  annotations:\n    kalypso.io/ignore: {code} -- of a branch in work\n",
+    )
+    found = findings(plane)
+    assert (found.warnings, [item.code for item in found.acknowledged]) == ([], [code])

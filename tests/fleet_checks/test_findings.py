@@ -1,0 +1,203 @@
+"""Each kind of finding: the documents that have it, its place, and the advice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet_checks.control_planes import edited, findings, shown, sound
+
+
+def test_a_sound_control_plane_has_no_findings() -> None:
+    found = findings(sound())
+    assert (found.problems, found.warnings, found.notes) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("place", "old", "new", "code", "where", "said"),
+    [
+        pytest.param("dev/policy.yaml", "size: edge", "size: egde", "policy-without-cluster-types", "dev/policy.yaml:14", "did you mean size: edge? A cluster type has size: edge", id="cluster type's value"),
+        pytest.param("dev/policy.yaml", "size: edge", "siez: edge", "policy-without-cluster-types", "dev/policy.yaml:14", "did you mean the label size?", id="cluster type's label"),
+        pytest.param("dev/policy.yaml", "size: edge", "tier: edge", "policy-without-cluster-types", "dev/policy.yaml:14", "did you mean the label size?", id="label of the same value"),
+        pytest.param("dev/policy.yaml", "workspace: team", "workspace: taem", "policy-workspace-unknown", "dev/policy.yaml:7", "did you mean team? Workspaces: team", id="workspace"),
+        pytest.param("dev/edge.yaml", "reconciler: flux", "reconciler: map", "template-type-wrong", "dev/edge.yaml:9", "Templates of type reconciler: flux", id="type of the reconciler"),
+        pytest.param("dev/edge.yaml", "configType: map", "configType: space", "template-type-wrong", "dev/edge.yaml:11", "Templates of type config: map", id="type of the configuration"),
+        pytest.param("dev/config.yaml", "region: west", "region: wets", "config-unmatched", "dev/config.yaml:7", "did you mean region: west?", id="ConfigMap's label"),
+        pytest.param("dev/config.yaml", "region: west", "cluster-type: egde", "config-unmatched", "dev/config.yaml:7", "did you mean cluster-type: edge?", id="ConfigMap's cluster type"),
+        pytest.param("dev/config.yaml", '"true"', '"True"', "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="value of platform-config"),
+        pytest.param("dev/config.yaml", "platform-config", "platform_config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="platform_config"),
+        pytest.param("dev/config.yaml", "platform-config", "plattform-config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="plattform-config"),
+        pytest.param("dev/schema.yaml", "cluster-type: edge", "cluster-type: egde", "schema-unmatched", "dev/schema.yaml:6", "did you mean cluster-type: edge?", id="schema's label"),
+        pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:1", "add spec.workspace", id="no workspace"),
+        pytest.param("app/workload.yaml", "environment: dev", "environment: devv", "target-environment-unknown", "app/workload.yaml:8", "did you mean dev? Environments: dev, stage", id="target's environment"),
+    ],
+)  # fmt: skip
+def test_warnings(place: str, old: str, new: str, code: str, where: str, said: str) -> None:
+    found = findings(edited(sound(), place, old, new))
+    (warning,) = [item for item in found.warnings if item.code == code]
+    assert shown([warning]) == [(code, where)]
+    assert said in warning.advice
+    assert found.problems == []
+
+
+@pytest.mark.parametrize(
+    ("place", "old", "new", "warnings"),
+    [
+        pytest.param(
+            "dev/policy.yaml", "purpose: test", "purpose: tset",
+            [("policy-without-targets", "dev/policy.yaml:10"), ("target-unselected", "app/workload.yaml:7")],
+            id="policy's label of targets",
+        ),
+        pytest.param(
+            "app/workload.yaml", "dev\n      labels:\n        purpose: test", "dev\n      labels:\n        purpose: tset",
+            [("target-unselected", "app/workload.yaml:7")],
+            id="target's label",
+        ),
+        pytest.param(
+            "dev/policy.yaml", "workspace: team", "workspace: taem",
+            [("policy-workspace-unknown", "dev/policy.yaml:7"), ("target-unselected", "app/workload.yaml:7")],
+            id="policy's workspace",
+        ),
+        pytest.param(
+            "main/registration.yaml", "  workspace: team\n", "",
+            [
+                ("policy-workspace-unknown", "dev/policy.yaml:7"),
+                ("policy-workspace-unknown", "stage/policy.yaml:7"),
+                ("registration-without-workspace", "main/registration.yaml:1"),
+            ],
+            id="registration without workspace",
+        ),
+    ],
+)  # fmt: skip
+def test_all_that_follows_from_one_mistake(
+    place: str, old: str, new: str, warnings: list[tuple[str, str]]
+) -> None:
+    found = findings(edited(sound(), place, old, new))
+    assert (shown(found.warnings), found.problems) == (warnings, [])
+
+
+def test_unselected_targets_of_a_workload_are_one_warning() -> None:
+    plane = sound()
+    plane["app"]["workload.yaml"] = plane["app"]["workload.yaml"].replace(
+        "test\n      man", "x\n      man"
+    )
+    (warning,) = [item for item in findings(plane).warnings if item.code == "target-unselected"]
+    assert "'boards-test' in dev, 'boards-trial' in stage" in warning.message
+    assert warning.advice == ("SchedulingPolicy 'tests' asks for purpose = test; the target has x")
+
+
+def test_equal_policies_are_a_warning() -> None:
+    plane = sound()
+    policy = plane["dev"]["policy.yaml"]
+    plane["dev"]["again.yaml"] = policy.replace("name: tests", "name: again")
+    (warning,) = findings(plane).warnings
+    assert shown([warning]) == [("policies-equal", "dev/policy.yaml:1")]
+    assert "selects the same as 'again' in dev: again.yaml:1" in warning.message
+
+
+def test_a_cluster_type_without_policies_is_a_note() -> None:
+    plane = sound()
+    edge = plane["dev"]["edge.yaml"]
+    plane["dev"]["large.yaml"] = edge.replace("edge", "large")
+    found = findings(plane)
+    assert (shown(found.notes), found.warnings) == (
+        [("cluster-type-unselected", "dev/large.yaml:1")],
+        [],
+    )
+
+
+def test_a_policy_for_targets_of_other_environments_is_a_note() -> None:
+    plane = edited(sound(), "app/workload.yaml", "environment: dev", "environment: stage")
+    found = findings(edited(plane, "app/workload.yaml", "name: test", "name: attempt"))
+    assert (shown(found.notes), found.warnings) == (
+        [("policy-without-targets", "dev/policy.yaml:8")],
+        [],
+    )
+
+
+def test_environments_of_other_control_planes_are_named_at_the_workload() -> None:
+    plane = edited(sound(), "app/workload.yaml", "environment: dev", "environment: prod-eu")
+    annotated = edited(
+        plane,
+        "app/workload.yaml",
+        "  name: boards\n",
+        "  name: boards\n  annotations: {kalypso.io/foreign-environments: 'prod-us, prod-eu'}\n",
+    )
+    code = "target-environment-unknown"
+    assert code in [item.code for item in findings(plane).warnings]
+    assert code not in [item.code for item in findings(annotated).warnings]
+
+
+def test_a_type_that_kubernetes_refuses_is_a_problem() -> None:
+    plane = edited(sound(), "main/templates.yaml", "type: config", "type: configmap")
+    found = findings(plane)
+    assert shown(found.problems) == [("template-type-unknown", "main/templates.yaml:25")]
+    assert found.problems[0].advice == ("did you mean config? Types: reconciler, namespace, config")
+    assert found.warnings == []
+
+
+def test_labels_that_exist_apart_are_not_enough() -> None:
+    plane = sound()
+    plane["dev"]["large.yaml"] = (
+        plane["dev"]["edge.yaml"].replace("edge", "large").replace("west", "east")
+    )
+    plane["dev"]["policy.yaml"] = (
+        plane["dev"]["policy.yaml"]
+        .replace("size: edge\n", "size: edge\n        region: east\n")
+        .replace("        region: east", "        region: east")
+    )
+    (warning,) = findings(plane).warnings
+    assert warning.code == "policy-without-cluster-types"
+    assert "no cluster type has all of region = east, size = edge" in warning.message
+
+
+SHARED: dict[str, Any] = {
+    "policy.yaml": "policy-without-cluster-types",
+    "config.yaml": "config-unmatched",
+    "schema.yaml": "schema-unmatched",
+}
+
+
+@pytest.mark.parametrize(("file", "code"), SHARED.items(), ids=list(SHARED))
+def test_mains_objects_are_judged_over_all_environments(file: str, code: str) -> None:
+    plane = sound()
+    plane["main"][f"shared-{file}"] = (
+        plane["dev"][file]
+        .replace("name: tests", "name: shared")
+        .replace("name: region", "name: shared")
+        .replace("size: edge", "size: large")
+        .replace("region: west", "region: east")
+        .replace("cluster-type: edge", "cluster-type: large")
+    )
+    assert code in [item.code for item in findings(plane).warnings]
+    large = plane["stage"]["edge.yaml"].replace("edge", "large").replace("west", "east")
+    plane["stage"]["large.yaml"] = large
+    assert code not in [item.code for item in findings(plane).warnings]
+    unreadable = {**plane, "stage": {"faulty.yaml": "kind: [\n"}}
+    assert code not in [item.code for item in findings(unreadable).warnings]
+    without_stage = {name: files for name, files in plane.items() if name != "stage"}
+    assert code not in [item.code for item in findings(without_stage).warnings]
+
+
+def test_what_was_not_read_is_not_blamed() -> None:
+    plane = edited(sound(), "dev/policy.yaml", "purpose: test", "purpose: tset")
+    found = findings(plane, with_app=False)
+    assert (found.warnings, shown(found.notes)) == (
+        [],
+        [("registration-unread", "main/registration.yaml:1")],
+    )
+
+
+def test_a_repository_that_cannot_be_read_leaves_its_application_out() -> None:
+    (warning,) = findings(sound(), app_fault="https://git.test/app: not found").warnings
+    assert shown([warning]) == [("application-missing", "main/registration.yaml:1")]
+    assert "'app' is missing from the fleet: https://git.test/app: not found" in warning.message
+
+
+@pytest.mark.parametrize("branch", ["main", "dev"])
+def test_a_fault_is_not_followed_by_warnings_about_what_it_hides(branch: str) -> None:
+    plane = sound()
+    plane[branch]["faulty.yaml"] = "kind: [\n"
+    del plane["dev"]["edge.yaml"]
+    assert findings(plane).warnings == []
