@@ -7,7 +7,6 @@ The repositories are not part of the project: the tests read `../shared/data`, o
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,12 +15,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("KALYPSO_REAL_CONTROL_PLANES", ROOT.parent / "shared" / "data"))
-OLD = DATA / "kalypso-2023-02-old-form"
-NEW = DATA / "kalypso-2024-04-current-form"
+from tests.conformance.real_control_planes import DATA, MICROSOFT, NEW, OLD, ROOT
 
-MICROSOFT = "https://github.com/microsoft"
 NEW_COMMIT = "4a0821c4376423b6a9e6b010bac8fe96616bd6e7"
 SOURCES_FILE = ".github/tracking/sources.json"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
+from tests.command_line import call_kalypso
 from tests.commands.init.repositories import WORKFLOWS, outline, runtime
 from tests.git_repositories import ENVIRONMENT, commit, git
 
@@ -67,6 +69,17 @@ def test_commits_lie_on_local_branches_and_can_be_pushed_at_once(folder: Path) -
         git(folder / name, "remote", "set-url", "origin", str(folder / "server" / name))
         subprocess.run(line.split(), env=ENVIRONMENT, check=True, capture_output=True)
         assert branches(folder / "server" / name) == ["dev", "main", "stage"]
+
+
+def test_what_it_writes_is_valid_without_a_warning(folder: Path) -> None:
+    run(folder)
+    control_plane = folder / "control-plane"
+    git(folder, "clone", "--quiet", "--bare", str(control_plane), "plane.git")
+    source = f"https://github.com/acme/gitops={folder / 'gitops'}"
+    done = call_kalypso("validate", folder / "plane.git", "--source", source, "--output", "json")
+    document = json.loads(done.stdout)
+    found = [*document["problems"], *document["warnings"], *document["notes"]]
+    assert [entry["message"] for entry in found] == []
 
 
 def test_again_there_is_nothing_to_do(folder: Path) -> None:

@@ -1,0 +1,36 @@
+"""What we ship has no problems, warnings or notes, except for those that it acknowledges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import call_kalypso
+
+ROOT = Path(__file__).parents[2]
+NORTHLINE = "https://github.northline.example"
+SOURCES = {
+    f"{NORTHLINE}/passengers/departure-boards": "samples/apps/departure-boards",
+    f"{NORTHLINE}/rolling-stock/wheel-inspection": "samples/apps/wheel-inspection",
+    "https://github.com/acme/monitoring": "kalypso_actions/samples/monitoring/main",
+}
+
+
+@pytest.mark.parametrize(
+    ("folder", "acknowledged"),
+    [
+        ("samples/control-plane", []),
+        # The team registers hello-world in the course of the demo.
+        ("kalypso_actions/samples/control-plane", ["policy-workspace-unknown"] * 3),
+    ],
+)
+def test_samples(folder: str, acknowledged: list[str]) -> None:
+    branches = [ROOT / folder / name for name in ("main", "dev", "stage")]
+    sources = [f"--source={url}={ROOT / path}" for url, path in SOURCES.items()]
+    done = call_kalypso("validate", *branches, *sources, "--output", "json")
+    document = json.loads(done.stdout)
+    found = [*document["problems"], *document["warnings"], *document["notes"]]
+    assert [entry["message"] for entry in found] == []
+    assert [entry["code"] for entry in document["acknowledged"]] == acknowledged

@@ -1,0 +1,66 @@
+"""Real control planes have the findings of a list made by hand, each with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import call_kalypso
+from tests.conformance.real_control_planes import DATA, MICROSOFT, NEW, OLD
+
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"the real control planes are not here: {DATA} does not exist"
+)
+
+NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
+    OLD.name: {
+        ("environment-unreached", ".environments/stage.yaml"): (
+            "upstream names the next environment in a variable, not in an annotation"
+        ),
+        ("cluster-type-unselected", "cluster-types/west-us/small/small-cluster-type.yaml"): (
+            "the policies select size: large or restricted: true"
+        ),
+    },
+    NEW.name: {
+        ("environment-unreached", ".environments/stage.yaml"): "as above",
+        (
+            "cluster-type-unselected",
+            "cluster-types/east-us/restricted/centers/center-cluster-type.yaml",
+        ): "the policies that selected restricted: true are gone from dev",
+        (
+            "cluster-type-unselected",
+            "cluster-types/east-us/restricted/drones/drone-cluster-type.yaml",
+        ): "the same in dev; stage has no policy at all",
+        ("cluster-type-unselected", "cluster-types/west-us/small/small-cluster-type.yaml"): (
+            "the only policy of dev selects size: large"
+        ),
+        ("cluster-type-unselected", "cluster-types/west-us/large/large-cluster-type.yaml"): (
+            "stage has no policy at all"
+        ),
+    },
+}
+"""The notes by code and file, with why each is right.
+
+There is no warning: the registered Workloads have no target for stage, which has no policy, and all
+labels of configuration are those of cluster types.
+"""
+
+
+@pytest.mark.parametrize("data", [OLD, NEW], ids=lambda data: str(data.name))
+def test_only_what_is_so_is_said(data: Path) -> None:
+    sources = [
+        f"--source={MICROSOFT}/kalypso-{name}={data / name}" for name in ("app-src", "svc-src")
+    ]
+    places = sorted(data.glob("control-plane-*"))
+    done = call_kalypso("validate", *places, *sources, "--output", "json")
+    document = json.loads(done.stdout)
+    assert (document["problems"], document["warnings"]) == ([], [])
+    assert {*map(code_and_file, document["notes"])} == NOTES[data.name].keys()
+
+
+def code_and_file(entry: dict[str, Any]) -> tuple[str, str]:
+    return entry["code"], entry["where"]["path"]
