@@ -11,7 +11,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.onboarding import Consent
 from tests.commands.init import upstream
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
-from tests.conformance.test_real_control_planes import DATA
+from tests.conformance.real_control_planes import DATA
 
 
 def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> None:
