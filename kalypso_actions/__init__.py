@@ -2,4 +2,6 @@
 
 __version__ = "0.1.0"
 
-ISSUES_URL = "https://github.com/kalypso-actions/kalypso-actions/issues"
+PROJECT_URL = "https://github.com/kalypso-actions/kalypso-actions"
+
+ISSUES_URL = f"{PROJECT_URL}/issues"

@@ -20,6 +20,12 @@ Output = Annotated[Literal["text", "json"], typer.Option(help="The format of sta
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show notes, and each program started.")]
 
 
+LocalOutput = Annotated[
+    Literal["text", "json", "sarif"],
+    typer.Option(help="The format of standard output. sarif is for code scanning and editors."),
+]
+
+
 @contextmanager
 def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterator[None]:
     """With `json`, print an error that ends the run as the command's document."""

@@ -11,13 +11,16 @@ import typer
 from kalypso_actions import inputs
 from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
-from kalypso_actions.cli.output import Output, Verbose, errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
+from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
 from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.report.documents import Document, ProblemEntry, RenderDocument
+from kalypso_actions.report.documents import ProblemEntry, RenderDocument
+from kalypso_actions.report.local_summary import render_summary
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.render_report import print_render
+from kalypso_actions.report.terminal import Files
 
 
 def render(
@@ -82,29 +85,31 @@ def render(
         inputs.OnSourceFailure,
         typer.Option(help="For an unusable repository: take its last good commit, or block all."),
     ] = "last-good",
-    output: Output = "text",
+    output: LocalOutput = "text",
     verbose: Verbose = False,
 ) -> None:
     """Compute the GitOps tree of one environment."""
     options = dict(locals())
     named = options.pop("environment_option")
+    del options["output"]
 
-    def failed(problems: Sequence[Problem]) -> Document:
+    def failed(problems: Sequence[Problem]) -> RenderDocument:
         return RenderDocument(
             environment=environment or named, problems=ProblemEntry.all_of(problems)
         )
 
-    with errors_as_json(output, failed):
+    def print_text(document: RenderDocument, files: Files) -> None:
+        print_render(stdout(), document, files, verbose=verbose)
+        if out and not document.problems:
+            typer.echo(f"written to {out}")
+
+    forms = Forms("kalypso render", print_text, render_summary)
+    with errors_as_result(output, failed, forms):
         if environment and named not in {"", environment}:
             raise UsageError(f"two environments are named: {environment!r} and {named!r}")
         options["environment"] = environment or named
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
             document = run_render(given, local_context(progress, verbose=verbose))
-    if output == "json":
-        print_json(document)
-    else:
-        print_render(stdout(), document, files_at_hand(given.source), verbose=verbose)
-        if out and not document.problems:
-            typer.echo(f"written to {out}")
+    print_result(document, output, files_at_hand(given.source), forms)
     raise typer.Exit(1 if document.problems else 0)

@@ -8,13 +8,16 @@ from typing import Annotated
 import typer
 
 from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
-from kalypso_actions.cli.output import Output, Verbose, errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
+from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs import ValidateInputs
 from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.report.documents import Document, ProblemEntry, ValidateDocument
+from kalypso_actions.report.documents import ProblemEntry, ValidateDocument
+from kalypso_actions.report.local_summary import validate_summary
 from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import Files
 from kalypso_actions.report.validate_report import print_validate
 
 
@@ -28,21 +31,22 @@ def validate(
         ),
     ] = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
-    output: Output = "text",
+    output: LocalOutput = "text",
     verbose: Verbose = False,
 ) -> None:
     """Check all documents of branches: schemas, references, templates, names."""
-    options = {"places": places or [], "source": source, "output": output, "verbose": verbose}
+    options = {"places": places or [], "source": source, "verbose": verbose}
 
-    def failed(problems: Sequence[Problem]) -> Document:
+    def failed(problems: Sequence[Problem]) -> ValidateDocument:
         return ValidateDocument(problems=ProblemEntry.all_of(problems))
 
-    with errors_as_json(output, failed):
+    def print_text(document: ValidateDocument, files: Files) -> None:
+        print_validate(stdout(), document, files, verbose=verbose)
+
+    forms = Forms("kalypso validate", print_text, validate_summary)
+    with errors_as_result(output, failed, forms):
         given = checked_inputs(ValidateInputs, options)
         with ProgressDisplay(stderr(), "validating") as progress:
             document = run_validate(given, local_context(progress, verbose=verbose))
-    if output == "json":
-        print_json(document)
-    else:
-        print_validate(stdout(), document, files_at_hand(given.source), verbose=verbose)
+    print_result(document, output, files_at_hand(given.source), forms)
     raise typer.Exit(1 if document.problems else 0)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kalypso_actions.clients.git.files import GitFiles
-from kalypso_actions.clients.git.local import GitRepository, is_repository
+from kalypso_actions.clients.git.local import GitRepository, enclosing_clone, is_repository
 from kalypso_actions.clients.git.urls import is_path
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.urls import repository_key
+from kalypso_actions.model.urls import name_in, repository_key
 
 MAX_BYTES = 1024 * 1024
 """Larger files are not read for one line."""
@@ -41,6 +41,30 @@ class FilesAtHand:
     def text(self, where: Location) -> str:
         """Return the content of a location's file; "" if it is not on this machine."""
         return self._read(where)[1]
+
+    def path_in_clone(self, where: Location, repository: str = "") -> str:
+        """Return the path of a location's file in the clone that contains it; "" without one.
+
+        With `repository` (owner/name), the clone must have it among its remotes.
+        """
+        path = self.path(where)
+        clone = enclosing_clone(Path(path).parent) if path else None
+        if clone is None:
+            return ""
+        if repository and not self._is_clone_of(clone, repository):
+            return ""
+        return Path(path).resolve().relative_to(clone.resolve()).as_posix()
+
+    def is_in_clone(self, where: Location, repository: str) -> bool:
+        """Whether a location is in a commit of a clone of this repository (owner/name)."""
+        folder = self._folder(where.repository) if where.commit else None
+        return folder is not None and self._is_clone_of(folder, repository)
+
+    def _is_clone_of(self, folder: Path, repository: str) -> bool:
+        if not is_repository(folder):
+            return False
+        urls = GitRepository(folder, self._programs).remotes()
+        return repository.lower() in {name_in(url).lower() for url in urls}
 
     def _read(self, where: Location) -> tuple[str, str]:
         key = (where.repository, where.commit, where.path)

@@ -97,6 +97,7 @@ def assignment_issue(item: FailingAssignment, environment: str, run_url: str) ->
         _problems([item.failure]),
         BLOCKED,
         run_url,
+        failure=_problems([item.failure], linked=False),
     )
 
 
@@ -128,6 +129,7 @@ def registration_issue(
         "Until this is solved, its last good commit is used, or its targets' folders stay "
         "unchanged.",
         run_url,
+        failure=_problems(problems, linked=False),
     )
 
 
@@ -187,25 +189,38 @@ def _is_settled(
 
 
 def _issue(
-    title: str, mark: tuple[str, str], content: str, note: str, run_url: str
+    title: str,
+    mark: tuple[str, str],
+    content: str,
+    note: str,
+    run_url: str,
+    *,
+    failure: str = "",
 ) -> FailureIssue:
-    digest = hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    """Make an issue; `failure` identifies the failure if `content` also has passing details."""
+    identity = (failure or content).encode("utf-8", "backslashreplace")
+    digest = hashlib.sha256(identity).hexdigest()[:16]
     first = markdown.marker(*mark, content=digest)
     run = f"_Found by {markdown.link('this run', run_url)}._" if run_url else ""
     return FailureIssue(title, "\n\n".join(filter(None, [f"{first}\n{content}", note, run])))
 
 
-def _problems(problems: Sequence[Problem]) -> str:
-    return "\n\n".join(map(_problem, ProblemEntry.all_of(problems)))
+def _problems(problems: Sequence[Problem], *, linked: bool = True) -> str:
+    entries = ProblemEntry.all_of(problems)
+    return "\n\n".join(_problem(entry, linked=linked) for entry in entries)
 
 
-def _problem(entry: ProblemEntry) -> str:
+def _problem(entry: ProblemEntry, *, linked: bool) -> str:
+    """Format a problem; `linked`: with the page of its line, at the commit of this run."""
     lines = [markdown.block(entry.message.strip("\n"))]
     if entry.advice:
         lines.append(f"→ {markdown.text(entry.advice)}")
     if entry.where:
         line = f":{entry.where.line}" if entry.where.line else ""
         place = f"{entry.where.path}{line}" if entry.where.path else ""
-        file = f"{markdown.code(place)} in " if place else ""
-        lines.append(f"See {file}{markdown.code(entry.where.repository)}.")
+        url = markdown.permalink(entry.where) if linked else ""
+        file = markdown.code(place) if place else ""
+        name = f"[{file}]({url})" if url else file
+        repository = markdown.code(entry.where.repository)
+        lines.append(f"See {name} in {repository}." if name else f"See {repository}.")
     return "\n\n".join(lines)

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final
+from urllib.parse import quote
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.identity import MARK
@@ -25,6 +26,9 @@ NO_LINK: Final = "\u200b"
 
 HOST: Final = re.compile(r"^https?://[^/]+/(?=[^/]+/[^/])")
 """The part before `owner/name` in the URL of a repository."""
+
+ON_GITHUB: Final = re.compile(r"https?://[^/\s<>()@]+/[\w.-]+/[\w.-]+")
+"""The URL of a repository whose files have pages as on GitHub: `owner/name` on a server."""
 
 MARKUP: Final = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])|\[(?P<linked>(?:[^\]\\]|\\.)*)\]\([^)]*\)|`+|\u200b"
@@ -137,12 +141,26 @@ def _finding(entry: ProblemEntry) -> str:
 
 
 def _place(where: Where) -> str:
-    """Format file and repository; an https URL is shortened to `owner/name`."""
+    """Format file and repository; an https URL is shortened to `owner/name`.
+
+    A file of a commit is a link to its line, which stays when the file changes.
+    """
     repository = HOST.sub("", where.repository)
     if not where.path:
         return code(repository)
     line = f":{where.line}" if where.line else ""
-    return f"{code(where.path + line)} in {code(repository)}"
+    file = code(where.path + line)
+    url = permalink(where)
+    return f"{f'[{file}]({url})' if url else file} in {code(repository)}"
+
+
+def permalink(where: Where) -> str:
+    """Return the page of a line of a file at a commit; "" for other repositories than GitHub's."""
+    repository = where.repository.removesuffix(".git")
+    if not (where.commit and where.path and ON_GITHUB.fullmatch(repository)):
+        return ""
+    path = quote(where.path, errors="surrogateescape")
+    return f"{repository}/blob/{where.commit}/{path}{f'#L{where.line}' if where.line else ''}"
 
 
 def _on_one_line(content: str) -> str:

@@ -12,10 +12,15 @@ from kalypso_actions.report.escaping import escape_log_line
 
 def print_position(console: Console, entry: PositionEntry) -> None:
     """Print the commit, its subject, and how far main is ahead."""
+    console.print(Text(escape_log_line(position_text(entry))), soft_wrap=True)
+
+
+def position_text(entry: PositionEntry) -> str:
+    """Say which commit an environment has, and how far the branch is ahead."""
     line = f"{entry.environment} has {entry.branch} at {entry.commit[:7]}"
     if entry.subject:
         line += f" ({entry.subject})"
-    console.print(Text(escape_log_line(f"{line}: {distance(entry)}")), soft_wrap=True)
+    return f"{line}: {distance(entry)}"
 
 
 def distance(entry: PositionEntry) -> str:

@@ -29,6 +29,7 @@ class JobContext:
     event: Mapping[str, Any] = field(default_factory=dict, repr=False)
     actor: str = ""
     attempt: int = 1
+    server_url: str = ""
     run_url: str = ""
 
     @property
@@ -54,6 +55,7 @@ def read_job_context(environment: Mapping[str, str]) -> JobContext:
         event=_event(environment.get("GITHUB_EVENT_PATH", "")),
         actor=environment.get("GITHUB_ACTOR", ""),
         attempt=int(environment.get("GITHUB_RUN_ATTEMPT") or 1),
+        server_url=server,
         run_url=f"{server}/{repository}/actions/runs/{run_id}" if run_id else "",
     )
 

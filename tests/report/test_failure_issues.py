@@ -142,3 +142,16 @@ def test_which_are_settled(title: str, is_closed: bool) -> None:
 
     assert settled(known, "dev", wanted, is_unknown) == (tuple(known) if is_closed else ())
     assert settled([issue(title, state="closed")], "dev", wanted, is_unknown) == ()
+
+
+def test_the_line_is_a_link_that_stays_and_no_reason_to_write_again() -> None:
+    def at(commit: str) -> FailureIssue:
+        where = Location("https://git.test/acme/fleet", "large.yaml", 3, commit=commit)
+        return assignment_issue(FailingAssignment("a", "b", Problem("no", where)), "dev", RUN)
+
+    first, second = at("1" * 40), at("2" * 40)
+    url = f"https://git.test/acme/fleet/blob/{'1' * 40}/large.yaml#L3"
+    assert f"See [`large.yaml:3`]({url}) in `https://git.test/acme/fleet`." in first.body
+    written = issue(first.title, first.body)
+    assert as_written(second, [written]) == first.body
+    assert as_written(at(""), [written]) == first.body

@@ -151,3 +151,20 @@ def test_a_finding_says_in_which_file_of_which_repository(
     entry = ProblemEntry(message="it fails", where=where, advice="mend it")
     said = f"**Problems**\n\n- {shown} — it fails<br>→ mend it"
     assert markdown.findings((), [entry]) == said
+
+
+@pytest.mark.parametrize(
+    ("repository", "path", "expected"),
+    [
+        ("https://git.test/acme/fleet.git", "a b/(c).yaml", "https://git.test/acme/fleet/blob/1/a%20b/%28c%29.yaml#L3"),
+        ("https://dev.azure.com/org/project/_git/repo", "a.yaml", ""),
+        ("https://user@git.test/acme/fleet", "a.yaml", ""),
+        ("git@git.test:acme/fleet", "a.yaml", ""),
+        ("../fleet", "a.yaml", ""),
+        ("https://git.test/acme/fleet", "", ""),
+    ],
+)  # fmt: skip
+def test_permalinks(repository: str, path: str, expected: str) -> None:
+    where = Where(repository=repository, path=path, line=3, commit="1")
+    assert markdown.permalink(where) == expected
+    assert markdown.permalink(where.model_copy(update={"commit": ""})) == ""

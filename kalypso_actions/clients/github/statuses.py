@@ -103,11 +103,14 @@ def query_of_commits(count: int) -> str:
     )
 
 
-def post(github: GitHub, repository: str, commit: str, status: CommitStatus) -> bool:
+def post(
+    github: GitHub, repository: str, commit: str, status: CommitStatus, *, run_url: str = ""
+) -> bool:
     """Post a status unless the latest one of its context is equal; return whether it was posted.
 
     A long description is truncated. A status that a proxy delivers twice is there twice, and the
-    latest counts. Raises GitHubError, and KalypsoError for a context that is too long.
+    latest counts. `run_url` becomes the link of a new status; another link is no reason to post an
+    equal one. Raises GitHubError, and KalypsoError for a context that is too long.
     """
     if len(status.context) > length_limits.STATUS_CONTEXT:
         raise KalypsoError(
@@ -121,10 +124,13 @@ def post(github: GitHub, repository: str, commit: str, status: CommitStatus) -> 
 
     def find() -> CommitStatus | None:
         current = latest(github, repository, commit).get(new.context.lower())
-        return current if current and replace(current, context=new.context) == new else None
+        if current is None:
+            return None
+        link = new.target_url if run_url else current.target_url
+        return current if replace(current, context=new.context, target_url=link) == new else None
 
     def write() -> CommitStatus:
-        _send(github, repository, commit, new)
+        _send(github, repository, commit, replace(new, target_url=run_url or new.target_url))
         return new
 
     return idempotent_writes.write_if_absent(github, find, write)[1]

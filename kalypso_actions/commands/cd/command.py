@@ -164,5 +164,6 @@ def _post_unless_deployed(context: CommandContext, commit: str, status: CommitSt
 
 
 def _post(context: CommandContext, commit: str, status: CommitStatus) -> None:
-    if statuses.post(context.github, context.control_plane, commit, status):
+    run_url = context.runtime.job.run_url
+    if statuses.post(context.github, context.control_plane, commit, status, run_url=run_url):
         context.runtime.log(f"{commit[:7]}: {status.context}: {status.description}")

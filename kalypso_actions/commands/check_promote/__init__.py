@@ -6,6 +6,7 @@ watch            read the branches and the clusters' reports again and again
 followed_branch  one GitOps branch while the run waits for its clusters
 branch_tree      the head of a GitOps branch, and the tree of a commit
 status           the deployment status of the promoted commit
+progress_log     the log of the waiting: what changed since the last look
 """
 
 from kalypso_actions.commands.check_promote.command import check_promote

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from kalypso_actions.commands.check_promote.progress_log import ProgressLog
 from kalypso_actions.commands.check_promote.status import DeploymentStatus
 from kalypso_actions.commands.check_promote.verify_request import (
     VerifiedRequest,
@@ -173,12 +174,13 @@ def _wait(
     """
     runtime = context.runtime
     longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
+    progress = ProgressLog(runtime.log)
     while True:
         reports = watch.read_reports()
         superseded = watch.read_branches()
         observation = watch.observe(reports, started)
         if reports:
-            runtime.log(observation.progress())
+            progress.look(observation, runtime.now())
         if superseded:
             return _superseded(inputs, superseded, observation)
         left = started + inputs.timeout - runtime.now()

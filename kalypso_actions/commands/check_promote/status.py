@@ -32,7 +32,8 @@ class DeploymentStatus:
         github, repository = self._context.github, self._context.control_plane
         latest = statuses.latest(github, repository, promoted_commit).get(status.context.lower())
         if not is_deployed(latest):
-            statuses.post(github, repository, promoted_commit, status)
+            run_url = self._context.runtime.job.run_url
+            statuses.post(github, repository, promoted_commit, status, run_url=run_url)
 
     @contextmanager
     def failure_of_run(self) -> Iterator[None]:

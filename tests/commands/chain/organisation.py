@@ -248,6 +248,16 @@ class Organisation:
                 if one.commit == commit
             }
 
+    def run_page(self) -> str:
+        """Return the page of the job's run."""
+        return f"{self.url()}/actions/runs/{RUN}"
+
+    def status_links(self, commit: str) -> set[str]:
+        """Return the links of all statuses of a commit; "" for a status without one."""
+        with self.sandbox.lock:
+            every = self.sandbox.repository(CONTROL_PLANE).statuses
+            return {one.target_url or "" for one in every if one.commit == commit}
+
     def status_history(self, commit: str) -> list[tuple[str, str]]:
         """Return context and description of all statuses of a commit, oldest first.
 

@@ -48,6 +48,7 @@ def test_with_compliant_clusters_the_commit_goes_on(acme: Organisation) -> None:
     ]
     assert acme.status_history(commit) == [(DEV, "Deploying"), (DEV, "Deployed")]
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert acme.status_links(commit) == {acme.run_page()}
     assert acme.dispatches() == [cd_of(commit)]
     assert outcome.summary.startswith("## kalypso check-promote: deployed to `dev`\n")
     assert "Started: [stage](" in outcome.summary
@@ -126,7 +127,11 @@ def test_clusters_are_waited_for(acme: Organisation) -> None:
     # The health check of the commit before ends first, after 70 seconds.
     assert 105 <= (acme.clock() - began).total_seconds() < 120
     progress = [line for line in acme.logged if line.startswith("compliant")]
-    assert progress == ["compliant 1/2, progressing 1"] * 7 + ["compliant 2/2"]
+    assert progress == ["compliant 1/2, progressing 1", "compliant 2/2"]
+    changes = [line for line in acme.logged if "→" in line]
+    assert len(changes) == 1
+    assert changes[0].startswith("  ")
+    assert changes[0].endswith(": progressing → compliant")
 
 
 def test_a_failing_cluster_stops_the_commit(acme: Organisation) -> None:

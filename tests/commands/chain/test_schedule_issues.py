@@ -53,7 +53,9 @@ def test_a_failing_assignment_blocks_and_is_told_by_an_issue(acme: Organisation)
     body = issue["body"]
     assert body.startswith("<!-- kalypso:v1 kind=assignment environment=dev content=")
     assert '```\nTemplate.scheduler.kalypso.io "nowhere" not found\n```' in body
-    assert "See `cluster-types/large.yaml:1` in " in body
+    page = f"/blob/{acme.head('dev')}/cluster-types/large.yaml#L"
+    assert "See [`cluster-types/large.yaml:" in body
+    assert page in body
     assert acme.run_url in body
     acme.forget()
     blocked(acme)

@@ -1,0 +1,51 @@
+"""The log of check-promote while it waits: what changed since the last look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from kalypso_actions.commands.check_promote.watch import Observation
+from kalypso_actions.compliance import Cluster
+
+MOST_CLUSTERS: Final = 20
+"""Clusters that one look names."""
+
+SILENCE: Final = timedelta(minutes=5)
+"""After this time, the numbers are repeated, so that the run does not seem to hang."""
+
+
+class ProgressLog:
+    """Logs the numbers and the clusters that changed; the first look logs numbers alone."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        self._log = log
+        self._numbers = ""
+        self._states: Mapping[tuple[str, str], str] = {}
+        self._logged_at: datetime | None = None
+
+    def look(self, observation: Observation, now: datetime) -> None:
+        """Log a look at the clusters, if it differs from the last one."""
+        states = {(one.id, one.cluster_type): one.state for one in observation.clusters}
+        changed = [
+            cluster
+            for cluster in observation.clusters
+            if self._states
+            and self._states.get((cluster.id, cluster.cluster_type)) != cluster.state
+        ]
+        numbers = observation.progress()
+        is_silent = self._logged_at is None or now - self._logged_at >= SILENCE
+        if changed or numbers != self._numbers or is_silent:
+            self._log(numbers)
+            self._log_clusters(changed)
+            self._logged_at = now
+        self._numbers, self._states = numbers, states
+
+    def _log_clusters(self, changed: Sequence[Cluster]) -> None:
+        for cluster in changed[:MOST_CLUSTERS]:
+            before = self._states.get((cluster.id, cluster.cluster_type), "new")
+            reason = f": {cluster.reason}" if cluster.reason else ""
+            self._log(f"  {cluster.name}: {before} → {cluster.state}{reason}")
+        if len(changed) > MOST_CLUSTERS:
+            self._log(f"  … and {len(changed) - MOST_CLUSTERS} more")

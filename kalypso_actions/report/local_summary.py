@@ -1,0 +1,47 @@
+"""The step summaries of `validate` and `render` in a job."""
+
+from __future__ import annotations
+
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report import markdown
+from kalypso_actions.report.change_counts import change_counts
+from kalypso_actions.report.documents import RenderDocument, ValidateDocument
+from kalypso_actions.report.positions import position_text
+
+
+def validate_summary(document: ValidateDocument) -> str:
+    """Return the summary of validate."""
+    headline = (
+        f"{counted(len(document.problems), 'problem')}, "
+        f"{counted(len(document.warnings), 'warning')}"
+    )
+    checked = (
+        f"{counted(document.documents, 'document')} of "
+        f"{counted(len(document.sources), 'branch', 'branches')}."
+    )
+    parts = [
+        f"## kalypso validate: {headline}",
+        " ".join([checked, *(f"{markdown.text(position_text(main))}." for main in document.main)]),
+        markdown.findings(document.warnings, document.problems),
+        markdown.notes(document.notes),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def render_summary(document: RenderDocument) -> str:
+    """Return the summary of render."""
+    name = markdown.text(document.environment)
+    if document.problems:
+        headline = f"{name} has {counted(len(document.problems), 'problem')}"
+    else:
+        headline = f"{name} has {counted(len(document.assignments), 'assignment')}"
+    facts = [f"Manifests: {change_counts(document.changes, with_unchanged=True)}."]
+    if document.main:
+        facts.insert(0, f"{markdown.text(position_text(document.main))}.")
+    parts = [
+        f"## kalypso render: {headline}",
+        " ".join(facts),
+        markdown.findings(document.warnings, document.problems),
+        markdown.notes(document.notes),
+    ]
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,89 @@
+"""Findings in SARIF 2.1.0, the format of code scanning and of editors.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+https://docs.github.com/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from kalypso_actions import PROJECT_URL, __version__
+from kalypso_actions.problem_codes import CODES
+from kalypso_actions.report.documents import ProblemEntry, Where
+
+Level = Literal["error", "warning"]
+
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+UNCLASSIFIED: Final = "unclassified"
+"""The rule of problems without a code, such as failures of other systems."""
+
+
+def sarif(
+    findings: Sequence[tuple[Level, Iterable[ProblemEntry]]], path_of: Callable[[Where], str]
+) -> str:
+    """Format findings by level.
+
+    `path_of` returns the path of a file in the repository at hand, "" for files elsewhere.
+    """
+    entries = [(level, entry) for level, group in findings for entry in group]
+    rules = list(dict.fromkeys(entry.code or UNCLASSIFIED for _, entry in entries))
+    run = {
+        "tool": {
+            "driver": {
+                "name": "kalypso",
+                "version": __version__,
+                "informationUri": PROJECT_URL,
+                "rules": [_rule(name) for name in rules],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            _result(level, entry, rules.index(entry.code or UNCLASSIFIED), path_of)
+            for level, entry in entries
+        ],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(name: str) -> dict[str, Any]:
+    code = CODES.get(name)
+    if code is None:
+        return {"id": name}
+    return {
+        "id": name,
+        "shortDescription": {"text": code.cause},
+        "help": {"text": code.repair},
+        "defaultConfiguration": {"level": code.level},
+    }
+
+
+def _result(
+    level: Level, entry: ProblemEntry, index: int, path_of: Callable[[Where], str]
+) -> dict[str, Any]:
+    text = f"{entry.message.strip()}\n{entry.advice}" if entry.advice else entry.message.strip()
+    result: dict[str, Any] = {
+        "ruleId": entry.code or UNCLASSIFIED,
+        "ruleIndex": index,
+        "level": level,
+        "message": {"text": text},
+    }
+    if entry.where and entry.where.path:
+        result["locations"] = [{"physicalLocation": _place(entry.where, path_of)}]
+    elif entry.where:
+        result["message"]["text"] = f"{entry.where.repository}: {text}"
+    return result
+
+
+def _place(where: Where, path_of: Callable[[Where], str]) -> dict[str, Any]:
+    path = quote(path_of(where) or where.path, errors="surrogateescape")
+    uri = path if path_of(where) or "://" not in where.repository else f"{where.repository}/{path}"
+    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if where.line:
+        place["region"] = {"startLine": where.line}
+        if where.column:
+            place["region"]["startColumn"] = where.column
+    return place

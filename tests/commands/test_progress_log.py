@@ -1,0 +1,65 @@
+"""The log of check-promote: clusters that changed since the last look."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from kalypso_actions.commands.check_promote.progress_log import MOST_CLUSTERS, ProgressLog
+from kalypso_actions.commands.check_promote.watch import Observation
+from kalypso_actions.compliance import Cluster
+from kalypso_actions.compliance.clusters import ClusterState
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def observation(*states: ClusterState) -> Observation:
+    clusters = (
+        Cluster(f"/clusters/c{number}", "large", state, "why" if state == "failed" else "", "")
+        for number, state in enumerate(states)
+    )
+    return Observation(clusters=tuple(clusters))
+
+
+def logged(*looks: Observation, seconds: int = 15) -> list[str]:
+    lines: list[str] = []
+    progress = ProgressLog(lines.append)
+    for number, look in enumerate(looks):
+        progress.look(look, NOON + timedelta(seconds=number * seconds))
+    return lines
+
+
+def test_each_look_names_what_changed() -> None:
+    assert logged(
+        observation("progressing", "progressing"),
+        observation("compliant", "progressing"),
+        observation("compliant", "progressing"),
+        observation("compliant", "failed"),
+        observation("compliant", "failed", "compliant"),
+    ) == [
+        "compliant 0/2, progressing 2",
+        "compliant 1/2, progressing 1",
+        "  c0: progressing → compliant",
+        "compliant 1/2, failed 1",
+        "  c1: progressing → failed: why",
+        "compliant 2/3, failed 1",
+        "  c2: new → compliant",
+    ]
+
+
+def test_two_clusters_that_change_places_are_named() -> None:
+    lines = logged(observation("compliant", "progressing"), observation("progressing", "compliant"))
+    assert lines[2:] == ["  c0: compliant → progressing", "  c1: progressing → compliant"]
+
+
+def test_the_numbers_are_repeated_from_time_to_time() -> None:
+    same = [observation("progressing")] * 6
+    assert logged(*same, seconds=60) == ["compliant 0/1, progressing 1"] * 2
+
+
+def test_not_too_many_clusters_are_named() -> None:
+    many = MOST_CLUSTERS + 5
+    before: list[ClusterState] = ["progressing"] * many
+    after: list[ClusterState] = ["compliant"] * many
+    lines = logged(observation(*before), observation(*after))
+    assert lines[-1] == "  … and 5 more"
+    assert len(lines) == 2 + MOST_CLUSTERS + 1
