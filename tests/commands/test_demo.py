@@ -133,6 +133,7 @@ def test_no_log_holds_a_secret(played: Played) -> None:
         assert [secret for secret in secrets if secret in text] == [], file
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 def test_nobody_else_may_look_into_the_folder(played: Played) -> None:
     folder = Path(played.document.dir)
