@@ -80,6 +80,8 @@ def validate_branches(
     for branch in branches:
         for check in (_duplicates, _misplaced_workloads, _templates, _policies, _schemas):
             diagnostics.problems += check(branch)
+        for template in branch.of(kinds.Template):
+            diagnostics.warnings += rendering.unknown_fields(template)
         for config_map in branch.of(kinds.ConfigMap):
             diagnostics.problems += config_map_problems(config_map)
             diagnostics.warnings += config_map_warnings(config_map)

@@ -24,7 +24,7 @@ from kalypso_actions.fleet_checks.configuration import check_configuration
 from kalypso_actions.fleet_checks.policies import check_policies
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.fleet_checks.targets import check_targets
-from kalypso_actions.fleet_checks.templates import unknown_types, wrong_types
+from kalypso_actions.fleet_checks.templates import misspelled_fields, unknown_types, wrong_types
 
 __all__ = [
     "Acknowledgements",
@@ -47,6 +47,7 @@ def check_fleet(view: FleetView) -> Diagnostics:
     for scope in view.scopes:
         diagnostics.problems += unknown_types(scope.fleet.templates)
         diagnostics.warnings += wrong_types(scope)
+        diagnostics.warnings += misspelled_fields(scope)
     diagnostics.warnings += check_configuration(view)
     return Diagnostics(
         list(dict.fromkeys(diagnostics.problems)),

@@ -8,6 +8,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.fleet_checks.scope import FleetScope
 from kalypso_actions.model.kinds import TEMPLATE_TYPES, Template
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.rendering import unknown_fields
 
 
 def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
@@ -22,6 +23,14 @@ def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
                 f"{suggestion}Types: {', '.join(TEMPLATE_TYPES)}",
                 "template-type-unknown",
             )
+
+
+def misspelled_fields(scope: FleetScope) -> Iterator[Problem]:
+    """Report the fields of Templates that no target has, if all targets are known."""
+    if not scope.may_have_more_targets():
+        keys = {key for target in scope.all_targets for key in target.manifests}
+        for template in scope.fleet.templates:
+            yield from unknown_fields(template, keys)
 
 
 def wrong_types(scope: FleetScope) -> Iterator[Problem]:

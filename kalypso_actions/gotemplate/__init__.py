@@ -28,6 +28,7 @@ from kalypso_actions.gotemplate.errors import TemplateError
 from kalypso_actions.gotemplate.execution import State
 from kalypso_actions.gotemplate.expressions import Names
 from kalypso_actions.gotemplate.parser import parse_trees
+from kalypso_actions.gotemplate.root_fields import RootField, root_fields
 from kalypso_actions.gotemplate.text import byte_length, normal
 from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
 
@@ -38,9 +39,11 @@ __all__ = [
     "FunctionError",
     "LimitError",
     "Limits",
+    "RootField",
     "Template",
     "TemplateError",
     "parse",
+    "root_fields",
 ]
 
 

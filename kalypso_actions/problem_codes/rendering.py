@@ -81,4 +81,16 @@ metadata:
 """,
         "Give the target, the workload or the cluster type a shorter name.",
     ),
+    ProblemCode(
+        "template-field-unknown",
+        "warning",
+        "A Go template names a field that no assignment has. It fails once an assignment "
+        "reaches it.",
+        """\
+manifests:
+  - |
+    name: {{ .Wrkload }}
+""",
+        "Correct the name; the advice has the nearest one.",
+    ),
 )

@@ -7,6 +7,7 @@ jinja/                Jinja2 templates, by annotation
 functions.py          Kalypso's own template functions, in addition to sprig's
 hashing.py            `hash`
 builtin_config.py     configuration files without a Template, as old control planes have them
+unknown_fields.py     fields that no assignment has
 renderer.py           which Template goes into which file, and how manifests are joined
 """
 
@@ -24,6 +25,7 @@ from kalypso_actions.rendering.renderer import (
     render_template,
     template_faults,
 )
+from kalypso_actions.rendering.unknown_fields import unknown_fields
 
 __all__ = [
     "Excerpt",
@@ -38,4 +40,5 @@ __all__ = [
     "namespace_of",
     "render_template",
     "template_faults",
+    "unknown_fields",
 ]

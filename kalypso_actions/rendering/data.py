@@ -19,6 +19,22 @@ from kalypso_actions.rendering.functions import to_template_value
 
 DATA_TYPE = Type("struct", "scheduler.dataType")
 
+FIELDS = (
+    "DeploymentTargetName",
+    "Namespace",
+    "Environment",
+    "Workspace",
+    "Workload",
+    "Labels",
+    "Manifests",
+    "ClusterType",
+    "ConfigData",
+    "Repo",
+    "Branch",
+    "Path",
+)
+"""What a template can name after the first dot."""
+
 _OLD_NAMES = {"Repo": "repo", "Branch": "branch", "Path": "path"}
 """Fields that the first templates used; now they are `.Manifests.repo` and so on."""
 

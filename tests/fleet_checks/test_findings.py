@@ -30,6 +30,8 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/config.yaml", "platform-config", "plattform-config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="plattform-config"),
         pytest.param("dev/schema.yaml", "cluster-type: edge", "cluster-type: egde", "schema-unmatched", "dev/schema.yaml:6", "did you mean cluster-type: edge?", id="schema's label"),
         pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:1", "add spec.workspace", id="no workspace"),
+        pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namspace }}", "template-field-unknown", "main/templates.yaml:18", "did you mean .Namespace?", id="field of a Template"),
+        pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Manifests.brnch }}", "template-field-unknown", "main/templates.yaml:18", "did you mean .Manifests.branch?", id="key of manifests"),
         pytest.param("app/workload.yaml", "environment: dev", "environment: devv", "target-environment-unknown", "app/workload.yaml:8", "did you mean dev? Environments: dev, stage", id="target's environment"),
     ],
 )  # fmt: skip
