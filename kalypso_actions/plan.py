@@ -40,6 +40,7 @@ class PlanOptions:
     config_file: Literal["current", "legacy"] = "current"
     on_failure: Literal["block", "keep"] = "block"
     on_source_failure: Literal["last-good", "block"] = "last-good"
+    missing_values: Literal["warning", "error"] = "warning"
     max_removal_percent: int = MAX_REMOVAL_PERCENT
 
 
@@ -119,6 +120,10 @@ def make_plan(
     )
     planned = tuple(_render_all(fleet, schedule, renderer, options, folders, progress))
     failed = [item for item in planned if item.failure]
+    written = [
+        (item.assignment, folders[item.assignment.folder]) for item in planned if not item.failure
+    ]
+    findings.warnings += rendering.missing_values(written, fleet.templates)
 
     cluster_types = tuple(cluster_type.name for cluster_type in fleet.cluster_types)
     preserved = gitops.preserved_folders(snapshot, [item.assignment.folder for item in failed])
@@ -221,6 +226,9 @@ def _render_all(
         config = platform_config.config_of(assignment)
         namespace = rendering.namespace_of(assignment, fleet.environment, layout)
         outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
+        if options.missing_values == "error" and not isinstance(outcome, rendering.Failure):
+            rendered = assignment, outcome
+            outcome = rendering.missing_value_failure(rendered, fleet.templates) or outcome
         if isinstance(outcome, rendering.Failure):
             yield PlannedAssignment(assignment, namespace, config, (), outcome)
         else:

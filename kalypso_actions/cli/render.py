@@ -85,6 +85,10 @@ def render(
         inputs.OnSourceFailure,
         typer.Option(help="For an unusable repository: take its last good commit, or block all."),
     ] = "last-good",
+    missing_values: Annotated[
+        inputs.MissingValues,
+        typer.Option(help="What <no value> in a rendered file is."),
+    ] = "warning",
     output: LocalOutput = "text",
     verbose: Verbose = False,
 ) -> None:

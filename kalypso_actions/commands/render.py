@@ -136,6 +136,7 @@ def _options(inputs: RenderInputs) -> PlanOptions:
         config_file=inputs.config_file,
         on_failure=inputs.on_failure,
         on_source_failure=inputs.on_source_failure,
+        missing_values=inputs.missing_values,
     )
 
 

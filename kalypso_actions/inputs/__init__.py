@@ -22,6 +22,7 @@ from kalypso_actions.inputs.paths import PathAtBranch, Source, split_branch
 from kalypso_actions.inputs.values import (
     ConfigFile,
     Inputs,
+    MissingValues,
     NamespaceScheme,
     OnFailure,
     OnSourceFailure,
@@ -30,6 +31,7 @@ from kalypso_actions.inputs.values import (
 __all__ = [
     "ConfigFile",
     "Inputs",
+    "MissingValues",
     "NamespaceScheme",
     "OnFailure",
     "OnSourceFailure",

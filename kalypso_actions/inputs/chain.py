@@ -23,6 +23,7 @@ from kalypso_actions.inputs.values import (
     Flag,
     Inputs,
     List,
+    MissingValues,
     NamespaceScheme,
     Number,
     OnFailure,
@@ -97,6 +98,10 @@ class PlanInputs(ChainInputs):
             description="For an unusable registered repository: use its last-good commit, or block."
         ),
     ] = "last-good"
+    missing_values: Annotated[
+        MissingValues,
+        Field(description="What <no value> in a rendered file is: warning or error."),
+    ] = "warning"
 
 
 EnvironmentInput = Annotated[

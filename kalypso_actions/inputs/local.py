@@ -14,6 +14,7 @@ from kalypso_actions.inputs.values import (
     ConfigFile,
     EnvironmentName,
     Inputs,
+    MissingValues,
     NamespaceScheme,
     OnFailure,
     OnSourceFailure,
@@ -34,6 +35,7 @@ class RenderInputs(Inputs):
     config_file: ConfigFile = "current"
     on_failure: OnFailure = "block"
     on_source_failure: OnSourceFailure = "last-good"
+    missing_values: MissingValues = "warning"
 
     @model_validator(mode="after")
     def _at_most_one_control_plane(self) -> RenderInputs:

@@ -93,4 +93,17 @@ manifests:
 """,
         "Correct the name; the advice has the nearest one.",
     ),
+    ProblemCode(
+        "template-no-value",
+        "warning",
+        "A rendered file has `<no value>`: a Go template names a key that the configuration, "
+        "the labels or the manifests of an assignment do not have.",
+        """\
+manifests:
+  - |
+    region: {{ .ConfigData.REGOIN }}
+""",
+        'Add the value, correct the name, or write `{{ .ConfigData.REGION | default "west" '
+        "}}`. With `missing-values: error`, the assignment fails.",
+    ),
 )

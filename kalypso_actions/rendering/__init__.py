@@ -7,12 +7,14 @@ jinja/                Jinja2 templates, by annotation
 functions.py          Kalypso's own template functions, in addition to sprig's
 hashing.py            `hash`
 builtin_config.py     configuration files without a Template, as old control planes have them
+missing_values.py     `<no value>` in files
 unknown_fields.py     fields that no assignment has
 renderer.py           which Template goes into which file, and how manifests are joined
 """
 
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_actions.rendering.missing_values import missing_value_failure, missing_values
 from kalypso_actions.rendering.renderer import (
     Excerpt,
     Failure,
@@ -37,6 +39,8 @@ __all__ = [
     "is_builtin_config",
     "join_manifests",
     "missing_template_advice",
+    "missing_value_failure",
+    "missing_values",
     "namespace_of",
     "render_template",
     "template_faults",

@@ -102,6 +102,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,
         on_source_failure=inputs.on_source_failure,
+        missing_values=inputs.missing_values,
     )
     checks = EnvironmentChecks(context, reader, options, commit, lambda: _before(context, commit))
     checked = []

@@ -114,6 +114,7 @@ def _options(inputs: ScheduleInputs) -> PlanOptions:
         config_file=inputs.config_file,
         on_failure=inputs.on_failure,
         on_source_failure=inputs.on_source_failure,
+        missing_values=inputs.missing_values,
         max_removal_percent=inputs.max_removal_percent,
     )
 
