@@ -1,4 +1,4 @@
-"""Refs and commits that have files of their own, read without starting git.
+"""Refs that have files of their own, read without starting git.
 
 https://git-scm.com/docs/gitrepository-layout
 """
@@ -6,16 +6,11 @@ https://git-scm.com/docs/gitrepository-layout
 from __future__ import annotations
 
 import os
-import re
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
-from kalypso_actions.clients.git.objects import GitObject
-
-FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
+from kalypso_actions.sandbox.loose_objects import FULL_ID
 
 
 def ref(git_dir: Path, name: str) -> str | None:
@@ -25,19 +20,6 @@ def ref(git_dir: Path, name: str) -> str | None:
         if FULL_ID.match(object_id):
             return object_id
     return None
-
-
-def commit(git_dir: Path, object_id: str) -> GitObject | None:
-    """Return a commit; None without a file, and for another object."""
-    if not FULL_ID.match(object_id):
-        return None
-    try:
-        file = git_dir / "objects" / object_id[:2] / object_id[2:]
-        header, _, content = zlib.decompress(file.read_bytes()).partition(b"\0")
-    except FileNotFoundError:
-        return None
-    kind = header.partition(b" ")[0].decode()
-    return GitObject(object_id, kind, content) if kind == "commit" else None
 
 
 def all_refs(git_dir: Path) -> bytes:

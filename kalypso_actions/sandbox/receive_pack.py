@@ -128,7 +128,7 @@ def _store(push: Push, incoming: IncomingPack) -> bool:
         incoming.store(push.pack)
     except ProcessError as error:
         push.messages += error.stderr.splitlines()
-        push.unpacked = "index-pack abnormal exit"
+        push.unpacked = f"{incoming.program} abnormal exit"
         _refuse_all(push.commands, "unpacker error")
         return False
     return True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,8 @@ from kalypso_actions.sandbox.git_commits import (
     format_person,
     parse_commit,
 )
+from kalypso_actions.sandbox.loose_objects import FULL_ID, LooseObjects
+from kalypso_actions.sandbox.revisions import ABBREVIATED_ID, INVALID_REVISION, candidates
 
 NO_OBJECT: Final = "0" * 40
 """What git writes where a ref does not exist."""
@@ -49,10 +51,6 @@ MAX_CACHED_OUTPUTS: Final = 500  # who waits for a pull request asks the same of
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
 SUBMODULE: Final = "160000"
 
-INVALID_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
-"""Characters that no ref's name contains and that git would interpret."""
-ABBREVIATED_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
-
 
 class BareRepository:
     """One bare repository. Unknown ids and refs are None, or raise LookupError.
@@ -64,7 +62,8 @@ class BareRepository:
     def __init__(self, git_dir: Path, programs: Programs) -> None:
         self.git_dir = git_dir
         self._git = Git(programs)
-        # What a whole id stands for never changes, and it wins over every name.
+        self._loose = LooseObjects(git_dir / "objects")
+        # What a full id means never changes, and it precedes every name.
         self._commits: dict[str, GitCommit] = {}
         self._trees: dict[str, Mapping[str, bytes]] = {}
         self._outputs: dict[tuple[str, ...], bytes | None] = {}
@@ -115,12 +114,12 @@ class BareRepository:
 
     def commit(self, revision: str) -> GitCommit:
         """Return a commit by id, branch or tag. Raises LookupError."""
-        names = _candidates(revision)
+        names = candidates(revision)
         first = names[0] if names else ""
         object_id = loose_files.ref(self.git_dir, first) or first
         if known := self._commits.get(object_id):
             return known
-        commit = loose_files.commit(self.git_dir, object_id)
+        commit = self._loose_commit(object_id)
         if commit is None:
             commit = next(self._objects([f"{name}^{{commit}}" for name in names]), None)
         if commit is None:
@@ -133,18 +132,38 @@ class BareRepository:
         commit = self.commit(revision).id
         if (known := self._trees.get(commit)) is not None:
             return known
-        listing = GitFiles(self._git, self.git_dir, str(self.git_dir), commit)
-        entries = listing.entries().values()
-        files = listing.read([entry.path for entry in entries if entry.mode != SUBMODULE])
+        try:
+            files = self._loose_files(commit)
+        except LookupError:
+            listing = GitFiles(self._git, self.git_dir, str(self.git_dir), commit)
+            entries = listing.entries().values()
+            files = listing.read([entry.path for entry in entries if entry.mode != SUBMODULE])
         self._trees = {**dict(list(self._trees.items())[1 - MAX_CACHED_TREES :]), commit: files}
         return files
+
+    def _loose_files(self, commit: str) -> Mapping[str, bytes]:
+        """Return every file of a commit without packed objects. Raises LookupError."""
+        return {
+            path.decode("utf-8", "surrogateescape"): self._loose.read(object_id).content
+            for mode, path, object_id in self._loose.files(commit)
+            if mode != SUBMODULE
+        }
+
+    def _loose_commit(self, object_id: str) -> GitObject | None:
+        with suppress(LookupError):
+            git_object = self._loose.read(object_id)
+            return git_object if git_object.type == "commit" else None
+        return None
 
     def object_at(self, revision: str, path: str) -> tuple[str, str] | None:
         """Return id and type (`tree`, `blob`) of a path in a commit; "" is the root."""
         if "\n" in path:
             return None
-        candidates = [f"{name}:{path.strip('/')}" for name in _candidates(revision)]
-        git_object = next(self._objects(candidates), None)
+        with suppress(LookupError):
+            loose = self._loose.at(revision, path.strip("/"))
+            return (loose.id, loose.type) if loose else None
+        names = [f"{name}:{path.strip('/')}" for name in candidates(revision)]
+        git_object = next(self._objects(names), None)
         return (git_object[0], git_object[1]) if git_object else None
 
     def tree_id(self, revision: str, path: str) -> str | None:
@@ -155,6 +174,9 @@ class BareRepository:
     def merge_base(self, first: str, second: str) -> str | None:
         """Return the best common ancestor. Raises LookupError for an unknown revision."""
         commits = self._ids(first, second)
+        for ancestor, descendant in (commits, commits[::-1]):
+            if ancestor in self.commit(descendant).parents:
+                return ancestor
         answer = self._run_cached(commits, "merge-base", *commits)
         return answer.decode().strip() if answer else None
 
@@ -164,7 +186,7 @@ class BareRepository:
         Raises LookupError for an unknown revision.
         """
         commits = self._ids(ancestor, descendant)
-        if commits[0] in self.commit(commits[1]).parents:
+        if commits[0] in (commits[1], *self.commit(commits[1]).parents):
             return True
         return self._run_cached(commits, "merge-base", "--is-ancestor", *commits) is not None
 
@@ -299,7 +321,7 @@ class BareRepository:
     def _ids(self, *revisions: str) -> list[str]:
         """Return the commits' ids; a full id is returned unchecked. Raises LookupError."""
         return [
-            revision if loose_files.FULL_ID.match(revision) else self.commit(revision).id
+            revision if FULL_ID.match(revision) else self.commit(revision).id
             for revision in revisions
         ]
 
@@ -322,24 +344,8 @@ class BareRepository:
 
     def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
         """Yield those of the objects that exist."""
-        if not names:
+        with suppress(LookupError):
+            yield from [self._loose.read(name) for name in names]
             return
         request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         yield from filter(None, batch_objects(self._run("cat-file", "--batch", stdin=request)))
-
-
-def _candidates(revision: str) -> list[str]:
-    """Return the possible full names of a revision, in the order of precedence."""
-    if not revision or INVALID_REVISION.search(revision):
-        return []
-    names = [f"refs/heads/{revision}", f"refs/tags/{revision}"]
-    if revision.startswith("refs/"):
-        names = [revision]
-    elif revision.startswith(("heads/", "tags/")):
-        names.append(f"refs/{revision}")
-    if ABBREVIATED_ID.match(revision):
-        # A branch's name may look like an id: only a full id takes precedence.
-        names.insert(0 if len(revision) == 40 else len(names), revision)
-    elif revision == "HEAD":
-        names.append(revision)
-    return names

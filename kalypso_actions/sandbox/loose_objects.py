@@ -1,0 +1,88 @@
+"""Objects of a git repository that have files of their own, read without starting git.
+
+https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.clients.git.objects import GitObject
+
+FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
+TREE: Final = "40000"
+
+MAX_CACHED_TREES: Final = 2000
+
+
+class LooseObjects:
+    """The objects below an `objects` folder.
+
+    Every method raises LookupError for those in packs. Safe to use from several threads.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._trees: dict[str, GitObject] = {}
+
+    def read(self, object_id: str) -> GitObject:
+        """Return the object of an id."""
+        if known := self._trees.get(object_id):
+            return known
+        if not FULL_ID.match(object_id):
+            raise LookupError(object_id)
+        try:
+            packed = (self._folder / object_id[:2] / object_id[2:]).read_bytes()
+        except FileNotFoundError:
+            raise LookupError(object_id) from None
+        header, _, content = zlib.decompress(packed).partition(b"\0")
+        git_object = GitObject(object_id, header.partition(b" ")[0].decode(), content)
+        if git_object.type == "tree" and len(self._trees) < MAX_CACHED_TREES:
+            self._trees[object_id] = git_object
+        return git_object
+
+    def tree(self, object_id: str) -> GitObject:
+        """Return the tree of a commit, or the tree itself."""
+        git_object = self.read(object_id)
+        if git_object.type == "commit":
+            git_object = self.read(git_object.content[5:45].decode())
+        if git_object.type != "tree":
+            raise LookupError(object_id)
+        return git_object
+
+    def entries(self, tree: GitObject) -> Iterator[tuple[str, bytes, str]]:
+        """Yield mode, name and id of each entry of a tree."""
+        rest = tree.content
+        while rest:
+            mode, _, rest = rest.partition(b" ")
+            name, _, rest = rest.partition(b"\0")
+            yield mode.decode(), name, rest[:20].hex()
+            rest = rest[20:]
+
+    def files(self, commit: str) -> Iterator[tuple[str, bytes, str]]:
+        """Yield mode, path and id of all that a commit, or a tree, holds besides folders."""
+        yield from self._below(self.tree(commit), b"")
+
+    def _below(self, tree: GitObject, folder: bytes) -> Iterator[tuple[str, bytes, str]]:
+        for mode, name, object_id in self.entries(tree):
+            if mode == TREE:
+                yield from self._below(self.read(object_id), folder + name + b"/")
+            else:
+                yield mode, folder + name, object_id
+
+    def at(self, commit: str, path: str) -> GitObject | None:
+        """Return the object at a path of a commit, or None; "" is the root."""
+        git_object = self.tree(commit)
+        for segment in path.split("/") if path else ():
+            if git_object.type != "tree":
+                return None
+            name = segment.encode("utf-8", "surrogateescape")
+            ids = {entry: object_id for _, entry, object_id in self.entries(git_object)}
+            if name not in ids:
+                return None
+            git_object = self.read(ids[name])
+        return git_object
