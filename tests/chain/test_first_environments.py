@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
@@ -42,7 +40,6 @@ def problems(chain: Chain) -> list[str]:
     return [entry.message for entry in chain.done[-1].outcome.document.problems]
 
 
-@pytest.mark.slow
 def test_an_environment_that_a_variable_names_is_not_a_first_one(open_chain: OpenChain) -> None:
     chain = open_chain(THREE)
     name_by_variable(chain, "stage", "prod")

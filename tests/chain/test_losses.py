@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.azure.settings import QueryFault
 from tests.chain.driver import Chain
@@ -15,7 +13,6 @@ from tests.commands.chain.organisation import CLUSTER_TYPES
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 
 
-@pytest.mark.slow
 def test_each_run_is_lost_once(chain: Chain) -> None:
     """After each loss, somebody repeats the run before it."""
     commit = ""

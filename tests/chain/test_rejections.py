@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.chain.driver import Chain
 from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
 from tests.commands.chain.organisation import GITOPS
@@ -63,7 +61,6 @@ def test_a_closed_pull_request_is_forced(chain: Chain) -> None:
     chain.expect_everywhere(commit, RELEASE="one")
 
 
-@pytest.mark.slow
 def test_a_reverted_merge_is_not_proposed_again(chain: Chain) -> None:
     before = chain.tracks("dev")
     commit = chain.merge_to_main(RELEASE="one")
@@ -131,7 +128,6 @@ def test_manual_drift_is_repaired_by_force_alone(chain: Chain) -> None:
     chain.expect("dev", commit, REGION="west")
 
 
-@pytest.mark.slow
 def test_a_rollback_stays_where_it_is(chain: Chain) -> None:
     """Later environments keep their newer commit."""
     older = chain.has("dev")

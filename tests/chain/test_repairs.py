@@ -217,7 +217,6 @@ def test_a_pull_request_that_conflicts_is_made_anew(chain: Chain) -> None:
     chain.expect_everywhere(commit, RELEASE="one")
 
 
-@pytest.mark.slow
 def test_a_merge_that_a_check_holds_up_is_tried_again(open_chain: OpenChain) -> None:
     chain = open_chain(Layout(inputs={"schedule": {"auto-merge": "always"}}))
     with chain.acme.sandbox.lock:

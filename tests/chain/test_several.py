@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.chain.conftest import OpenChain
 from tests.chain.organisation import EDGE, Layout
 from tests.commands.chain.organisation import GITOPS
@@ -75,7 +73,6 @@ def test_an_older_commit_arrives_by_the_slower_way(open_chain: OpenChain) -> Non
     assert chain.status(older, "stage") == f"Superseded by {newest[:7]}"
 
 
-@pytest.mark.slow
 def test_one_of_two_gitops_repositories_is_merged_first(open_chain: OpenChain) -> None:
     chain = open_chain(TWO_REPOSITORIES)
     before = chain.has("stage")
