@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.model.verdicts import Verdict
-from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntry
+from kalypso_actions.report.documents import ChangesEntry, Document, PositionEntry, ProblemEntry
 
 
 class ChainDocument(Document):
@@ -132,6 +132,7 @@ class ScheduleDocument(ChainDocument):
 
     schema_name: str = Field("kalypso.schedule/v1", alias="schema")
     environment: str = ""
+    main: PositionEntry | None = None
     changed: bool = False
     promoted: bool = False
     degraded: bool = False

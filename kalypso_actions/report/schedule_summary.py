@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.change_counts import change_counts
+from kalypso_actions.report.positions import distance
 from kalypso_actions.report.pull_request import CommitLink
 
 MOST_LINES = 500
@@ -33,7 +34,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     changes = document.changes
     rows = [
         ("Environment", markdown.code(document.environment)),
-        ("Commit of main", str(facts.main) if facts.main else "none is named"),
+        ("Commit of main", _main(document, facts)),
         ("Assignments", str(document.assignments)),
         ("Manifests", change_counts(changes, with_unchanged=True)),
         ("GitOps", ", ".join(map(markdown.code, facts.branches))),
@@ -65,6 +66,16 @@ def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     if facts.stopped:
         return f"the changes of {name} were rejected: nothing is proposed"
     return f"{name} is up to date: there is nothing to propose"
+
+
+def _main(document: ScheduleDocument, facts: ScheduleFacts) -> str:
+    """Link the commit of main, and say how far main is ahead."""
+    if facts.main is None:
+        return "none is named"
+    if document.main is None:
+        return str(facts.main)
+    subject = markdown.text(document.main.subject)
+    return f"{facts.main} {subject}: {markdown.text(distance(document.main))}"
 
 
 def _done(entry: PullRequestEntry) -> str:

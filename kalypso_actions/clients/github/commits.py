@@ -7,6 +7,7 @@ from typing import Final
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Commit, Relation
+from kalypso_actions.model.history import BranchPosition
 
 WITHOUT_FILES: Final = {"per_page": "1", "page": "2"}
 """GitHub computes the differing files for the first page alone; for large trees, it fails there.
@@ -37,6 +38,17 @@ def relation(github: GitHub, repository: str, base: str, head: str) -> Relation 
     answer = rest.read_optional(github, repository, failure, path, WITHOUT_FILES)
     status: Relation | None = None if answer is None else answer["status"]
     return status
+
+
+def position(github: GitHub, repository: str, commit: str, branch: str) -> BranchPosition:
+    """Return the place of a commit on a branch, by one request. Raises GitHubError."""
+    failure, path = _comparison(commit, branch)
+    answer = rest.read_optional(github, repository, failure, path, WITHOUT_FILES)
+    if answer is None:
+        return BranchPosition(branch, commit, "", None)
+    subject = str(answer["base_commit"]["commit"]["message"]).partition("\n")[0]
+    is_on_branch = answer["status"] in {"ahead", "identical"}
+    return BranchPosition(branch, commit, subject, answer["ahead_by"] if is_on_branch else None)
 
 
 def merge_base(github: GitHub, repository: str, base: str, head: str) -> str:

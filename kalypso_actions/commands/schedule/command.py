@@ -26,6 +26,7 @@ from kalypso_actions.commands.schedule.read import (
     check_base_branches,
     check_own_branches,
     check_unmoved,
+    main_position,
     read_everything,
 )
 from kalypso_actions.commands.schedule.result import (
@@ -99,7 +100,7 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     with results.collecting_refusals():
         record_schedule(read, plan, results, context, force=inputs.force)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
-    return build_result(results, plan, branches, proposals, context)
+    return build_result(results, plan, branches, proposals, main_position(read, context), context)
 
 
 def _view(plan: Plan, read: EnvironmentSnapshot) -> FleetView:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kalypso_actions import gitops
-from kalypso_actions.clients.github import GitHubError
+from kalypso_actions.clients.github import GitHubError, commits
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.schedule_inputs import moving_folders, read_trees
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
+from kalypso_actions.model.history import BranchPosition
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.snapshot.control_plane import ControlPlane, gather
 from kalypso_actions.snapshot.gitops_state import GitOpsState, read_gitops_state
@@ -98,6 +99,23 @@ class _Reading:
         except GitHubError as error:
             log = self.context.runtime.log
             log(f"Poll will look at the sources again: {error.problem.message}")
+
+
+def main_position(read: EnvironmentSnapshot, context: CommandContext) -> BranchPosition | None:
+    """Return the place of the commit of main that the environment has; None without one.
+
+    If GitHub does not answer, the run goes on, and the position says why.
+    """
+    for base, reading in read.sources.bases:
+        commit = reading.revision.commit
+        if base.name == MAIN_BASE_REPO and commit:
+            try:
+                repository = context.repository(base.source.repo, base.where)
+                return commits.position(context.github, repository, commit, base.source.branch)
+            except KalypsoError as error:
+                fault = error.problem.message
+                return BranchPosition(base.source.branch, commit, "", None, fault)
+    return None
 
 
 def check_unmoved(read: EnvironmentSnapshot, context: CommandContext) -> None:

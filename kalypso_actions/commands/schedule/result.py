@@ -15,11 +15,13 @@ from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.publish import Published
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.plan import Plan
 from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
 from kalypso_actions.promotion.start_records import StartRecord, is_served, schedule_context
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
-from kalypso_actions.report.documents import ChangesEntry, ProblemEntry
+from kalypso_actions.report.documents import ChangesEntry, PositionEntry, ProblemEntry
+from kalypso_actions.report.positions import position_text
 from kalypso_actions.report.pull_request import CommitLink
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 from kalypso_actions.snapshot.gitops_state import GitOpsState
@@ -62,12 +64,14 @@ def build_result(
     plan: Plan,
     branches: Sequence[str],
     proposals: Sequence[ProposalPlan],
+    position: BranchPosition | None,
     context: CommandContext,
 ) -> CommandResult:
     """Return the document and the page; `branches` are names of the GitOps branches for people."""
     first = next((entry for entry in results.entries if entry.action != "withdrawn"), None)
     document = ScheduleDocument(
         environment=plan.environment,
+        main=PositionEntry.of(plan.environment, position) if position else None,
         changed=any(item.proposal.has_changes for item in proposals),
         promoted=any(item.proposal.is_promotion and item.is_open for item in proposals),
         degraded=plan.degraded,
@@ -94,6 +98,8 @@ def build_result(
         stopped=any(item.decision.action == "stop" for item in proposals),
         started=results.started,
     )
+    if document.main:
+        context.runtime.log(f"{position_text(document.main)}.")
     context.runtime.log(f"{headline(document, facts)}.")
     return CommandResult(document, schedule_summary(document, facts), failed=bool(results.problems))
 

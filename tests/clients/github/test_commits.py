@@ -10,6 +10,7 @@ from responses import matchers
 
 from kalypso_actions.clients.github import GitHubError, commits
 from kalypso_actions.model.github import Commit
+from kalypso_actions.model.history import BranchPosition
 from tests.clients.github.connections import REPOSITORY, connect
 
 
@@ -61,3 +62,22 @@ def test_a_merge_base() -> None:
     with responses.RequestsMock() as server:
         compared(server, "old...new", merge_base_commit={"sha": "base"})
         assert commits.merge_base(connect(), "acme/fleet", "old", "new") == "base"
+
+
+@pytest.mark.parametrize(
+    ("status", "ahead"), [("identical", 0), ("ahead", 3), ("behind", None), ("diverged", None)]
+)
+def test_the_position_of_a_commit_on_a_branch(status: str, ahead: int | None) -> None:
+    base = {"sha": "c1", "commit": {"message": "Promote\n\nto qa"}}
+    with responses.RequestsMock() as server:
+        compared(server, "c1...env%2Fqa", status=status, ahead_by=ahead or 0, base_commit=base)
+        position = commits.position(connect(), "acme/fleet", "c1", "env/qa")
+    assert position == BranchPosition("env/qa", "c1", "Promote", ahead)
+
+
+def test_a_commit_that_is_not_there_has_no_position() -> None:
+    with responses.RequestsMock() as server:
+        server.get(f"{REPOSITORY}/compare/old...main", status=404, json={"message": "Not Found"})
+        server.get(REPOSITORY, json={"full_name": "acme/fleet"})
+        position = commits.position(connect(), "acme/fleet", "old", "main")
+    assert position == BranchPosition("main", "old", "", None)

@@ -77,6 +77,7 @@ def test_branches_and_commits(sandbox: Sandbox) -> None:
     assert commits.get(github, "acme/fleet", second).parents == (first,)
     assert commits.relation(github, "acme/fleet", second, first) == "behind"
     assert commits.relation(github, "acme/fleet", first, first) == "identical"
+    assert commits.position(github, "acme/fleet", first, "main").ahead == 1
 
 
 @Flavours

@@ -168,7 +168,7 @@ def test_notes_are_counted_and_shown_with_verbose(acme: Organisation, *, verbose
         check=True,
     )
     assert ("1 note: --verbose shows more" in done.stderr) is not verbose
-    assert ("note .environments/stage.yaml:1 " in done.stderr) is verbose
+    assert ("note .environments/stage.yaml:1:1 " in done.stderr) is verbose
 
 
 def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:

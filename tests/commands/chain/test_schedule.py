@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.gitops import digest_of
-from kalypso_actions.report.chain_documents import PullRequestEntry
+from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, NOON, SHOP, Organisation, organisation
 from tests.commands.chain.proposals import (
@@ -67,6 +67,23 @@ def test_the_first_proposal(acme: Organisation) -> None:
     assert done.summary.startswith("## kalypso schedule: ")
     assert "**Next:** review and merge" in done.summary
     assert acme.dispatches() == []
+
+
+def test_how_far_main_is_ahead(acme: Organisation) -> None:
+    promoted = acme.head("main") or ""
+    assert "newest commit of main" in run_schedule(acme).summary
+    change_main(acme)
+    change_main(acme)
+    done = run_schedule(acme)
+    assert "main is 2 commits ahead |" in done.summary
+    document = done.document
+    assert isinstance(document, ScheduleDocument)
+    assert document.main is not None
+    assert (document.main.commit, document.main.ahead) == (promoted, 2)
+    assert any(
+        line.startswith(f"dev has main at {promoted[:7]} (") and line.endswith("2 commits ahead.")
+        for line in acme.logged
+    )
 
 
 def test_what_the_document_says_of_pull_requests(acme: Organisation) -> None:
