@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from kalypso_actions import gitops
 from kalypso_actions.fleet import Branch, assemble
-from kalypso_actions.fleet_checks import Acknowledgements, FleetScope, FleetView, check_fleet
+from kalypso_actions.fleet_checks import (
+    Acknowledgements,
+    FleetScope,
+    FleetView,
+    check_fleet,
+    merge_field_faults,
+)
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, WorkloadRegistration
 from kalypso_actions.model.tree import Snapshot
@@ -18,11 +24,12 @@ def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
     """Add the findings of the fleet's checks to a plan, and set acknowledged warnings apart."""
     findings = check_fleet(view)
     acknowledgements = Acknowledgements(documents_of(snapshot))
-    warnings = dict.fromkeys((*plan.warnings, *findings.warnings, *acknowledgements.problems))
-    remaining, acknowledged = acknowledgements.split(warnings)
+    problems, warnings = merge_field_faults(plan.problems, (*plan.warnings, *findings.warnings))
+    all_warnings = dict.fromkeys((*warnings, *acknowledgements.problems))
+    remaining, acknowledged = acknowledgements.split(all_warnings)
     return dataclasses.replace(
         plan,
-        problems=(*plan.problems, *findings.problems),
+        problems=(*problems, *findings.problems),
         faults=(*plan.faults, *findings.problems),
         warnings=tuple(remaining),
         notes=tuple(findings.notes),

@@ -17,11 +17,13 @@ from kalypso_actions.fleet_checks import (
     Registered,
     check_branches,
     check_fleet,
+    merge_field_faults,
     unknown_types,
 )
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.trial_rendering import try_rendering
 
 Kind = TypeVar("Kind")
 
@@ -48,17 +50,20 @@ def validate_control_plane(
     diagnostics = validate_branches(readings)
     branches = ControlPlaneBranches.among(readings)
     check_branches(branches, named, diagnostics)
-    findings = check_fleet(branches.view(registered, diagnostics))
+    view = branches.view(registered, diagnostics)
+    findings = check_fleet(view)
+    try_rendering(view.scopes, findings)
     diagnostics.problems += findings.problems
     diagnostics.warnings += findings.warnings
     diagnostics.notes += findings.notes
     of_workloads = (item.reading for item in registered.values() if item.reading)
     documents = (doc for reading in (*readings, *of_workloads) for doc in reading.documents)
     acknowledgements = Acknowledgements(documents)
-    warnings = dict.fromkeys((*diagnostics.warnings, *acknowledgements.problems))
-    remaining, acknowledged = acknowledgements.split(warnings)
+    problems, warnings = merge_field_faults(diagnostics.problems, diagnostics.warnings)
+    all_warnings = dict.fromkeys((*warnings, *acknowledgements.problems))
+    remaining, acknowledged = acknowledgements.split(all_warnings)
     return fleet.Diagnostics(
-        list(dict.fromkeys(diagnostics.problems)),
+        list(dict.fromkeys(problems)),
         remaining,
         list(dict.fromkeys(diagnostics.notes)),
         acknowledged,

@@ -24,7 +24,12 @@ from kalypso_actions.fleet_checks.configuration import check_configuration
 from kalypso_actions.fleet_checks.policies import check_policies
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.fleet_checks.targets import check_targets
-from kalypso_actions.fleet_checks.templates import misspelled_fields, unknown_types, wrong_types
+from kalypso_actions.fleet_checks.templates import (
+    merge_field_faults,
+    misspelled_fields,
+    unknown_types,
+    wrong_types,
+)
 
 __all__ = [
     "Acknowledgements",
@@ -35,6 +40,7 @@ __all__ = [
     "RegisteredReading",
     "check_branches",
     "check_fleet",
+    "merge_field_faults",
     "unknown_types",
 ]
 

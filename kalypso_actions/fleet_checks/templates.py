@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet_checks.scope import FleetScope
 from kalypso_actions.model.kinds import TEMPLATE_TYPES, Template
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering import unknown_fields
+
+FIELD_UNKNOWN: Final = "template-field-unknown"
 
 
 def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
@@ -31,6 +35,24 @@ def misspelled_fields(scope: FleetScope) -> Iterator[Problem]:
         keys = {key for target in scope.all_targets for key in target.manifests}
         for template in scope.fleet.templates:
             yield from unknown_fields(template, keys)
+
+
+def merge_field_faults(
+    problems: Iterable[Problem], warnings: Iterable[Problem]
+) -> tuple[list[Problem], list[Problem]]:
+    """Give the advice on unknown fields to the failures that they cause, instead of a warning."""
+    remaining = list(warnings)
+    advice = {item.where: item.advice for item in remaining if item.code == FIELD_UNKNOWN}
+    failed = [item.where for item in problems if item.code == "template-failed"]
+    advised = [
+        replace(item, advice=item.advice or advice[item.where])
+        if item.code == "template-failed" and item.where in advice
+        else item
+        for item in problems
+    ]
+    return advised, [
+        item for item in remaining if item.code != FIELD_UNKNOWN or item.where not in failed
+    ]
 
 
 def wrong_types(scope: FleetScope) -> Iterator[Problem]:

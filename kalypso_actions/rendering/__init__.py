@@ -14,7 +14,11 @@ renderer.py           which Template goes into which file, and how manifests are
 
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.manifests import ManifestError
-from kalypso_actions.rendering.missing_values import missing_value_failure, missing_values
+from kalypso_actions.rendering.missing_values import (
+    Rendered,
+    missing_value_failure,
+    missing_values,
+)
 from kalypso_actions.rendering.renderer import (
     Excerpt,
     Failure,
@@ -34,6 +38,7 @@ __all__ = [
     "Failure",
     "ManifestError",
     "Options",
+    "Rendered",
     "Renderer",
     "TemplateData",
     "is_builtin_config",

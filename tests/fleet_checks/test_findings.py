@@ -30,7 +30,6 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/config.yaml", "platform-config", "plattform-config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="plattform-config"),
         pytest.param("dev/schema.yaml", "cluster-type: edge", "cluster-type: egde", "schema-unmatched", "dev/schema.yaml:6", "did you mean cluster-type: edge?", id="schema's label"),
         pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:1", "add spec.workspace", id="no workspace"),
-        pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namspace }}", "template-field-unknown", "main/templates.yaml:18", "did you mean .Namespace?", id="field of a Template"),
         pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Manifests.brnch }}", "template-field-unknown", "main/templates.yaml:18", "did you mean .Manifests.branch?", id="key of manifests"),
         pytest.param("app/workload.yaml", "environment: dev", "environment: devv", "target-environment-unknown", "app/workload.yaml:8", "did you mean dev? Environments: dev, stage", id="target's environment"),
     ],
@@ -152,6 +151,49 @@ def test_labels_that_exist_apart_are_not_enough() -> None:
     (warning,) = findings(plane).warnings
     assert warning.code == "policy-without-cluster-types"
     assert "no cluster type has all of region = east, size = edge" in warning.message
+
+
+FIELD = "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}"
+
+
+def test_a_template_that_fails_is_a_problem_with_the_nearest_field() -> None:
+    plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namesp", "Namsp"))
+    found = findings(plane)
+    (problem,) = found.problems
+    assert shown([problem]) == [("template-failed", "main/templates.yaml:18")]
+    assert problem.message.startswith("boards-test on edge: template: template:1:14: ")
+    assert (problem.advice, found.warnings) == ("did you mean .Namespace?", [])
+
+
+def test_the_field_of_a_template_that_nothing_uses_is_a_warning() -> None:
+    plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namesp", "Namsp"))
+    for name in ("dev", "stage"):
+        plane[name]["edge.yaml"] = plane[name]["edge.yaml"].replace("vice: space", "vice: other")
+    plane["main"]["other.yaml"] = (
+        plane["main"]["templates.yaml"]
+        .replace("name: space", "name: other")
+        .replace("Namsp", "Namesp")
+        .replace("name: flux", "name: x1")
+        .replace("name: map", "name: x2")
+    )
+    found = findings(plane)
+    assert shown(found.warnings) == [("template-field-unknown", "main/templates.yaml:18")]
+    assert found.problems == []
+
+
+@pytest.mark.parametrize("missing", ["ConfigData.REGOIN", "Manifests.image", "Labels.team"])
+def test_a_missing_value_is_a_warning(missing: str) -> None:
+    plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namespace", missing))
+    (warning,) = findings(plane).warnings
+    assert shown([warning]) == [("template-no-value", "main/templates.yaml:18")]
+    assert "writes 'namespace: <no value>' for boards-test on edge" in warning.message
+
+
+def test_a_configuration_that_a_schema_refuses_is_a_problem() -> None:
+    plane = edited(sound(), "dev/schema.yaml", '{"type": "object"}', '{"required": ["TIMEOUT"]}')
+    (problem,) = findings(plane).problems
+    assert problem.code == "config-refused"
+    assert "TIMEOUT is required" in problem.message
 
 
 SHARED: dict[str, Any] = {

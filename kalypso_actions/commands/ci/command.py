@@ -12,7 +12,12 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_cd
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.fleet_checks import Acknowledgements, FleetView, check_fleet
+from kalypso_actions.fleet_checks import (
+    Acknowledgements,
+    FleetView,
+    check_fleet,
+    merge_field_faults,
+)
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
@@ -126,14 +131,16 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         *fleet.warnings,
         *acknowledgements.problems,
     )
-    remaining, acknowledged = acknowledgements.split(dict.fromkeys(warnings))
+    failures = by_environment({item.name: item.problems for item in checked})
+    advised, warned = merge_field_faults(list(failures), warnings)
+    remaining, acknowledged = acknowledgements.split(dict.fromkeys(warned))
     return _Checked(
         tuple(checked),
         first,
         (
             *problems,
             *without(fleet.problems, problems),
-            *by_environment({item.name: item.problems for item in checked}),
+            *advised,
         ),
         tuple(remaining),
         tuple(acknowledged),

@@ -1,0 +1,64 @@
+"""Render some assignments of an environment, to find what fails before it is promoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from kalypso_actions import rendering
+from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet_checks import FleetScope
+from kalypso_actions.model.kinds import Assignment, Fleet, Template
+from kalypso_actions.platform_config import PlatformConfig
+from kalypso_actions.scheduling import find_scheduler
+
+REPORTED_ELSEWHERE: Final = frozenset({"template-invalid", "template-missing"})
+"""The check of Templates and of references reports these, also without an assignment."""
+
+
+def try_rendering(scopes: Iterable[FleetScope], diagnostics: Diagnostics) -> None:
+    """Configure, validate and render assignments, and add each failure once, with an example."""
+    failures: dict[tuple[Location, str], Problem] = {}
+    rendered: list[rendering.Rendered] = []
+    templates: dict[str, Template] = {}
+    for scope in scopes:
+        rendered += _rendered(scope.fleet, failures)
+        templates |= {template.name: template for template in scope.fleet.templates}
+    diagnostics.problems += failures.values()
+    diagnostics.warnings += rendering.missing_values(rendered, [*templates.values()])
+
+
+def _rendered(
+    fleet: Fleet, failures: dict[tuple[Location, str], Problem]
+) -> Iterator[rendering.Rendered]:
+    """Yield what an environment renders, and add its failures."""
+    platform_config = PlatformConfig(fleet)
+    validator = ConfigValidator(platform_config)
+    renderer = rendering.Renderer(fleet.environment, fleet.templates, rendering.Options())
+    for assignment in _examples(fleet):
+        config = platform_config.config_of(assignment)
+        outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
+        if not isinstance(outcome, rendering.Failure):
+            yield assignment, outcome
+        elif outcome.code not in REPORTED_ELSEWHERE:
+            target, cluster_type = assignment.target.name, assignment.cluster_type.name
+            message = f"{target} on {cluster_type}: {outcome.message.strip()}"
+            problem = replace(outcome.problem, message=message)
+            failures.setdefault((outcome.where, outcome.message), problem)
+
+
+def _examples(fleet: Fleet) -> Iterator[Assignment]:
+    """Yield an assignment of each kind of target on each cluster type.
+
+    Targets of a kind have the same keys of manifests and labels, which templates read.
+    """
+    seen = set()
+    for assignment in find_scheduler().schedule(fleet).assignments:
+        target = assignment.target
+        kind = assignment.cluster_type.name, frozenset(target.manifests), frozenset(target.labels)
+        if kind not in seen:
+            seen.add(kind)
+            yield assignment
