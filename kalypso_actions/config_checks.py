@@ -5,7 +5,7 @@ Upstream's message names neither the schema nor the ConfigMap that set the value
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions import config_schemas, rendering
@@ -26,7 +26,7 @@ class ConfigValidator:
     def __init__(self, platform_config: PlatformConfig) -> None:
         self._platform_config = platform_config
         self._messages: dict[tuple[int, tuple[str, ...]], str] = {}
-        self._failures: dict[tuple[int, tuple[AppliedSchema, ...]], rendering.Failure] = {}
+        self._traces: dict[tuple[int, tuple[AppliedSchema, ...]], _Trace] = {}
 
     def failure(self, assignment: Assignment, config: MergedConfig) -> rendering.Failure | None:
         """Return a failure with upstream's message if the schemas refuse the configuration."""
@@ -45,21 +45,26 @@ class ConfigValidator:
         """Return the failure at the first value that is wrong, else at the target."""
         schemas = self._platform_config.applied_schemas(assignment)
         seen = (id(config), schemas)
-        if seen not in self._failures:
-            places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
-            traces = [trace for schema in schemas if (trace := _trace(schema, config, places))]
-            where = next((trace.where for trace in traces if trace.where), assignment.target.where)
-            advice = "; ".join(trace.text for trace in traces)
-            self._failures[seen] = rendering.Failure(message, where, advice, code="config-refused")
-        return self._failures[seen]
+        if seen not in self._traces:
+            self._traces[seen] = _trace_all(schemas, config)
+        trace = self._traces[seen]
+        where = trace.where or assignment.target.where
+        return rendering.Failure(message, where, trace.text, code="config-refused")
 
 
 @dataclass(frozen=True, slots=True)
 class _Trace:
-    """Where the first wrong value of a schema is set, if any, and a sentence about all of them."""
+    """Where the first wrong value is set, if any, and a sentence about all of them."""
 
     where: Location | None
     text: str
+
+
+def _trace_all(schemas: Sequence[AppliedSchema], config: MergedConfig) -> _Trace:
+    places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
+    traces = [trace for schema in schemas if (trace := _trace(schema, config, places))]
+    where = next((trace.where for trace in traces if trace.where), None)
+    return _Trace(where, "; ".join(trace.text for trace in traces))
 
 
 def _trace(schema: AppliedSchema, config: MergedConfig, places: _Places) -> _Trace | None:

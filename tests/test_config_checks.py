@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import ConfigMap
 from kalypso_actions.platform_config import PlatformConfig
 from tests.builders import assignment, config_map, config_schema, fleet, target
@@ -54,3 +57,16 @@ def test_a_schema_of_the_target_is_named() -> None:
 
 def test_without_any_configuration() -> None:
     assert violation()[1].endswith("no ConfigMap applies")
+
+
+def test_targets_of_equal_configuration_fail_at_their_own_places() -> None:
+    platform = PlatformConfig(fleet(config_schemas=[config_schema("regions", SCHEMA)]))
+    validator = ConfigValidator(platform)
+    places = []
+    for line, name in enumerate(("web", "api"), start=4):
+        each = dataclasses.replace(target(name), where=Location("app", "workload.yaml", line))
+        assigned = assignment(each, LARGE)
+        failure = validator.failure(assigned, platform.config_of(assigned))
+        assert failure is not None
+        places.append(failure.where.line)
+    assert places == [4, 5]
