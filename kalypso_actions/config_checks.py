@@ -42,29 +42,30 @@ class ConfigValidator:
     def _traced(
         self, message: str, assignment: Assignment, config: MergedConfig
     ) -> rendering.Failure:
-        """Return the failure at the first value that is wrong, else at the target."""
+        """Return the failure at the first value that is wrong, else at the schema."""
         schemas = self._platform_config.applied_schemas(assignment)
         seen = (id(config), schemas)
         if seen not in self._traces:
             self._traces[seen] = _trace_all(schemas, config)
         trace = self._traces[seen]
-        where = trace.where or assignment.target.where
-        return rendering.Failure(message, where, trace.text, code="config-refused")
+        return rendering.Failure(message, trace.where, trace.text, code="config-refused")
 
 
 @dataclass(frozen=True, slots=True)
 class _Trace:
-    """Where the first wrong value is set, if any, and a sentence about all of them."""
+    """A place to look at, and a sentence about the wrong values and their schema."""
 
-    where: Location | None
+    where: Location
     text: str
+    is_value: bool = False
 
 
 def _trace_all(schemas: Sequence[AppliedSchema], config: MergedConfig) -> _Trace:
+    """Trace the violations of all schemas, of which at least one is violated."""
     places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
     traces = [trace for schema in schemas if (trace := _trace(schema, config, places))]
-    where = next((trace.where for trace in traces if trace.where), None)
-    return _Trace(where, "; ".join(trace.text for trace in traces))
+    first = next((trace for trace in traces if trace.is_value), traces[0])
+    return _Trace(first.where, "; ".join(trace.text for trace in traces))
 
 
 def _trace(schema: AppliedSchema, config: MergedConfig, places: _Places) -> _Trace | None:
@@ -85,9 +86,9 @@ def _trace(schema: AppliedSchema, config: MergedConfig, places: _Places) -> _Tra
         causes.append(
             f"the ConfigMaps that apply are {layers}" if layers else "no ConfigMap applies"
         )
-    return _Trace(
-        next(iter(wrong.values()), None), f"refused by {schema.name}: {', '.join(causes)}"
-    )
+    where = next(iter(wrong.values()), schema.where)
+    text = f"refused by {schema.name}: {', '.join(causes)}"
+    return _Trace(where, text, is_value=bool(wrong))
 
 
 def _place(field: str, places: _Places) -> Location | None:

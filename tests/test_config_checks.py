@@ -35,7 +35,7 @@ def violation(*config_maps: ConfigMap, of_target: str = "") -> tuple[str, str]:
     [
         ({"A": "1", "REGION": "mars"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: REGION is set in c.yaml:3"),
         ({"REGION": "eu", "LIMITS": "cpu: x"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: LIMITS.cpu is set in c.yaml:3"),
-        ({"A": "1"}, "app.yaml:1", "refused by ConfigSchema 'regions' in regions.yaml:1: the ConfigMaps that apply are c"),
+        ({"A": "1"}, "regions.yaml:1", "refused by ConfigSchema 'regions' in regions.yaml:1: the ConfigMaps that apply are c"),
     ],
     ids=["a value", "a value inside of another", "a missing key"],
 )  # fmt: skip
@@ -59,12 +59,13 @@ def test_without_any_configuration() -> None:
     assert violation()[1].endswith("no ConfigMap applies")
 
 
-def test_targets_of_equal_configuration_fail_at_their_own_places() -> None:
-    platform = PlatformConfig(fleet(config_schemas=[config_schema("regions", SCHEMA)]))
+def test_schemas_of_targets_with_equal_configuration_have_their_own_places() -> None:
+    platform = PlatformConfig(fleet())
     validator = ConfigValidator(platform)
     places = []
     for line, name in enumerate(("web", "api"), start=4):
-        each = dataclasses.replace(target(name), where=Location("app", "workload.yaml", line))
+        own = target(name, config_schemas=[SCHEMA])
+        each = dataclasses.replace(own, where=Location("app", "workload.yaml", line))
         assigned = assignment(each, LARGE)
         failure = validator.failure(assigned, platform.config_of(assigned))
         assert failure is not None

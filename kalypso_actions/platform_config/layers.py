@@ -38,6 +38,7 @@ class AppliedSchema:
 
     name: str
     text: str
+    where: Location
 
 
 class PlatformConfig:
@@ -78,7 +79,7 @@ class PlatformConfig:
         """Return the schemas of `schemas_of`, with their names."""
         target = assignment.target
         name = f"configSchemas of {target.name!r} in {target.where.path}:{target.where.line}"
-        own = (AppliedSchema(name, text) for text in target.config_schemas)
+        own = (AppliedSchema(name, text, target.where) for text in target.config_schemas)
         return (*self._schemas_of_fleet(self._masks.provided(assignment)), *own)
 
     def _schemas_of_fleet(self, provided: int) -> Iterator[AppliedSchema]:
@@ -119,7 +120,7 @@ class PlatformConfig:
 def _applied(schema: ConfigSchema) -> AppliedSchema:
     where = schema.where
     name = f"ConfigSchema {schema.name!r} in {where.path}:{where.line}"
-    return AppliedSchema(name, schema.schema)
+    return AppliedSchema(name, schema.schema, where)
 
 
 def split_azure_key(full_key: str) -> tuple[str, tuple[Label, ...]]:
