@@ -172,3 +172,17 @@ def test_validate_of_a_folder_reads_the_folder(clone: Path) -> None:
     done = call_kalypso("validate", ".")
     assert done.stderr == ""
     assert "of 1 branch" in done.stdout
+
+
+def test_render_judges_objects_of_main_over_all_environments(clone: Path) -> None:
+    base = (clone / "base-repo.yaml").read_text()
+    policy = FLEET.partition("kind: SchedulingPolicy")[2].partition("---")[0]
+    shared = f"{API}\nkind: SchedulingPolicy{policy}".replace("name: all", "name: shared")
+    origin = clone.parent / "origin"
+    commit = commit_branch(origin, MAIN | {"shared.yaml": shared.replace("small", "smal")})
+    git(clone, "fetch", "--quiet", str(origin), "main:main", "stage:stage")
+    old = base.partition("commit: ")[2].partition("}")[0]
+    (clone / "base-repo.yaml").write_text(base.replace(old, commit))
+    done = call_kalypso("render", "--output", "json", f"--source={URL}={clone}")
+    codes = [entry["code"] for entry in json.loads(done.stdout)["warnings"]]
+    assert "policy-without-cluster-types" in codes

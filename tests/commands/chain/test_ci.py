@@ -219,6 +219,40 @@ def test_an_environment_branch_that_is_broken_is_its_own_affair(
     assert acme.dispatches() == [cd(commit)]
 
 
+def test_what_has_no_effect_is_a_warning_at_its_file(acme: Organisation) -> None:
+    acme.commit({"edge.yaml": documents.policy("edge-only", size="egde")}, "dev")
+    commit = acme.commit({"notes.txt": "1"})
+    result = run(acme)
+    (warning,) = result.document.warnings
+    assert warning.code == "policy-without-cluster-types"
+    assert warning.where is not None
+    assert warning.where.path == "edge.yaml"
+    assert "1 warning" in result.summary
+    assert acme.dispatches() == [cd(commit)]
+
+
+def test_an_acknowledged_warning_is_set_apart(acme: Organisation) -> None:
+    policy = documents.policy("edge-only", size="egde").replace(
+        "{name: edge-only}",
+        "{name: edge-only, annotations: {kalypso.io/ignore: "
+        "policy-without-cluster-types -- the clusters come in May}}",
+    )
+    acme.commit({"edge.yaml": policy}, "dev")
+    acme.commit({"notes.txt": "1"})
+    result = run(acme)
+    assert warnings(result) == []
+    assert [entry.code for entry in document(result).acknowledged] == [
+        "policy-without-cluster-types"
+    ]
+
+
+def test_an_environment_that_awaits_cd_is_a_note(acme: Organisation) -> None:
+    acme.commit({"base-repo.yaml": None}, "stage")
+    acme.commit({"notes.txt": "1"})
+    notes = run(acme).document.notes
+    assert [note.code for note in notes if note.code == "base-repo-missing"]
+
+
 def test_an_environment_without_a_branch_is_its_own_affair(acme: Organisation) -> None:
     acme.reset("stage", None)
     acme.commit({"notes.txt": "1"})
