@@ -34,16 +34,25 @@ define install
 	@total=$$(grep -c '^[A-Za-z0-9_.-]*==' $(2)); \
 	echo "installing $$total packages into $(1), once"; \
 	$(1)/bin/python -u -m pip install --progress-bar off --disable-pip-version-check --require-hashes -r $(2) | \
-		awk -v total=$$total -v terminal=$$([ -t 1 ] && echo 1) "$$PROGRESS"
+		$(1)/bin/python -c "$$PROGRESS" $$total
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 endef
 
 # The progress of pip, on one line of a terminal.
 define PROGRESS
-/^Collecting / && terminal { printf "\r  fetching %d of %d: %-40.40s", ++fetched, total, $$2; fflush() }
-/^Installing / && terminal { printf "\r  installing %d packages%-50s", total, ""; fflush() }
-END { if (terminal) printf "\r%-70s\r", "" }
+import sys
+fetched = 0
+for line in sys.stdin:
+    word, _, rest = line.partition(" ")
+    text = "installing" if word == "Installing" else ""
+    if word == "Collecting":
+        fetched += 1
+        text = f"fetching {fetched} of {sys.argv[1]}: {rest.split()[0]}"
+    if text and sys.stdout.isatty():
+        print(f"\r  {text:60.60}", end="", flush=True)
+if sys.stdout.isatty():
+    print("\r" + " " * 62, end="\r")
 endef
 export PROGRESS
 
