@@ -90,6 +90,7 @@ class LimitChanges(_Body):
 
     per_hour: dict[Literal["user", "actions", "installation", "app", ""], int] = {}
     contents_per_minute: int | None = None
+    contents_per_hour: int | None = None
 
 
 def controls(contents: Administration, azure: Azure) -> Blueprint:
@@ -144,6 +145,7 @@ def _add_faults(routes: Blueprint, contents: Administration) -> None:
         return {
             "per_hour": state.rate_limits.per_hour,
             "contents_per_minute": state.rate_limits.contents_per_minute,
+            "contents_per_hour": state.rate_limits.contents_per_hour,
         }
 
     def change_limits() -> Any:
@@ -152,6 +154,8 @@ def _add_faults(routes: Blueprint, contents: Administration) -> None:
             state.rate_limits.per_hour[kind] = limit
         if "contents_per_minute" in changes.model_fields_set:
             state.rate_limits.contents_per_minute = changes.contents_per_minute
+        if "contents_per_hour" in changes.model_fields_set:
+            state.rate_limits.contents_per_hour = changes.contents_per_hour
         return rate_limits()
 
     add_control(routes, contents.lock, "GET", "/_sandbox/faults", faults)

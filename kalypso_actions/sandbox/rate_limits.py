@@ -1,4 +1,4 @@
-"""GitHub's rate limits: requests per hour and token, and new content per minute.
+"""GitHub's rate limits: requests per hour and token, and new content per minute and per hour.
 
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
@@ -53,7 +53,7 @@ class RateLimits:
 
     `per_hour` is by the kind of identity; "" stands for requests without a token. Jobs of one
     repository share the hour of their GITHUB_TOKENs, and all tokens of an installation share one.
-    Set `contents_per_minute` to 80 for GitHub's secondary limit.
+    Set `contents_per_minute` to 80 and `contents_per_hour` to 500 for GitHub's secondary limits.
     """
 
     per_hour: dict[str, int] = field(
@@ -66,6 +66,7 @@ class RateLimits:
         }
     )
     contents_per_minute: int | None = None
+    contents_per_hour: int | None = None
     _windows: dict[Key, RateLimitWindow] = field(default_factory=dict)
     _contents: dict[Key, deque[datetime]] = field(default_factory=dict)
 
@@ -93,14 +94,16 @@ class RateLimits:
         return limit, window
 
     def exceeds_content_limit(self, identity: Identity, now: datetime) -> bool:
-        """Count a request that creates content; return whether it exceeds the limit."""
-        if self.contents_per_minute is None:
+        """Count a request that creates content; return whether it exceeds a limit."""
+        limits = {MINUTE: self.contents_per_minute, HOUR: self.contents_per_hour}
+        if set(limits.values()) == {None}:
             return False
         times = self._contents.setdefault(_key(identity), deque())
-        while times and times[0] <= now - MINUTE:
+        while times and times[0] <= now - HOUR:
             times.popleft()
-        if len(times) >= self.contents_per_minute:
-            return True
+        for window, limit in limits.items():
+            if limit is not None and sum(time > now - window for time in times) >= limit:
+                return True
         times.append(now)
         return False
 

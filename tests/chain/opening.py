@@ -24,8 +24,9 @@ from tests.commands.chain.organisation import NOON, Organisation
 from tests.git_repositories import programs
 from tests.sandbox_copies import copy_sandbox, wait_until_free
 
-GITHUBS_LIMIT: Final = 80
-"""New contents that GitHub allows in a minute."""
+PER_MINUTE: Final = 80
+PER_HOUR: Final = 500
+"""New contents that GitHub allows."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def served(opening: Opening) -> Iterator[Chain]:
         lag=USUAL_LAG,
     ) as sandbox:
         may_sign_in(sandbox, opening.layout)
-        sandbox.state.rate_limits.contents_per_minute = GITHUBS_LIMIT
+        sandbox.state.rate_limits.contents_per_minute = PER_MINUTE
+        sandbox.state.rate_limits.contents_per_hour = PER_HOUR
         sandbox.store.workflows_known_from = "default branch"
         runs = folder / "runs"
         workflows = WorkflowRunner(sandbox, clock, machine, opening.secrets, runs, InProcess(clock))

@@ -83,6 +83,15 @@ def test_whose_requests_are_counted_together(
     assert rate_limits.count(first, "graphql", NOON).used == 1
 
 
+def test_contents_are_limited_by_the_hour_as_well() -> None:
+    rate_limits = RateLimits(contents_per_minute=2, contents_per_hour=3)
+    moments = [0, 10, 20, 60, 120, 3599, 3600]
+    refused = [
+        rate_limits.exceeds_content_limit(ANNA, NOON + timedelta(seconds=one)) for one in moments
+    ]
+    assert refused == [False, False, True, False, True, True, False]
+
+
 def test_contents_are_limited_where_that_is_switched_on() -> None:
     rate_limits = RateLimits()
     assert not any(rate_limits.exceeds_content_limit(ANNA, NOON) for _ in range(100))
