@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import get_args
@@ -19,6 +18,7 @@ from kalypso_actions.model.kubernetes_names import (
     label_value_fault,
     object_name_fault,
 )
+from kalypso_actions.model.nearest import nearest
 
 Path = tuple[str | int, ...]
 
@@ -120,8 +120,8 @@ def _parser_of(document: Document, diagnostics: Diagnostics) -> KindParser | Non
 
 def unknown_kind(document: Document) -> Problem:
     """Return the problem of a kind of Kalypso that does not exist; suggest the closest one."""
-    near = difflib.get_close_matches(document.kind, KINDS, n=1)
-    advice = f"did you mean {near[0]}?" if near else f"known kinds: {', '.join(KINDS)}"
+    near = nearest(document.kind, KINDS)
+    advice = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
     where = document.at("kind")
     return Problem(f"unknown kind {document.kind!r}", where, advice, "kind-unknown")
 
@@ -228,12 +228,12 @@ def _unknown_fields(
     known = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
     for key, value in body.items():
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
+            near = nearest(str(key), known)
             dotted = ".".join(map(str, (*path, key)))
             yield Problem(
                 f"{document.kind} {document.name!r}: unknown field {dotted}",
                 document.at(*path, key),
-                f"did you mean {near[0]}?" if near else "",
+                f"did you mean {near}?" if near else "",
                 "field-unknown",
             )
             continue

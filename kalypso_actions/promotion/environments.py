@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -12,6 +11,7 @@ from kalypso_actions.model.kinds import (
     NEXT_ENVIRONMENT_ANNOTATION,
     Environment,
 )
+from kalypso_actions.model.nearest import nearest
 
 FROM_CI: Final = "ci"
 """The origin of a commit that no environment has had before."""
@@ -187,8 +187,8 @@ def next_environments(
 
 def near_environment(name: str, environments: Collection[str]) -> str:
     """Return the advice for a name of no environment: the closest one, and all."""
-    near = difflib.get_close_matches(name, environments, n=1)
-    suggestion = f"did you mean {near[0]!r}? " if near else ""
+    near = nearest(name, environments)
+    suggestion = f"did you mean {near!r}? " if near else ""
     known = ", ".join(sorted(environments)) or "none"
     return f"{suggestion}Environments on main: {known}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -18,6 +17,7 @@ from kalypso_actions.model.layout import (
     NAMESPACE_FILE,
     RECONCILER_FILE,
 )
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering import builtin_config
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
@@ -204,9 +204,9 @@ def missing_template_advice(
             f"main has the Template {name!r} now, but not the commit of main that this environment "
             "has: promote main to it"
         )
-    near = difflib.get_close_matches(name, templates, n=1)
+    near = nearest(name, templates)
     if near:
-        return f"did you mean {near[0]!r}? Otherwise add a Template named {name!r} to main"
+        return f"did you mean {near!r}? Otherwise add a Template named {name!r} to main"
     return f"add a Template named {name!r} to main, or correct the name in the ClusterType"
 
 

@@ -6,12 +6,12 @@ These are all YAML files below a folder that are not excluded. In a folder with 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules, read_ignore_files
 from kalypso_actions.sources.kustomization import Kustomization, Resource, read_kustomization
 from kalypso_actions.sources.objects import read_objects
@@ -331,8 +331,8 @@ class _Search:
         upper = root
         while upper not in self.tree.folders:
             upper = parent(upper)
-        near = difflib.get_close_matches(root, self.tree.folders[upper].folders, n=1)
-        advice = f"is {near[0]!r} meant?" if near else "check path and branch"
+        near = nearest(root, self.tree.folders[upper].folders)
+        advice = f"is {near!r} meant?" if near else "check path and branch"
         message = f"the folder {path!r} does not exist"
         self._problem("folder-missing", message, self._at(""), advice)
 

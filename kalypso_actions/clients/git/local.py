@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import is_commit_id
 
 ABBREVIATED: Final = re.compile("[0-9a-f]{4,64}")
@@ -100,8 +100,8 @@ class GitRepository:
         commit = self._head(branch)
         if commit:
             return GitFiles(self._git, self._git_dir, self.repository, commit)
-        near = difflib.get_close_matches(branch, self._branches(), n=1)
-        advice = f"is {near[0]!r} meant?" if near else "fetch it first, or check its name"
+        near = nearest(branch, self._branches())
+        advice = f"is {near!r} meant?" if near else "fetch it first, or check its name"
         raise KalypsoError(f"there is no branch {branch!r}", Location(self.repository), advice)
 
     def at_commit(self, commit: str) -> GitFiles:
@@ -128,8 +128,8 @@ class GitRepository:
                 commit = self._commit(revision)
             if commit:
                 return commit
-        near = difflib.get_close_matches(revision, self._branches(), n=1)
-        advice = f"is {near[0]!r} meant?" if near else "fetch it first, or check its name"
+        near = nearest(revision, self._branches())
+        advice = f"is {near!r} meant?" if near else "fetch it first, or check its name"
         message = f"there is no branch, tag or commit {revision!r}"
         raise KalypsoError(message, Location(self.repository), advice)
 

@@ -6,7 +6,6 @@ of filters whose names no template can write (`%…`); `sandbox` defines them.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +15,7 @@ from jinja2.exceptions import TemplateAssertionError, TemplateSyntaxError
 from jinja2.visitor import NodeTransformer
 
 from kalypso_actions.gotemplate import Limits
+from kalypso_actions.model.nearest import nearest
 
 MAX_NODES: Final = 30_000
 """Jinja2 needs many seconds to compile a larger template."""
@@ -55,8 +55,8 @@ class Vocabulary:
             fault = f"the {self.kind} {name!r} does not exist here: {self.refused[name]}"
             raise TemplateAssertionError(fault, lineno)
         if name not in self.known:
-            near = difflib.get_close_matches(name, self.known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(name, self.known)
+            hint = f" Did you mean {near!r}?" if near else ""
             raise TemplateAssertionError(f"No {self.kind} named {name!r}.{hint}", lineno)
 
 
