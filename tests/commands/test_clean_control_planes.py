@@ -31,6 +31,6 @@ def test_samples(folder: str, acknowledged: list[str]) -> None:
     sources = [f"--source={url}={ROOT / path}" for url, path in SOURCES.items()]
     done = call_kalypso("validate", *branches, *sources, "--output", "json")
     document = json.loads(done.stdout)
-    found = [*document["problems"], *document["warnings"], *document["notes"]]
-    assert [entry["message"] for entry in found] == []
+    entries = [*document["problems"], *document["warnings"], *document["notes"]]
+    assert [entry["message"] for entry in entries] == []
     assert [entry["code"] for entry in document["acknowledged"]] == acknowledged

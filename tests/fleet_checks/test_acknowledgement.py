@@ -26,9 +26,9 @@ def annotated(text: str) -> Plane:
     ],
 )
 def test_acknowledged_warnings_are_set_apart(text: str) -> None:
-    found = findings(annotated(text))
-    assert found.warnings == []
-    assert [item.code for item in found.acknowledged] == [CODE]
+    diagnostics = findings(annotated(text))
+    assert diagnostics.warnings == []
+    assert [item.code for item in diagnostics.acknowledged] == [CODE]
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_acknowledged_warnings_are_set_apart(text: str) -> None:
 def test_a_faulty_annotation_is_a_warning_and_acknowledges_nothing(
     text: str, said: str, advice: str
 ) -> None:
-    found = findings(annotated(text))
-    assert found.acknowledged == []
-    assert {item.code for item in found.warnings} == {CODE, "ignore-invalid"}
-    fault = next(item for item in found.warnings if item.code == "ignore-invalid")
+    diagnostics = findings(annotated(text))
+    assert diagnostics.acknowledged == []
+    assert {item.code for item in diagnostics.warnings} == {CODE, "ignore-invalid"}
+    fault = next(item for item in diagnostics.warnings if item.code == "ignore-invalid")
     assert said in fault.message
     assert fault.advice == advice
     assert fault.where is not None
@@ -63,9 +63,9 @@ def test_an_annotation_covers_its_own_document_only() -> None:
         if "annotations" not in line and "kalypso.io/ignore" not in line and "waits" not in line
     )
     plane["dev"]["policy.yaml"] = f"{policy}---\n{plain.replace('egde', 'agde')}"
-    found = findings(plane)
-    assert [item.code for item in found.acknowledged] == [CODE]
-    assert [item.code for item in found.warnings] == [CODE]
+    diagnostics = findings(plane)
+    assert [item.code for item in diagnostics.acknowledged] == [CODE]
+    assert [item.code for item in diagnostics.warnings] == [CODE]
 
 
 def test_a_workload_acknowledges_for_its_targets() -> None:
@@ -77,5 +77,5 @@ def test_a_workload_acknowledges_for_its_targets() -> None:
         "  name: boards\n",
         f"  name: boards\n  annotations:\n    kalypso.io/ignore: {code} -- of a branch in work\n",
     )
-    found = findings(plane)
-    assert (found.warnings, [item.code for item in found.acknowledged]) == ([], [code])
+    diagnostics = findings(plane)
+    assert (diagnostics.warnings, [item.code for item in diagnostics.acknowledged]) == ([], [code])

@@ -77,9 +77,9 @@ def without(plane: Plane, branch: str, file: str) -> Plane:
     ],
 )
 def test_missing_documents(plane: Plane, code: str, advice: str) -> None:
-    found = findings(plane)
-    assert [(item.code, item.advice) for item in found.problems] == [(code, advice)]
-    assert found.warnings == []
+    diagnostics = findings(plane)
+    assert [(item.code, item.advice) for item in diagnostics.problems] == [(code, advice)]
+    assert diagnostics.warnings == []
 
 
 def test_the_other_name_of_the_base_repo_is_said_at_its_line() -> None:
@@ -91,5 +91,8 @@ def test_the_other_name_of_the_base_repo_is_said_at_its_line() -> None:
 
 def test_an_environment_that_awaits_cd_is_a_note_unless_it_is_named() -> None:
     plane = without(sound(), "dev", "base-repo.yaml")
-    found = findings(plane, named=False)
-    assert (found.problems, [item.code for item in found.notes]) == ([], ["base-repo-missing"])
+    diagnostics = findings(plane, named=False)
+    assert (diagnostics.problems, [item.code for item in diagnostics.notes]) == (
+        [],
+        ["base-repo-missing"],
+    )

@@ -10,8 +10,8 @@ from tests.fleet_checks.control_planes import edited, findings, shown, sound
 
 
 def test_a_sound_control_plane_has_no_findings() -> None:
-    found = findings(sound())
-    assert (found.problems, found.warnings, found.notes) == ([], [], [])
+    diagnostics = findings(sound())
+    assert (diagnostics.problems, diagnostics.warnings, diagnostics.notes) == ([], [], [])
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_a_sound_control_plane_has_no_findings() -> None:
     ],
 )  # fmt: skip
 def test_warnings(place: str, old: str, new: str, code: str, where: str, said: str) -> None:
-    found = findings(edited(sound(), place, old, new))
-    (warning,) = [item for item in found.warnings if item.code == code]
+    diagnostics = findings(edited(sound(), place, old, new))
+    (warning,) = [item for item in diagnostics.warnings if item.code == code]
     assert shown([warning]) == [(code, where)]
     assert said in warning.advice
-    assert found.problems == []
+    assert diagnostics.problems == []
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_warnings(place: str, old: str, new: str, code: str, where: str, said: s
 def test_all_that_follows_from_one_mistake(
     place: str, old: str, new: str, warnings: list[tuple[str, str]]
 ) -> None:
-    found = findings(edited(sound(), place, old, new))
-    assert (shown(found.warnings), found.problems) == (warnings, [])
+    diagnostics = findings(edited(sound(), place, old, new))
+    assert (shown(diagnostics.warnings), diagnostics.problems) == (warnings, [])
 
 
 def test_unselected_targets_of_a_workload_are_one_warning() -> None:
@@ -101,8 +101,8 @@ def test_a_cluster_type_without_policies_is_a_note() -> None:
     plane = sound()
     edge = plane["dev"]["edge.yaml"]
     plane["dev"]["large.yaml"] = edge.replace("edge", "large")
-    found = findings(plane)
-    assert (shown(found.notes), found.warnings) == (
+    diagnostics = findings(plane)
+    assert (shown(diagnostics.notes), diagnostics.warnings) == (
         [("cluster-type-unselected", "dev/large.yaml:1")],
         [],
     )
@@ -110,8 +110,8 @@ def test_a_cluster_type_without_policies_is_a_note() -> None:
 
 def test_a_policy_for_targets_of_other_environments_is_a_note() -> None:
     plane = edited(sound(), "app/workload.yaml", "environment: dev", "environment: stage")
-    found = findings(edited(plane, "app/workload.yaml", "name: test", "name: attempt"))
-    assert (shown(found.notes), found.warnings) == (
+    diagnostics = findings(edited(plane, "app/workload.yaml", "name: test", "name: attempt"))
+    assert (shown(diagnostics.notes), diagnostics.warnings) == (
         [("policy-without-targets", "dev/policy.yaml:8")],
         [],
     )
@@ -132,10 +132,12 @@ def test_environments_of_other_control_planes_are_named_at_the_workload() -> Non
 
 def test_a_type_that_kubernetes_refuses_is_a_problem() -> None:
     plane = edited(sound(), "main/templates.yaml", "type: config", "type: configmap")
-    found = findings(plane)
-    assert shown(found.problems) == [("template-type-unknown", "main/templates.yaml:25")]
-    assert found.problems[0].advice == ("did you mean config? Types: reconciler, namespace, config")
-    assert found.warnings == []
+    diagnostics = findings(plane)
+    assert shown(diagnostics.problems) == [("template-type-unknown", "main/templates.yaml:25")]
+    assert diagnostics.problems[0].advice == (
+        "did you mean config? Types: reconciler, namespace, config"
+    )
+    assert diagnostics.warnings == []
 
 
 def test_labels_that_exist_apart_are_not_enough() -> None:
@@ -158,11 +160,11 @@ FIELD = "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Na
 
 def test_a_template_that_fails_is_a_problem_with_the_nearest_field() -> None:
     plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namesp", "Namsp"))
-    found = findings(plane)
-    (problem,) = found.problems
+    diagnostics = findings(plane)
+    (problem,) = diagnostics.problems
     assert shown([problem]) == [("template-failed", "main/templates.yaml:18")]
     assert problem.message.startswith("boards-test on edge: template: template:1:14: ")
-    assert (problem.advice, found.warnings) == ("did you mean .Namespace?", [])
+    assert (problem.advice, diagnostics.warnings) == ("did you mean .Namespace?", [])
 
 
 def test_the_field_of_a_template_that_nothing_uses_is_a_warning() -> None:
@@ -176,9 +178,9 @@ def test_the_field_of_a_template_that_nothing_uses_is_a_warning() -> None:
         .replace("name: flux", "name: x1")
         .replace("name: map", "name: x2")
     )
-    found = findings(plane)
-    assert shown(found.warnings) == [("template-field-unknown", "main/templates.yaml:18")]
-    assert found.problems == []
+    diagnostics = findings(plane)
+    assert shown(diagnostics.warnings) == [("template-field-unknown", "main/templates.yaml:18")]
+    assert diagnostics.problems == []
 
 
 @pytest.mark.parametrize("missing", ["ConfigData.REGOIN", "Manifests.image", "Labels.team"])
@@ -226,17 +228,19 @@ def test_mains_objects_are_judged_over_all_environments(file: str, code: str) ->
 
 def test_what_was_not_read_is_not_blamed() -> None:
     plane = edited(sound(), "dev/policy.yaml", "purpose: test", "purpose: tset")
-    found = findings(plane, with_app=False)
-    assert (found.warnings, shown(found.notes)) == (
+    diagnostics = findings(plane, with_app=False)
+    assert (diagnostics.warnings, shown(diagnostics.notes)) == (
         [],
         [("registration-unread", "main/registration.yaml:1")],
     )
 
 
 def test_a_repository_that_cannot_be_read_leaves_its_application_out() -> None:
-    (warning,) = findings(sound(), app_fault="https://git.test/app: not found").warnings
+    (warning,) = findings(sound(), app_fault="https://git.test/app: not diagnostics").warnings
     assert shown([warning]) == [("application-missing", "main/registration.yaml:1")]
-    assert "'app' is missing from the fleet: https://git.test/app: not found" in warning.message
+    assert (
+        "'app' is missing from the fleet: https://git.test/app: not diagnostics" in warning.message
+    )
 
 
 @pytest.mark.parametrize("branch", ["main", "dev"])

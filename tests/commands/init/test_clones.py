@@ -78,8 +78,8 @@ def test_what_it_writes_is_valid_without_a_warning(folder: Path) -> None:
     source = f"https://github.com/acme/gitops={folder / 'gitops'}"
     done = call_kalypso("validate", folder / "plane.git", "--source", source, "--output", "json")
     document = json.loads(done.stdout)
-    found = [*document["problems"], *document["warnings"], *document["notes"]]
-    assert [entry["message"] for entry in found] == []
+    entries = [*document["problems"], *document["warnings"], *document["notes"]]
+    assert [entry["message"] for entry in entries] == []
 
 
 def test_again_there_is_nothing_to_do(folder: Path) -> None:
