@@ -176,7 +176,7 @@ def test_the_pull_requests_of_schedule_are_in_its_folder(tmp_path: Path) -> None
         people = People(made.sandbox, Clock(NOON), {})
         people.propose(CONTROL_PLANE, "new", {"c": "c"}, "Add c")
         made.job("schedule", "dev", ends="created, promoted")
-    assert told[0].details == ("2 files added, 0 changed, 0 deleted",)
+    assert told[0].details == ("manifests: 2 added, 0 modified, 0 deleted",)
     assert told[0].links == (PULL.url,)
     assert (tmp_path / "pull-request-1.md").read_text().startswith("# Add c\n")
 
