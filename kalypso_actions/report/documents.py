@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable
@@ -52,20 +53,11 @@ class Where(Document):
         """Convert a location; None stays None."""
         if location is None:
             return None
-        return cls(
-            repository=location.repository,
-            path=location.path,
-            line=location.line,
-            column=location.column,
-            branch=location.branch,
-            commit=location.commit,
-        )
+        return cls(**dataclasses.asdict(location))
 
     def location(self) -> Location:
         """Convert to the type of the stages."""
-        return Location(
-            self.repository, self.path, self.line, self.column, self.branch, self.commit
-        )
+        return Location(**self.model_dump())
 
 
 class ProblemEntry(Document):
