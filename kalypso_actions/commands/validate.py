@@ -32,7 +32,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     problems: list[Problem] = []
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places else context.clone(reader)
-        if clone:
+        if clone and clone.checked_out:
             readings = list(_readings_of_clone(clone, reader, context))
             named = [item for item in readings if item.revision.branch == clone.checked_out]
         else:

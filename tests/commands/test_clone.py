@@ -186,3 +186,22 @@ def test_render_judges_objects_of_main_over_all_environments(clone: Path) -> Non
     done = call_kalypso("render", "--output", "json", f"--source={URL}={clone}")
     codes = [entry["code"] for entry in json.loads(done.stdout)["warnings"]]
     assert "policy-without-cluster-types" in codes
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["switch", "--quiet", "-c", "mine"], ["checkout", "--quiet", "--detach"]],
+    ids=["branch", "detached"],
+)
+@pytest.mark.parametrize(("base", "file"), [("dev", "fleet.yaml"), ("main", "templates.yaml")])
+def test_a_branch_of_ones_own_stands_for_its_origin(
+    clone: Path, base: str, file: str, arguments: list[str]
+) -> None:
+    git(clone, "switch", "--quiet", base)
+    git(clone, *arguments)
+    (clone / file).write_text("kind: [\n")
+    git(clone, "commit", "--quiet", "--all", "--message", "mine")
+    done = call_kalypso("validate")
+    assert done.returncode == 1
+    assert f"{base} (the working tree, on " in done.stderr
+    assert f"problem {file}:" in done.stdout

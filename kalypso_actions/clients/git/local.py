@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -147,6 +148,18 @@ class GitRepository:
         if not any(self._query("merge-base", commit, head) == commit for head in heads):
             return None
         return int(self._query("rev-list", "--count", f"^{commit}", *heads))
+
+    def nearest(self, branches: Iterable[str]) -> str:
+        """Return the branch that lacks the fewest commits of HEAD; "" if none shares history."""
+        head = self._commit("HEAD")
+        lacking = {
+            branch: int(self._query("rev-list", "--count", f"^{self._head(branch)}", head))
+            for branch in branches
+            if head
+            and self.has_branch(branch)
+            and self._query("merge-base", self._head(branch), head)
+        }
+        return min(lacking, key=lambda branch: lacking[branch], default="")
 
     def remotes(self) -> tuple[str, ...]:
         """Return the URLs of the remotes, those of origin first."""

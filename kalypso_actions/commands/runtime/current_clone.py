@@ -20,7 +20,8 @@ from kalypso_actions.snapshot.document_reader import Reader
 class CurrentClone:
     """A clone with a branch of Environment objects, and what is checked out in it.
 
-    `checked_out` is "" for a detached HEAD. `problems` are those of the Environment objects.
+    The working tree stands for the branch `checked_out`, from which its own branch was made; "" if
+    that is unknown. `problems` are those of the Environment objects.
     """
 
     path: Path
@@ -50,7 +51,7 @@ class CurrentClone:
             return self.environments[name]
         candidates = self._of_branch() or list(self.environments.values())
         if len(candidates) != 1:
-            branch = self.checked_out or "a detached HEAD"
+            branch = self.checked_out or "what is checked out"
             message = f"no environment is named, and {branch} belongs to none"
             raise UsageError(message, advice=f"name one of {known}")
         return candidates[0]
@@ -74,7 +75,10 @@ class CurrentClone:
 
     def place(self, branch: str) -> str:
         """Say where a branch is read, for people."""
-        return "the working tree" if branch == self.checked_out else f"the branch {branch}"
+        if branch != self.checked_out:
+            return f"the branch {branch}"
+        own = self.repository.checked_out or "a detached HEAD"
+        return "the working tree" if own == branch else f"the working tree, on {own}"
 
     def _of_branch(self) -> list[Environment]:
         return [
@@ -104,4 +108,8 @@ def control_plane_clone(
         return None  # without commits, or with a detached HEAD and no main
     if not (environments or problems):
         return None
-    return CurrentClone(path, repository, main, repository.checked_out, environments, problems)
+    branches = [main, *(each.control_plane.branch for each in environments.values())]
+    checked_out = repository.checked_out
+    # People work on branches of their own, and jobs check out a merge without a branch.
+    stands_for = checked_out if checked_out in branches else repository.nearest(branches)
+    return CurrentClone(path, repository, main, stands_for, environments, problems)
