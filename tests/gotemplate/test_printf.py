@@ -101,7 +101,10 @@ FORMATS = st.lists(
 
 @given(FORMATS, st.lists(VALUES, max_size=3))
 def test_any_format_prints_any_values(format_: str, values: list[object]) -> None:
-    assert isinstance(printed(format_, *values), str)
+    try:
+        assert isinstance(printed(format_, *values), str)
+    except FunctionError as error:  # addresses are refused
+        assert "p" in format_, error
 
 
 @given(st.lists(st.text() | st.integers(), max_size=4))

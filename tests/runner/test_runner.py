@@ -197,6 +197,7 @@ def test_the_context_of_a_job(tmp_path: Path) -> None:
         actor="ada",
         attempt=2,
         run_url="https://github.example/acme/fleet/actions/runs/77",
+        server_url="https://github.example",
     )
     assert context.branch == "feature/a"
     assert read_job_context({"GITHUB_REPOSITORY": "acme/fleet"}) == JobContext()
