@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget, FunctionError
@@ -101,10 +101,8 @@ FORMATS = st.lists(
 
 @given(FORMATS, st.lists(VALUES, max_size=3))
 def test_any_format_prints_any_values(format_: str, values: list[object]) -> None:
-    try:
-        assert isinstance(printed(format_, *values), str)
-    except FunctionError as error:  # addresses are refused
-        assert "p" in format_, error
+    assume("p" not in format_)  # addresses are refused
+    assert isinstance(printed(format_, *values), str)
 
 
 @given(st.lists(st.text() | st.integers(), max_size=4))
