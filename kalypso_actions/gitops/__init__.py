@@ -14,7 +14,7 @@ branches           the names of our branches
 proposal_decision  open, update or close a pull request, or do nothing
 """
 
-from kalypso_actions.gitops.branches import own_branches
+from kalypso_actions.gitops.branches import may_be_own_branch, own_branches
 from kalypso_actions.gitops.changed_inputs import environment_changed, sources_changed
 from kalypso_actions.gitops.changes import compute_changes
 from kalypso_actions.gitops.comparison import (
@@ -100,6 +100,7 @@ __all__ = [
     "is_blocked",
     "is_of_another",
     "mass_removal",
+    "may_be_own_branch",
     "numbers",
     "only_tracks",
     "own_branches",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from kalypso_actions.errors import KalypsoError, Problem
@@ -28,6 +29,11 @@ def own_branches(
         for group in shared.values()
         for repo in group
     }
+
+
+def may_be_own_branch(name: str, environment: str) -> bool:
+    """Return whether a branch has the form of ours for an environment, with any prefix."""
+    return re.fullmatch(rf".*{re.escape(environment)}(?:\..+)?", name) is not None
 
 
 def _duplicates(group: Sequence[GitOpsRepo]) -> list[Problem]:

@@ -184,6 +184,16 @@ PROMOTION_BREAKS: Final = (
         ),
     ),
     Break(
+        "GitHub merges a proposal whose description a person has rewritten",
+        f"{COMMANDS}/runtime/auto_merge.py",
+        "        fits = gitops.may_be_own_branch(head, environment)\n",
+        "        fits = False\n",
+        (
+            "tests/commands/chain/test_schedule_auto_merge.py"
+            "::test_a_description_that_a_person_has_rewritten[blocked-kalypso/]",
+        ),
+    ),
+    Break(
         "GitHub merges a newer commit while cd rolls back",
         f"{COMMANDS}/cd/promote.py",
         "        warnings = _disable_auto_merges(inputs, context) if goes_back else ()\n",

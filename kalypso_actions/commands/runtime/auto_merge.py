@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kalypso_actions import gitops
 from kalypso_actions.clients.github import auto_merges, pull_requests, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import gitops_branches, read_leniently
-from kalypso_actions.commands.runtime.schedule_inputs import our_pull_requests
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.report import pull_request
 
 
@@ -25,6 +26,27 @@ def disable_all(
     for problem in _disable_all(name, context, of_people=of_people):
         message = f"an auto-merge may still be enabled: {problem.message}"
         yield replace(problem, message=message)
+
+
+def possible_pull_requests(
+    context: CommandContext, environment: str, repository: str, branch: str
+) -> Iterator[PullRequest]:
+    """Yield the open pull requests into a GitOps branch that may be ours for an environment.
+
+    These include those of former identities, and those without our marker from a branch with the
+    form of ours: people may rewrite a description, and GitHub still merges. Raises GitHubError.
+    """
+    identity = viewer.identity(context.github, repository)
+    for pull in pull_requests.open_into(context.github, repository, branch):
+        author, head, mark = pull.author, pull.head_branch, pull_request.read_mark(pull.body)
+        marked = mark is not None or head.startswith(OWN_BRANCHES)
+        by_us = identity.wrote(author, is_marked=marked)
+        by_us = by_us or identity.formerly_wrote(author, is_marked=marked)
+        fits = gitops.may_be_own_branch(head, environment)
+        if mark:
+            fits = pull_request.is_ours(pull.body, environment)
+        if by_us and fits and pull.head_repository.lower() == repository.lower():
+            yield pull
 
 
 def is_own(repository: str, pull: PullRequest, context: CommandContext) -> bool:
@@ -54,7 +76,7 @@ def _disable_all(name: str, context: CommandContext, *, of_people: bool) -> Iter
         try:
             (place,) = gitops_branches(context, environment, (repo,))
             repository = place.repository
-            for pull in our_pull_requests(context, name, repository, place.branch, former=True):
+            for pull in possible_pull_requests(context, name, repository, place.branch):
                 if pull.auto_merge_by and (of_people or is_own(repository, pull, context)):
                     yield from filter(None, [disable(repository, pull, context)])
                     _forget_refusal(repository, pull, context)

@@ -88,20 +88,18 @@ def our_pull_requests(
     environment: str,
     repository: str,
     branch: str,
-    *,
-    former: bool = False,
 ) -> tuple[PullRequest, ...]:
     """Return our open pull requests of an environment into a GitOps branch, oldest first.
 
-    With `former`, also those of former identities. Author and marker identify them: the prefix of
-    our branches is an input of schedule. Raises GitHubError.
+    Author and marker identify them: the prefix of our branches is an input of schedule. Raises
+    GitHubError.
     """
     identity = viewer.identity(context.github, repository)
     return tuple(
         pull
         for pull in pull_requests.open_into(context.github, repository, branch)
         if pull.head_repository.lower() == repository.lower()
-        and (identity.wrote(pull.author) or (former and identity.formerly_wrote(pull.author)))
+        and identity.wrote(pull.author)
         and pull_request.is_ours(pull.body, environment)
     )
 

@@ -6,9 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kalypso_actions import gitops
-from kalypso_actions.commands.runtime.auto_merge import disable, disable_all, is_own
+from kalypso_actions.commands.runtime.auto_merge import (
+    disable,
+    disable_all,
+    is_own,
+    possible_pull_requests,
+)
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.schedule_inputs import our_pull_requests
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot, MovedError
 from kalypso_actions.errors import Location, Problem
@@ -69,5 +73,5 @@ def _pull_requests(
         return
     for state in read.states:
         name, repository = read.environment.name, state.repository
-        for pull in our_pull_requests(context, name, repository, state.branch, former=True):
+        for pull in possible_pull_requests(context, name, repository, state.branch):
             yield repository, pull, None, False

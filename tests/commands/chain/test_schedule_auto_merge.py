@@ -98,3 +98,21 @@ def test_a_merge_while_the_refusal_is_noted(acme: Organisation) -> None:
     run(acme, auto_merge="always")
     merged.result(0)
     assert [pull["number"] for pull in acme.pulls(state="all")] == [1]
+
+
+@pytest.mark.parametrize("prefix", ["kalypso/", "bot-"])
+@pytest.mark.parametrize("is_blocked", [True, False], ids=["blocked", "fails"])
+def test_a_description_that_a_person_has_rewritten(
+    acme: Organisation, prefix: str, is_blocked: bool
+) -> None:
+    """Author and head tell that it is ours: the hidden line is gone."""
+    run(acme, auto_merge="always", branch_prefix=prefix)
+    acme.ask("PATCH", f"{GITOPS}/pulls/1", {"body": "Please look at this."})
+    nowhere = documents.base_repo("https://github.com/acme/nowhere", "a" * 40)
+    acme.commit(BROKEN if is_blocked else {"base-repo.yaml": nowhere}, "dev")
+    if is_blocked:
+        run_schedule(acme, auto_merge="always", branch_prefix=prefix)
+    else:
+        with pytest.raises(KalypsoError):
+            run(acme, auto_merge="always", branch_prefix=prefix)
+    assert not enabled(acme)
