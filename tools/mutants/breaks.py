@@ -131,6 +131,20 @@ CHAIN_BREAKS: Final = (
         (f"{CHECK_PROMOTE}_other_urls.py::test_the_clusters_of_a_former_name_count",),
     ),
     Break(
+        "a rate limit makes a former name that of another repository",
+        f"{COMMANDS}/check_promote/other_urls.py",
+        "not in UNREADABLE or error.limited or name",
+        "not in UNREADABLE or name",
+        (f"{CHECK_PROMOTE}_other_urls.py::test_a_rate_limit_is_no_answer_about_a_name",),
+    ),
+    Break(
+        "a former name is read with the credential for its owner",
+        f"{CLIENTS}/github/repositories.py",
+        "    requester = github.repository(repository).requester\n",
+        "    requester = github.repository(name).requester\n",
+        (f"{CHECK_PROMOTE}_other_urls.py::test_a_former_name_may_have_another_owner",),
+    ),
+    Break(
         "a failure of the commit before fails the new one",
         f"{COMPLIANCE}/kustomizations.py",
         "        and condition.last_transition < source_updated_at\n",

@@ -21,7 +21,8 @@ class GitHubError(KalypsoError):
 
     `status` is the response's (None: no response came), `reason` is GitHub's message, `errors` are
     its messages about single fields. `uncertain`: a write that may have happened, because the
-    response was lost or cut short, or because the server failed.
+    response was lost or cut short, or because the server failed. `limited`: a rate limit has kept
+    GitHub from handling the request.
     """
 
     def __init__(
@@ -34,12 +35,14 @@ class GitHubError(KalypsoError):
         reason: str = "",
         errors: tuple[Json, ...] = (),
         uncertain: bool = False,
+        limited: bool = False,
     ) -> None:
         super().__init__(message, where, advice)
         self.status = status
         self.reason = reason
         self.errors = errors
         self.uncertain = uncertain
+        self.limited = limited
 
 
 ADVICE_BY_MESSAGE: Final = (
@@ -93,7 +96,8 @@ def error_response(
     """Convert an error response; `failure` says what failed in the repository."""
     response = error.response
     reason = message_of(response.body) or f"it answered {response.status}"
-    if is_limited(response):
+    limited = is_limited(response)
+    if limited:
         until = limited_until(response.headers, now)
         advice = f"try again after {until.astimezone(UTC):%H:%M} UTC" if until else RATE_LIMITED
     else:
@@ -106,6 +110,7 @@ def error_response(
         reason=reason,
         errors=field_errors(response.body),
         uncertain=error.uncertain,
+        limited=limited,
     )
 
 

@@ -23,3 +23,19 @@ def get(github: GitHub, repository: str) -> RepositoryFacts:
         is_archived=answer["archived"],
         created_at=datetime.fromisoformat(answer["created_at"]),
     )
+
+
+def id_of_name(github: GitHub, name: str, repository: str) -> int:
+    """Return the id of the repository that a name leads to, read as one reads `repository`.
+
+    GitHub redirects former names, also those of another owner (developer.github.com/changes/
+    2015-04-17-preview-repository-redirects), for whom an App needs no installation. Raises
+    GitHubError.
+    """
+    requester = github.repository(repository).requester
+
+    def read() -> int:
+        _, answer = requester.requestJsonAndCheck("GET", f"/repos/{name}")
+        return int(answer["id"])
+
+    return github.call(repository, f"the repository cannot be read by the name {name}", read)

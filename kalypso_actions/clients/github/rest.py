@@ -124,6 +124,7 @@ def with_advice(error: GitHubError, advice: str) -> GitHubError:
         reason=error.reason,
         errors=error.errors,
         uncertain=error.uncertain,
+        limited=error.limited,
     )
 
 

@@ -40,7 +40,7 @@ class OtherUrls:
         self._context = context
         self._lookup = reports if isinstance(reports, FollowerLookup) else None
         self._followers: dict[str, tuple[datetime, Sequence[BranchFollower]]] = {}
-        self._ids: dict[str, int | None] = {}
+        self._ids: dict[tuple[str, str], int | None] = {}
 
     def former_urls(self, branch: GitOpsBranch, tree: EnvironmentTree) -> tuple[str, ...]:
         """Return the URLs with former names that clusters of a tree follow.
@@ -87,16 +87,22 @@ class OtherUrls:
         server, _, name = key.partition("/")
         if server != repository_key(self._context.github.server.server_url) or not owner_of(name):
             return False
-        identity = self._id(name)
-        return identity is not None and identity == self._id(branch.repository)
+        return self._id(name, branch.repository) == self._id(branch.repository, branch.repository)
 
-    def _id(self, repository: str) -> int | None:
-        """Return the id of a repository; None for one that the token cannot see."""
-        if repository not in self._ids:
+    def _id(self, name: str, repository: str) -> int | None:
+        """Return the id of the repository that a name leads to; None if the token cannot see it.
+
+        The credential for `repository` reads it by all its names. A rate limit says nothing about
+        a name; other refusals may end, and are asked about again.
+        """
+        key = name.lower(), repository
+        if key not in self._ids:
             try:
-                self._ids[repository] = repositories.get(self._context.github, repository).id
+                self._ids[key] = repositories.id_of_name(self._context.github, name, repository)
             except GitHubError as error:
-                if error.status not in UNREADABLE:
+                if error.status not in UNREADABLE or error.limited or name == repository:
                     raise
-                self._ids[repository] = None
-        return self._ids[repository]
+                if error.status == 403:
+                    return None
+                self._ids[key] = None
+        return self._ids[key]

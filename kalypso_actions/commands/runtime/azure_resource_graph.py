@@ -39,13 +39,9 @@ class AzureResourceGraph:
     def reports(self, repository_url: str, branch: str) -> tuple[ClusterReport, ...]:
         """Return the reports of the Flux configurations that follow a branch.
 
-        The first call makes sure that the identity can see every named subscription. Raise
-        KalypsoError if not all reports can be read.
+        Raise KalypsoError if not all reports can be read.
         """
-        client = self._connected()
-        if not self._has_checked_subscriptions:
-            client.check_subscriptions()
-            self._has_checked_subscriptions = True
+        client = self._checked()
         reports = client.cluster_reports(repository_url, branch)
         if not reports:
             return ()
@@ -55,8 +51,11 @@ class AzureResourceGraph:
         )
 
     def followers(self, branch: str) -> tuple[BranchFollower, ...]:
-        """Return the Flux configurations that follow a branch of this name, of any repository."""
-        return self._connected().followers(branch)
+        """Return the Flux configurations that follow a branch of this name, of any repository.
+
+        Raise KalypsoError if not all of them can be read.
+        """
+        return self._checked().followers(branch)
 
     def deleted(self, clusters: Iterable[str]) -> frozenset[str]:
         """Return which of these clusters Resource Manager does not find (404)."""
@@ -66,6 +65,14 @@ class AzureResourceGraph:
         """Close the connections."""
         if self._client is not None:
             self._client.close()
+
+    def _checked(self) -> ResourceGraph:
+        """Return the client; the first call checks that the identity sees every subscription."""
+        client = self._connected()
+        if not self._has_checked_subscriptions:
+            client.check_subscriptions()
+            self._has_checked_subscriptions = True
+        return client
 
     def _connected(self) -> ResourceGraph:
         if self._client is None:

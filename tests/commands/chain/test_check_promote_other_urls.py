@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.faults import Fault
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
+from tests.commands.chain.test_signed_commits import app
+
+__all__ = ["app"]
 
 OTHER = "https://git.acme.example/acme/gitops"
 
@@ -47,6 +52,43 @@ def test_some_clusters_of_a_type_follow_a_former_name(acme: Organisation) -> Non
     outcome = check(acme, merge(acme, commit), commit)
     assert verdict(outcome) == "failed"
     assert document(outcome).clusters == {"compliant": 2, "failed": 1}
+
+
+@pytest.mark.parametrize("name", ["acme/fleet", "oldacme/fleet"])
+@pytest.mark.parametrize("auth", ["token", "app"])
+def test_a_former_name_may_have_another_owner(
+    acme: Organisation, app: dict[str, str], name: str, auth: str
+) -> None:
+    """The App is installed for the present owner alone."""
+    acme.sandbox.repository(GITOPS).former_names.append(name)
+    follow(acme, "late", f"{acme.sandbox.url}/{name}", behaviour="fail")
+    follow(acme, "other", f"{acme.sandbox.url}/elsewhere/fleet", behaviour="fail")
+    commit = main_commit(acme)
+    credential: dict[str, Any] = app if auth == "app" else {}
+    outcome = check(acme, merge(acme, commit), commit, **credential)
+    assert verdict(outcome) == "failed"
+    assert document(outcome).clusters == {"compliant": 2, "failed": 1}
+
+
+def test_a_rate_limit_is_no_answer_about_a_name(acme: Organisation) -> None:
+    acme.sandbox.repository(GITOPS).former_names.append("acme/fleet")
+    follow(acme, "late", f"{acme.sandbox.url}/acme/fleet", behaviour="fail")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    limit = Fault("GET", "/repos/acme/fleet", "secondary", retry_after=3600)
+    with acme.sandbox.faults.on(limit), pytest.raises(KalypsoError, match="secondary rate limit"):
+        check(acme, merged, commit)
+    assert verdict(check(acme, merged, commit)) == "failed"
+
+
+def test_a_refusal_holds_for_one_look(acme: Organisation) -> None:
+    acme.sandbox.repository(GITOPS).former_names.append("acme/fleet")
+    follow(acme, "late", f"{acme.sandbox.url}/acme/fleet", behaviour="fail")
+    acme.cluster("dev", "drone", delay=300)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with acme.sandbox.faults.on(Fault("GET", "/repos/acme/fleet", "status", status=403)):
+        assert verdict(check(acme, merged, commit)) == "failed"
 
 
 def test_github_does_not_say_which_repository_a_name_leads_to(acme: Organisation) -> None:

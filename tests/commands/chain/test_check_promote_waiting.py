@@ -240,7 +240,8 @@ def test_a_subscription_that_the_identity_may_not_read(acme: Organisation) -> No
     assert verdict(check(acme, merged, commit, azure_scopes=SUBSCRIPTION)) == "compliant"
     asked = [one for one in acme.sandbox.traffic if "ResourceGraph" in one.path]
     tables = [one.request_body["query"].partition("\n")[0] for one in asked]
-    assert tables == ["resourcecontainers", "kubernetesconfigurationresources", "resources"]
+    configurations = "kubernetesconfigurationresources"
+    assert tables == ["resourcecontainers", configurations, configurations, "resources"]
 
 
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
