@@ -196,8 +196,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "GitHub merges a newer commit while cd rolls back",
         f"{COMMANDS}/cd/promote.py",
-        "        warnings = _disable_auto_merges(inputs, context) if goes_back else ()\n",
-        "        warnings = ()\n",
+        "        warnings += _disable_auto_merges(inputs, context) if goes_back else ()\n",
+        "",
         (story("auto_merge", "a_rollback_by_the_app"),),
     ),
     Break(

@@ -90,15 +90,17 @@ def _verified(
 
 
 def _warnings(promoted: Promoted, context: CommandContext) -> list[Problem]:
+    warnings = [*promoted.warnings]
     if promoted.action != "rejected" or promoted.pull is None:
-        return [*promoted.warnings]
+        return warnings
     number = promoted.pull.number
     message = f"nothing is proposed: #{number} with the same commit was closed without merging"
     advice = (
         "to propose it again, start cd by hand, without promoted-from; a newer commit of main is "
         "proposed by itself"
     )
-    return [Problem(message, Location(context.url(context.control_plane)), advice)]
+    where = Location(context.url(context.control_plane))
+    return [*warnings, Problem(message, where, advice)]
 
 
 def _problems(promoted: Promoted) -> list[Problem]:

@@ -36,7 +36,7 @@ class Promoted:
     `before` is the commit that the environment had or was about to have, `replaced` the one that
     this commit replaces, `environment_commit` the commit of the environment's branch that names
     this commit. `rollback`: why the commit is superseded, if not by a newer one. `warnings` are
-    about pull requests that GitHub may still merge.
+    about auto-merges that are off, or may still be enabled.
     """
 
     action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""]
@@ -60,6 +60,19 @@ def promote(
     not on main, or is older than the environment's without allow-rollback.
     """
     _check_on_main(context, inputs.commit, main)
+    warnings: list[Problem] = []
+    promoted = _promote(inputs, context, branch, main, warnings)
+    return replace(promoted, warnings=tuple(dict.fromkeys(warnings)))
+
+
+def _promote(
+    inputs: CdInputs,
+    context: CommandContext,
+    branch: EnvironmentBranch,
+    main: str,
+    warnings: list[Problem],
+) -> Promoted:
+    """Do the work of `promote`; add to `warnings`, whatever other jobs do."""
     hook: HookRun | None = None
     delays = iter(DELAYS)
     rollback_check = RollbackCheck(inputs, context)
@@ -83,9 +96,9 @@ def promote(
                 return Promoted("", before, hook=hook)
             continue  # the command may take an hour, in which people may promote another commit
         goes_back = decision.rollback and inputs.mode == "commit"
-        warnings = _disable_auto_merges(inputs, context) if goes_back else ()
+        warnings += _disable_auto_merges(inputs, context) if goes_back else ()
         try:
-            return replace(_write(inputs, branch, state, before, hook), warnings=warnings)
+            return _write(inputs, branch, state, before, hook)
         except PushConflictError as conflict:
             delay = next(delays, None)
             if delay is None:
@@ -174,7 +187,7 @@ def _run_hook(inputs: CdInputs, context: CommandContext, before: str | None) -> 
 
 
 def _disable_auto_merges(inputs: CdInputs, context: CommandContext) -> Sequence[Problem]:
-    """Keep GitHub from merging a newer commit until schedule runs; return problems.
+    """Keep GitHub from merging a newer commit until schedule runs; return warnings.
 
     A job's own token reaches no GitOps repository: schedule does it then.
     """

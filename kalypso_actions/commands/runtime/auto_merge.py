@@ -20,12 +20,30 @@ def disable_all(
 ) -> Iterator[Problem]:
     """Disable the auto-merge of all our pull requests of an environment; yield problems.
 
-    With `of_people`, also if people enabled it. The next run of schedule that may merge them
-    enables it again.
+    With `of_people`, also if people enabled it: a warning names them. The next run of schedule
+    that may merge the pull requests enables it again.
     """
-    for problem in _disable_all(name, context, of_people=of_people):
-        message = f"an auto-merge may still be enabled: {problem.message}"
-        yield replace(problem, message=message)
+    try:
+        environment = context.environment(name)
+        reading, _ = read_leniently(context, environment)
+    except KalypsoError as error:
+        yield from map(_still_enabled, error.problems)
+        return
+    for repo in reading.gitops_repos:
+        try:
+            (place,) = gitops_branches(context, environment, (repo,))
+            repository = place.repository
+            for pull in possible_pull_requests(context, name, repository, place.branch):
+                by_us = is_own(repository, pull, context)
+                if pull.auto_merge_by and (of_people or by_us):
+                    merged = disable(repository, pull, context)
+                    _forget_refusal(repository, pull, context)
+                    if merged:
+                        yield _still_enabled(merged)
+                    elif not by_us:
+                        yield enabled_by_person(repository, pull)
+        except KalypsoError as error:
+            yield from map(_still_enabled, error.problems)
 
 
 def possible_pull_requests(
@@ -64,24 +82,15 @@ def disable(repository: str, pull: PullRequest, context: CommandContext) -> Prob
     return None
 
 
-def _disable_all(name: str, context: CommandContext, *, of_people: bool) -> Iterator[Problem]:
-    """Disable them in each GitOps branch that can be read; yield the problems."""
-    try:
-        environment = context.environment(name)
-        reading, _ = read_leniently(context, environment)
-    except KalypsoError as error:
-        yield from error.problems
-        return
-    for repo in reading.gitops_repos:
-        try:
-            (place,) = gitops_branches(context, environment, (repo,))
-            repository = place.repository
-            for pull in possible_pull_requests(context, name, repository, place.branch):
-                if pull.auto_merge_by and (of_people or is_own(repository, pull, context)):
-                    yield from filter(None, [disable(repository, pull, context)])
-                    _forget_refusal(repository, pull, context)
-        except KalypsoError as error:
-            yield from error.problems
+def enabled_by_person(repository: str, pull: PullRequest) -> Problem:
+    """Return the warning that a person's auto-merge of a pull request is off."""
+    message = f"the auto-merge of #{pull.number} is off: "
+    message += f"{pull.auto_merge_by} enabled it for other content"
+    return Problem(message, Location(repository), "enable it again if it is wanted")
+
+
+def _still_enabled(problem: Problem) -> Problem:
+    return replace(problem, message=f"an auto-merge may still be enabled: {problem.message}")
 
 
 def _forget_refusal(repository: str, pull: PullRequest, context: CommandContext) -> None:

@@ -9,25 +9,25 @@ from kalypso_actions import gitops
 from kalypso_actions.commands.runtime.auto_merge import (
     disable,
     disable_all,
+    enabled_by_person,
     is_own,
     possible_pull_requests,
 )
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot, MovedError
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import PullRequest
 
 
 def disable_auto_merges(
     read: EnvironmentSnapshot, proposals: Sequence[ProposalPlan], context: CommandContext
-) -> tuple[Problem, ...]:
+) -> Iterator[Problem]:
     """Disable GitHub's auto-merge of our pull requests if `gitops.ends_auto_merge` says so.
 
-    Without `proposals` the environment is blocked. Returns a warning for each that a person had
+    Without `proposals` the environment is blocked. Yields a warning for each that a person had
     enabled. Raises MovedError if GitHub has merged one meanwhile, and GitHubError.
     """
-    warnings = []
     for repository, pull, decision, merges in _pull_requests(read, proposals, context):
         if not pull.auto_merge_by:
             continue
@@ -38,11 +38,7 @@ def disable_auto_merges(
         if problem:
             raise MovedError.of([problem])
         if not by_us:
-            number, person = pull.number, pull.auto_merge_by
-            message = f"the auto-merge of #{number} is off: {person} enabled it for other content"
-            advice = "enable it again if it is wanted"
-            warnings.append(Problem(message, Location(repository), advice))
-    return tuple(warnings)
+            yield enabled_by_person(repository, pull)
 
 
 @contextmanager

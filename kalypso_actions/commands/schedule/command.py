@@ -56,10 +56,11 @@ def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     others keep changing them.
     """
     attempts = ATTEMPTS
+    disabled: list[Problem] = []
     while True:
         attempts -= 1
         try:
-            return _attempt(inputs, context)
+            return _attempt(inputs, context, disabled)
         except (PushConflictError, MovedError) as error:
             if not attempts:
                 raise
@@ -68,7 +69,10 @@ def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
             context.remotes.forget_heads()
 
 
-def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
+def _attempt(
+    inputs: ScheduleInputs, context: CommandContext, disabled: list[Problem]
+) -> CommandResult:
+    """Run schedule once; add to `disabled` the auto-merges of people that this run disables."""
     with disabled_on_failure(inputs.environment, context):
         read = read_everything(inputs, context)
         plan = make_plan(read.sources, _options(inputs), find_scheduler(), context.runtime.progress)
@@ -82,13 +86,14 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
                 for state, changes in zip(read.states, plan.trees, strict=True)
             ]
         )
-    results = Results(list(plan.warnings), list(plan.problems))
-    if plan.faults:
-        results.warnings += filter(None, plan.mass_removals)
-    else:
-        _check_removals(plan, proposals, inputs, results)
-    is_blocked = bool(plan.faults or plan.problems or results.removed)
-    results.warnings += disable_auto_merges(read, () if is_blocked else proposals, context)
+        results = Results(list(plan.warnings), list(plan.problems))
+        if plan.faults:
+            results.warnings += filter(None, plan.mass_removals)
+        else:
+            _check_removals(plan, proposals, inputs, results)
+        is_blocked = bool(plan.faults or plan.problems or results.removed)
+        disabled.extend(disable_auto_merges(read, () if is_blocked else proposals, context))
+        results.warnings += disabled
     if not (plan.faults or results.removed):
         check_unmoved(read, context)
         _propose(proposals, read, plan, inputs, context, results)

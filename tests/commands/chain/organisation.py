@@ -43,6 +43,7 @@ from tools.reference.schemas import schema_of
 
 CONTROL_PLANE: Final = "acme/control-plane"
 GITOPS: Final = "acme/gitops"
+EDGE: Final = "acme/gitops-edge"
 SHOP: Final = "acme/shop"
 ENVIRONMENTS: Final = ("dev", "stage")
 CLUSTER_TYPES: Final = ("drone", "large")

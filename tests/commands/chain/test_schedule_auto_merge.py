@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_actions.sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, EDGE, GITOPS, Organisation
 from tests.commands.chain.polls import run as poll
 from tests.commands.chain.polls import started
-from tests.commands.chain.proposals import OWN, run, run_schedule
+from tests.commands.chain.proposals import OWN, change_main, configure, promote, run, run_schedule
 
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
 
@@ -28,6 +30,17 @@ def checked(acme: Organisation) -> None:
 def enabled(acme: Organisation) -> bool:
     (pull,) = acme.pulls()
     return pull["auto_merge"] is not None
+
+
+def enable_as_person(acme: Organisation) -> str:
+    """Enable the auto-merge of dev's pull request as a person; return the warning about it."""
+    token = acme.sandbox.create_token("user", None, login="ada", owner="acme")
+    with acme.sandbox.lock:
+        person = acme.sandbox.store.tokens[token]
+        pull = acme.sandbox.repository(GITOPS).issues[1].pull_request
+        assert pull
+        pull.auto_merge = AutoMerge(identity=person, method="merge")
+    return "the auto-merge of #1 is off: ada enabled it for other content"
 
 
 def pass_check(acme: Organisation) -> None:
@@ -116,3 +129,46 @@ def test_a_description_that_a_person_has_rewritten(
         with pytest.raises(KalypsoError):
             run(acme, auto_merge="always", branch_prefix=prefix)
     assert not enabled(acme)
+
+
+def test_a_blocked_run_that_cannot_disable_one_disables_the_others(acme: Organisation) -> None:
+    acme.sandbox.create_repository(EDGE, {"README.md": "x"})
+    edge = documents.gitops_repo(acme.url(EDGE), "main", "edge")
+    acme.commit({"gitops-repo-edge.yaml": edge}, "dev")
+    with acme.sandbox.lock:
+        gitops = acme.sandbox.repository(EDGE)
+        gitops.rules = [BranchRule(pattern="main", required_contexts=["tests"])]
+        gitops.allow_auto_merge = True
+    run(acme, auto_merge="always")
+    acme.commit(BROKEN, "dev")
+    refused = Fault("GET", f"/repos/{EDGE}/pulls/1", "status", status=403, count=0)
+    with acme.sandbox.faults.on(refused), pytest.raises(KalypsoError):
+        run_schedule(acme, auto_merge="always")
+    assert not enabled(acme)
+
+
+def test_schedule_warns_of_what_it_disabled_before_a_conflict(acme: Organisation) -> None:
+    run(acme)
+    warning = enable_as_person(acme)
+    configure(acme, REGION="north")
+    pushed = acme.sandbox.interruptions.add(
+        lambda: acme.commit({"notes.txt": "x"}, OWN, GITOPS), path=f"*{GITOPS}*/git-receive-pack"
+    )
+    messages = [entry.message for entry in run(acme).warnings]
+    pushed.result(0)
+    assert messages.count(warning) == 1
+    assert not enabled(acme)
+
+
+def test_cd_warns_of_what_it_disabled_before_a_conflict(acme: Organisation) -> None:
+    """A rollback disables it before the write: another run has rolled back, too."""
+    older = acme.head("main") or ""
+    promote(acme, change_main(acme))
+    run(acme)
+    warning = enable_as_person(acme)
+    written = acme.sandbox.interruptions.add(
+        lambda: promote(acme, older), path=f"*{CONTROL_PLANE}*/git-receive-pack"
+    )
+    result = acme.run(cd, CdInputs, environment="dev", commit=older, allow_rollback="true")
+    written.result(0)
+    assert [entry.message for entry in result.document.warnings] == [warning]

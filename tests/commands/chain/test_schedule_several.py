@@ -8,7 +8,7 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, SHOP, Dispatch, Organisation
+from tests.commands.chain.organisation import EDGE, GITOPS, SHOP, Dispatch, Organisation
 from tests.commands.chain.proposals import (
     FLUX,
     SOURCES,
@@ -20,8 +20,6 @@ from tests.commands.chain.proposals import (
     run,
     run_schedule,
 )
-
-EDGE = "acme/gitops-edge"
 
 
 def add_repository(acme: Organisation) -> None:
