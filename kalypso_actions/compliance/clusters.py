@@ -27,6 +27,10 @@ STATES: Final[tuple[ClusterState, ...]] = get_args(ClusterState)
 IN_PROGRESS: Final = frozenset({"progressing", "dependencynotready"})
 """Flux's reasons of objects that are not ready while it syncs."""
 
+LATEST_APPLY: Final = timedelta(minutes=20)
+"""From the sync to the apply: two of Azure's timeouts, of a running health check and a dependency.
+A Kustomization becomes ready anew with every later reconcile (fluxcd/kustomize-controller#236)."""
+
 BEING_SET_UP: Final = frozenset({"creating", "updating"})
 """While the configuration is written to the cluster, no failure is final."""
 
@@ -127,7 +131,7 @@ def _health(
         return "progressing", "it has not begun to apply the commit; the one before fails"
     is_being_set_up = report.provisioning_state.lower() in BEING_SET_UP
     only_in_progress = unready and all(map(_is_in_progress, unready))
-    in_grace = timing.now - _failing_since(report, unready, timing.started) <= timing.grace
+    in_grace = timing.now - _failing_since(report, part, unready, timing.started) <= timing.grace
     if in_grace or is_being_set_up or (only_in_progress and not broken):
         return "progressing", _reason(report, part, unready)
     return "failed", _reason(report, part, unready)
@@ -217,7 +221,9 @@ def _is_in_progress(condition: Condition) -> bool:
     return condition.reason.lower() in IN_PROGRESS
 
 
-def _failing_since(report: ClusterReport, unready: list[Condition], started: datetime) -> datetime:
+def _failing_since(
+    report: ClusterReport, part: RelevantPart, unready: list[Condition], started: datetime
+) -> datetime:
     """Return when the failure began, so that a second run does not grant the grace period anew.
 
     `Unknown` conditions do not count: Flux begins to work on an object whether or not it fails.
@@ -226,7 +232,29 @@ def _failing_since(report: ClusterReport, unready: list[Condition], started: dat
         condition.last_transition for condition in unready if condition.status.lower() == "false"
     ]
     known = [moment for moment in (report.source_updated_at, *moments) if moment is not None]
-    return max(known, default=started)
+    since = max(known, default=started)
+    if since != report.source_updated_at:
+        return since
+    return max(since, min(_applied_at(part, since), since + LATEST_APPLY))
+
+
+def _applied_at(part: RelevantPart, synced_at: datetime) -> datetime:
+    """Return when the Kustomizations behind unready objects became ready, or `synced_at`.
+
+    Without `wait`, a Kustomization is ready before the objects that its commit repairs.
+    """
+    origins = {
+        part.origins[reported]
+        for reported in part.objects
+        if reported in part.origins and any(map(_is_unready, reported.conditions))
+    }
+    moments = [
+        condition.last_transition
+        for origin in origins
+        for condition in origin.conditions
+        if is_ready_condition(condition) and condition.status.lower() == "true"
+    ]
+    return max((moment for moment in moments if moment is not None), default=synced_at)
 
 
 def _reason(report: ClusterReport, part: RelevantPart, unready: list[Condition]) -> str:

@@ -45,8 +45,10 @@ def kustomization(
     return ReportedObject("Kustomization", name, state, (condition,), "flux-system", applier)
 
 
-def applied(revision: str, name: str = "fleet-drone", by: str = "") -> ReportedObject:
-    return kustomization(name, f"Applied revision: {revision}", by=by)
+def applied(
+    revision: str, name: str = "fleet-drone", by: str = "", *, since: float = 0
+) -> ReportedObject:
+    return kustomization(name, f"Applied revision: {revision}", by=by, since=since)
 
 
 def failing(name: str = "fleet-drone", *, since: float, by: str = "") -> ReportedObject:
@@ -264,6 +266,32 @@ def test_a_failure_of_the_revision_before(
 ) -> None:
     state, reason = judged(objects, state="Non-Compliant")
     assert outcome in (state, (state, reason))
+
+
+@pytest.mark.parametrize(
+    ("applied_at", "failed_at", "now", "state"),
+    [
+        pytest.param(10, -1, 10.1, "progressing", id="applied six seconds ago"),
+        pytest.param(10, -1, 12, "progressing", id="within the grace period"),
+        pytest.param(10, -1, 12.1, "failed", id="after the grace period"),
+        pytest.param(10, 1, 10.1, "failed", id="failing since the sync"),
+        pytest.param(29, -1, 29.1, "failed", id="ready anew with every reconcile"),
+    ],
+)
+def test_a_leftover_failure_has_the_grace_period_from_the_apply(
+    applied_at: float, failed_at: float, now: float, state: str
+) -> None:
+    """Without `wait`, a Kustomization is ready before the objects that it repairs."""
+    other = applied(f"dev@sha1:{MERGED}", "fleet-web", since=now)
+    app = failing("drone-app", since=failed_at, by="fleet-drone")
+    report = healthy_report(
+        state="Non-Compliant",
+        paths=reported_paths("./drone", "./drone/web"),
+        objects=(applied(f"dev@sha1:{MERGED}", since=applied_at), other, app),
+        source_updated_at=SYNCED,
+    )
+    (cluster, *_) = clusters(report, now=SYNCED + minutes(now))
+    assert cluster.state == state
 
 
 def test_a_nested_object_of_a_kustomization_that_runs_the_commit() -> None:

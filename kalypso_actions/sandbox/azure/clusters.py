@@ -56,6 +56,7 @@ class Configuration(_Entity):
     reconcile_delay    seconds from there until the kustomizations begin with the commit; until
                        then they report the one before
     settle             seconds from there to readiness
+    nested_delay       seconds from there until nested kustomizations that failed follow
     behaviour          `follow` syncs the branch's head after `delay`, and complies after `settle`
                        `fail` follows, but broken commits (see Failure) never comply
                        `flap` follows, then alternates every `period` seconds
@@ -82,6 +83,7 @@ class Configuration(_Entity):
     delay: float = Field(default=0, ge=0)
     reconcile_delay: float = Field(default=0, ge=0)
     settle: float = Field(default=0, ge=0)
+    nested_delay: float = Field(default=0, ge=0)
     sync_interval: int = 600
     behaviour: Behaviour = "follow"
     since: AwareDatetime | None = None

@@ -51,7 +51,8 @@ def _kustomization_statuses(
         nested = f"{name}-app"
         failure = configuration.failure
         if sync_state.phase == "failing" and failure.kustomization == nested:
-            ready = _ready("False", failure.reason, failure.message, sync_state.changed_at)
+            since = sync_state.nested_since or sync_state.changed_at
+            ready = _ready("False", failure.reason, failure.message, since)
         else:
             message = f"Applied revision: {APPLICATION_REVISION}"
             ready = _ready("True", "ReconciliationSucceeded", message, sync_state.changed_at)

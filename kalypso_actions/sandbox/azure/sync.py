@@ -21,7 +21,8 @@ class SyncState:
     """The commit of the source ("" for none), and the phase of the Kustomizations, since when.
 
     `applied` is the commit that the Kustomizations work on: an earlier one until they begin with
-    the source's. `reported_at` is the time of the cluster's last report to Azure.
+    the source's. `reported_at` is the time of the cluster's last report to Azure. `nested_since` is
+    the time since when nested Kustomizations fail with an earlier commit.
     """
 
     commit: str
@@ -30,6 +31,7 @@ class SyncState:
     changed_at: datetime | None
     reported_at: datetime | None
     applied: str = ""
+    nested_since: datetime | None = None
 
 
 def sync_state(
@@ -69,7 +71,14 @@ def _following(
     applied, begun_at = begun[-1]
     broken = configuration.behaviour == "fail" and is_broken(applied)
     phase, changed_at = _phase(configuration, begun_at, now, broken=broken)
-    return SyncState(commit, phase, synced_at, changed_at, None, applied)
+    state = SyncState(commit, phase, synced_at, changed_at, None, applied)
+    nested_until = changed_at + timedelta(seconds=configuration.nested_delay)
+    if phase == "ready" and now < nested_until and configuration.behaviour == "fail":
+        for before, before_at in begun[-2:-1]:
+            if is_broken(before):
+                _, nested_since = _phase(configuration, before_at, begun_at, broken=True)
+                return replace(state, phase="failing", nested_since=nested_since)
+    return state
 
 
 def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[str, datetime]]:

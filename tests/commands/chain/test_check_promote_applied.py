@@ -46,6 +46,19 @@ def test_a_failure_of_the_commit_before_is_no_verdict(
     assert verdict(check(acme, corrected, commit)) == "compliant"
 
 
+def test_a_nested_kustomization_follows_a_correction_later(acme: Organisation) -> None:
+    """The Kustomization that applies the correction does not wait for it."""
+    failure = BROKEN | {"kustomization": "drone-app"}
+    times = {"reconcile_delay": 300, "nested_delay": 40}
+    acme.cluster("dev", "drone", nested=True, behaviour="fail", failure=failure, **times)
+    commit = main_commit(acme)
+    merge(acme, commit, config="broken")
+    acme.clock.sleep(400)
+    began, corrected = acme.clock(), merge(acme, commit, config="corrected")
+    assert verdict(check(acme, corrected, commit)) == "compliant"
+    assert 340 <= (acme.clock() - began).total_seconds() < 355
+
+
 def test_a_failure_of_a_nested_kustomization_is_a_verdict(acme: Organisation) -> None:
     failure = {"kustomization": "drone-app", "message": "no such image"}
     acme.cluster("dev", "drone", nested=True, behaviour="fail", failure=failure)

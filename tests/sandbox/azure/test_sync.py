@@ -74,6 +74,15 @@ def test_a_failure_is_left_over_until_the_kustomizations_begin() -> None:
     assert at_second(125, sha("a"), **given).phase == "ready"
 
 
+def test_nested_kustomizations_follow_later_than_those_that_apply_them() -> None:
+    given: dict[str, Any] = {"behaviour": "fail", "reconcile_delay": 20, "nested_delay": 10}
+    state = at_second(134, sha("a"), **given)
+    assert (state.phase, state.changed_at, state.nested_since) == ("failing", at(125), at(20))
+    assert state.applied == sha("c")
+    assert at_second(135, sha("a"), **given).phase == "ready"
+    assert at_second(134, sha("b"), **given).phase == "ready"
+
+
 def test_following_without_delays_is_ready_at_once() -> None:
     assert seen(0) == ("a", "ready")
 
