@@ -58,6 +58,26 @@ def validate_control_plane(
     diagnostics.notes += findings.notes
     of_workloads = (item.reading for item in registered.values() if item.reading)
     documents = (doc for reading in (*readings, *of_workloads) for doc in reading.documents)
+    return _without_acknowledged(diagnostics, documents)
+
+
+def validate_workloads(readings: Iterable[Reading]) -> fleet.Diagnostics:
+    """Check folders of Workloads, without what only a control plane can tell."""
+    diagnostics = fleet.Diagnostics()
+    documents: list[Document] = []
+    for reading in readings:
+        workloads, findings = fleet.check_workloads(reading)
+        targets = (target for workload in workloads for target in workload.targets)
+        diagnostics.problems += [*findings.problems, *_schemas_of_targets(targets)]
+        diagnostics.warnings += findings.warnings
+        documents += reading.documents
+    return _without_acknowledged(diagnostics, documents)
+
+
+def _without_acknowledged(
+    diagnostics: fleet.Diagnostics, documents: Iterable[Document]
+) -> fleet.Diagnostics:
+    """Return each finding once, acknowledged warnings apart."""
     acknowledgements = Acknowledgements(documents)
     problems, warnings = merge_field_faults(diagnostics.problems, diagnostics.warnings)
     all_warnings = dict.fromkeys((*warnings, *acknowledgements.problems))
@@ -158,10 +178,15 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
         if fault:
             message = f"ConfigSchema {schema.name!r}: {fault}"
             yield Problem(message, schema.where, code="schema-invalid")
-    seen: set[str] = set()
     targets = [*branch.of(kinds.DeploymentTarget)]
     for workload in branch.of(kinds.Workload):
         targets += workload.targets
+    yield from _schemas_of_targets(targets)
+
+
+def _schemas_of_targets(targets: Iterable[kinds.DeploymentTarget]) -> Iterator[Problem]:
+    """Report faulty schemas, each text once."""
+    seen: set[str] = set()
     for target in targets:
         for text in target.config_schemas:
             fault = config_schemas.schema_error(text)

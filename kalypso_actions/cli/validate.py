@@ -30,12 +30,25 @@ def validate(
             "the current folder is a clone, else the current folder.",
         ),
     ] = None,
+    workload: Annotated[
+        bool,
+        typer.Option(
+            "--workload",
+            help="The places have an application team's Workloads: check these alone, without a "
+            "control plane.",
+        ),
+    ] = False,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     output: LocalOutput = "text",
     verbose: Verbose = False,
 ) -> None:
     """Check all documents of branches: schemas, references, templates, names."""
-    options = {"places": places or [], "source": source, "verbose": verbose}
+    options = {
+        "places": places or [],
+        "workload": workload,
+        "source": source,
+        "verbose": verbose,
+    }
 
     def failed(problems: Sequence[Problem]) -> ValidateDocument:
         return ValidateDocument(problems=ProblemEntry.all_of(problems))

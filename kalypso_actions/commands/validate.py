@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.commands.runtime.current_clone import CurrentClone
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet import Diagnostics, folder_of_workloads
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.report.documents import (
     PositionEntry,
@@ -24,11 +25,13 @@ from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.main_position import position_in_clone
 from kalypso_actions.snapshot.registered_workloads import read_registered
 from kalypso_actions.snapshot.revision_reader import read_branch
-from kalypso_actions.validation import validate_control_plane
+from kalypso_actions.validation import validate_control_plane, validate_workloads
 
 
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     """Read the branches and check them together; an unreadable branch is a problem."""
+    if inputs.workload:
+        return _validate_workloads(inputs.places or (".",), context)
     problems: list[Problem] = []
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places else context.clone(reader)
@@ -45,6 +48,55 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         registered = read_registered(readings, reader, allow_network=not is_folder)
         findings = validate_control_plane(readings, registered, named)
         main = list(_positions(readings, clone, reader))
+    findings.problems[:0] = problems
+    return _document(readings, findings, main)
+
+
+def _validate_workloads(places: Sequence[str], context: LocalContext) -> ValidateDocument:
+    """Read folders or branches of application teams, and check them alone."""
+    readings: list[Reading] = []
+    problems: list[Problem] = []
+    with context.reader(()) as reader:
+        for place in places:
+            try:
+                readings.append(_reading_of_workloads(place, reader, context))
+            except KalypsoError as error:
+                problems += error.problems
+    findings = validate_workloads(readings)
+    findings.problems[:0] = problems
+    return _document(readings, findings)
+
+
+def _reading_of_workloads(place: str, reader: Reader, context: LocalContext) -> Reading:
+    """Read the folder of a place that has the Workloads.
+
+    Repositories of applications have other YAML files as well, such as charts. Raises KalypsoError.
+    """
+    files, branch = _files(place, reader)
+    reading = reader.documents_of(files, branch=branch)
+    folder = folder_of_workloads(reading.documents)
+    narrowed = reader.documents_of(files, branch=branch, path=folder)
+    if (narrowed.documents, narrowed.problems) == (reading.documents, reading.problems):
+        return reading
+    context.log(f"Checking ./{folder} of {place}: the WorkloadRegistration must name this path.")
+    return narrowed
+
+
+def _files(place: str, reader: Reader) -> tuple[RevisionFiles, str]:
+    """Return the files of a folder, or of a repository's branch, with the branch's name."""
+    local = PathAtBranch.parse(place)
+    if local.path.is_dir() and not local.branch and not _is_bare(local.path):
+        return FolderFiles(local.path, repository=place), ""
+    url, branch = (str(local.path), local.branch) if local.path.is_dir() else split_branch(place)
+    branch = branch or reader.repositories.main_branch(url)
+    return reader.repositories.open(url, branch=branch), branch
+
+
+def _document(
+    readings: Sequence[Reading],
+    findings: Diagnostics,
+    main: Iterable[PositionEntry] = (),
+) -> ValidateDocument:
     return ValidateDocument(
         main=tuple(main),
         sources=SourceEntry.all_of(
@@ -54,7 +106,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         notes=ProblemEntry.all_of(findings.notes),
         acknowledged=ProblemEntry.all_of(findings.acknowledged),
         warnings=ProblemEntry.all_of(findings.warnings),
-        problems=ProblemEntry.all_of(problems + findings.problems),
+        problems=ProblemEntry.all_of(findings.problems),
     )
 
 

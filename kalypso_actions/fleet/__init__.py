@@ -6,17 +6,22 @@ builders    a validated schema → the resource as a value of `model.kinds`
 assembly    documents of the environment branch and of base repositories → Fleet
 unread      Templates that may exist although no valid document has been read
 workloads   documents of a registered repository → Workloads and deployment targets
+workload_folders
+            what can be said of a folder of Workloads without a control plane
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.unread import template_may_exist
+from kalypso_actions.fleet.workload_folders import check_workloads, folder_of_workloads
 from kalypso_actions.fleet.workloads import read_workloads, workload_conflicts
 
 __all__ = [
     "Branch",
     "Diagnostics",
     "assemble",
+    "check_workloads",
+    "folder_of_workloads",
     "parse_document",
     "read_workloads",
     "registrations_named_as_bases",

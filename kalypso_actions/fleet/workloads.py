@@ -20,28 +20,42 @@ def read_workloads(
 ) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
     """Parse the Workloads of a registration, and complete their targets for `environment`.
 
-    All other kinds are problems: an application team must not deliver a ClusterType, a policy or a
-    Template, which affect the whole fleet. Any problem makes the registration invalid.
+    Any problem makes the registration invalid.
+    """
+    advice = (
+        f"registration {registration.name!r} may deliver only Workloads; move other kinds out of "
+        f"{registration.source.path!r}"
+    )
+    workloads, diagnostics = parse_workloads(documents, advice)
+    return tuple(_complete(item, registration, environment) for item in workloads), diagnostics
+
+
+def parse_workloads(
+    documents: Iterable[Document], foreign_advice: str
+) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
+    """Parse documents that must be Workloads; return them by name, and all problems.
+
+    All other kinds are problems, with `foreign_advice`: an application team must not deliver a
+    ClusterType, a policy or a Template, which affect the whole fleet.
     """
     diagnostics = Diagnostics()
     workloads: dict[str, kinds.Workload] = {}
     for document in documents:
-        if document.kind not in KINDS and difflib.get_close_matches(document.kind, ("Workload",)):
-            diagnostics.problems.append(unknown_kind(document))
-            continue
         if document.kind != "Workload":
-            message = f"{document.kind} {document.name!r} comes from a registered repository"
-            advice = (
-                f"registration {registration.name!r} may deliver only Workloads; move other kinds "
-                f"out of {registration.source.path!r}"
+            diagnostics.problems.append(
+                unknown_kind(document)
+                if is_meant_as_workload(document)
+                else Problem(
+                    f"{document.kind} {document.name!r} is not a Workload",
+                    document.where,
+                    foreign_advice,
+                    "registration-foreign-kind",
+                )
             )
-            problem = Problem(message, document.where, advice, "registration-foreign-kind")
-            diagnostics.problems.append(problem)
             continue
-        resource = parse_document(document, diagnostics)
-        if not isinstance(resource, kinds.Workload):
+        workload = parse_document(document, diagnostics)
+        if not isinstance(workload, kinds.Workload):
             continue
-        workload = _complete(resource, registration, environment)
         diagnostics.problems.extend(_name_faults(workload))
         if workload.name in workloads:
             message = f"Workload {workload.name!r} is already defined in "
@@ -51,6 +65,13 @@ def read_workloads(
             diagnostics.problems.append(problem)
         workloads[workload.name] = workload
     return tuple(workloads[name] for name in sorted(workloads)), diagnostics
+
+
+def is_meant_as_workload(document: Document) -> bool:
+    """Whether a document is a Workload, if need be with a typing error in its kind."""
+    if document.kind in KINDS:
+        return document.kind == "Workload"
+    return bool(difflib.get_close_matches(document.kind, ("Workload",)))
 
 
 @dataclass(frozen=True, slots=True)

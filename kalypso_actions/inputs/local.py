@@ -66,10 +66,24 @@ class RenderInputs(Inputs):
 
 
 class ValidateInputs(Inputs):
-    """Inputs of `kalypso validate`; without places, it checks the clone or folder at hand."""
+    """Inputs of `kalypso validate`; without places, it checks the clone or folder at hand.
+
+    With `workload`, the places have the Workloads of an application team.
+    """
 
     places: tuple[Place, ...] = ()
     source: Sources = ()
+    workload: bool = False
+
+    @model_validator(mode="after")
+    def _workloads_alone(self) -> ValidateInputs:
+        if self.workload and self.source:
+            raise PydanticCustomError(
+                "source",
+                "--source replaces repositories that a control plane names; with "
+                "--workload, nothing names one",
+            )
+        return self
 
 
 class TemplateInputs(Inputs):

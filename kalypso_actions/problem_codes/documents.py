@@ -137,6 +137,29 @@ metadata:
         "Move it into a repository that a WorkloadRegistration names.",
     ),
     ProblemCode(
+        "workload-missing",
+        "error",
+        "`kalypso validate --workload` finds no Workload: a registration of this folder would "
+        "deliver nothing.",
+        """\
+# workload/workload.yaml is absent, or .sourceignore excludes it
+""",
+        "Add a Workload, or give the folder that has it.",
+    ),
+    ProblemCode(
+        "manifests-incomplete",
+        "warning",
+        "The `manifests` of a deployment target lack `repo`, `branch` or `path`. Templates that "
+        "print them give `<no value>`. `kalypso validate --workload` tells it.",
+        """\
+manifests:
+  repo: https://github.com/contoso/boards-gitops
+  brnach: dev
+  path: ./small
+""",
+        "Add what is missing. Acknowledge it if the platform team's Templates use other keys.",
+    ),
+    ProblemCode(
         "ignore-invalid",
         "warning",
         "The annotation `kalypso.io/ignore` names an unknown code or an error, or gives no reason.",

@@ -44,7 +44,7 @@ def test_anything_else_makes_the_registration_invalid() -> None:
     intruder = f"{{apiVersion: {API}, kind: Template, metadata: {{name: evil}}, spec: {{}}}}"
     _, diagnostics = read(workload() + intruder)
     (problem,) = diagnostics.problems
-    assert problem.message == "Template 'evil' comes from a registered repository"
+    assert problem.message == "Template 'evil' is not a Workload"
     assert problem.where is not None
     assert (problem.where.path, problem.where.line) == ("file.yaml", 3)
 

@@ -202,9 +202,7 @@ def test_the_last_good_commit_stands_in_for_a_head_that_is_no_good(planes: Plane
     result = planes.render(gitops=str(planes.gitops))
     assert not result.problems
     assert result.degraded
-    assert result.warnings[0].message == (
-        "registration 'app': Template 't' comes from a registered repository"
-    )
+    assert result.warnings[0].message == ("registration 'app': Template 't' is not a Workload")
     assert [a.deployment_target for a in result.assignments] == ["app-web"]
     assert result.sources[2].commit == good
     assert (result.changes.added, result.changes.modified, result.changes.deleted) == ((), (), ())
