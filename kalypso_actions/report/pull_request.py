@@ -20,7 +20,8 @@ SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
 
 MARK: Final = re.compile(
     r"<!-- kalypso:v1 kind=pull-request environment=(?P<environment>\S+) commit=(?P<commit>\S*)"
-    r"(?: auto-merge=(?P<auto_merge>[a-z-]+))?(?: tried=(?P<tried>[0-9a-f]+/[a-z_]*))? -->"
+    r"(?: auto-merge=(?P<auto_merge>[a-z-]+))?(?: tried=(?P<tried>[0-9a-f]+/[a-z_]*))?"
+    r"(?: control-plane=(?P<control_plane>[\w.-]+/[\w.-]+))? -->"
 )
 
 MOST_LINES: Final = 200
@@ -45,6 +46,7 @@ class CommitLink:
 class PullRequestText:
     """The facts of a pull request; `commit` is the one that it proposes.
 
+    `control_plane` is `owner/name` of the repository whose environment it is.
     `main` is the commit of main that the tree is made from (None: the environment names none),
     `before` the one that the branch names now. `auto_merge` is the option by which schedule merges
     it. `allowed_by` permits a mass removal ("": there is none). `again` are the numbers of
@@ -52,6 +54,7 @@ class PullRequestText:
     numbers of other open pull requests that change the same files.
     """
 
+    control_plane: str
     environment: str
     commit: str
     assignments: int
@@ -79,20 +82,28 @@ class Mark:
 
     `auto_merge` is the option by which schedule merges this pull request ("": people merge it).
     `tried` describes the last refused merge: the base branch's head, and GitHub's
-    `mergeable_state` before it ("" for none).
+    `mergeable_state` before it ("" for none). `control_plane` is `owner/name` of the repository
+    whose environment proposes it ("": an earlier version of Kalypso wrote the line).
     """
 
     environment: str
     commit: str
     auto_merge: str = ""
     tried: tuple[str, str] | None = None
+    control_plane: str = ""
 
     def __str__(self) -> str:
         """Format the line."""
         tried = {"tried": "/".join(self.tried)} if self.tried else {}
         auto_merge = {"auto-merge": self.auto_merge} if self.auto_merge else {}
+        control_plane = {"control-plane": self.control_plane} if self.control_plane else {}
         return markdown.marker(
-            "pull-request", self.environment, commit=self.commit, **auto_merge, **tried
+            "pull-request",
+            self.environment,
+            commit=self.commit,
+            **auto_merge,
+            **tried,
+            **control_plane,
         )
 
 
@@ -107,6 +118,7 @@ def read_mark(body: str) -> Mark | None:
         line["commit"],
         line["auto_merge"] or "",
         (base, state) if slash else None,
+        line["control_plane"] or "",
     )
 
 
@@ -116,17 +128,25 @@ def marked(body: str, mark: Mark) -> str:
     return f"{mark}{newline}{rest}"
 
 
-def is_ours(body: str, environment: str) -> bool:
-    """Whether a body is one of ours for this environment."""
+def is_ours(body: str, environment: str, control_plane: str) -> bool:
+    """Whether a body is one of ours for this environment of a control plane (`owner/name`).
+
+    Several control planes may write with one account. A body without a control plane may be ours.
+    """
     mark = read_mark(body)
-    return mark is not None and mark.environment == environment
+    return (
+        mark is not None
+        and mark.environment == environment
+        and mark.control_plane.lower() in {"", control_plane.lower()}
+    )
 
 
 def body(text: PullRequestText) -> str:
     """Return the whole text, with the important parts first, in case it is cut."""
     groups = _groups(text.changes, text.folder)
+    mark = Mark(text.environment, text.commit, text.auto_merge, control_plane=text.control_plane)
     parts = [
-        f"{Mark(text.environment, text.commit, text.auto_merge)}\n{SENTENCE}",
+        f"{mark}\n{SENTENCE}",
         _headline(text, groups),
         _promotion(text),
         _overview(groups),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.demo.organisation import GITOPS
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from tests.e2e.chain import Chain
 from tests.e2e.conftest import Played
 from tests.e2e.jobs import FinishedJob
@@ -107,8 +107,8 @@ def test_pull_requests_describe_their_environment(played: Played) -> None:
     ]
     for pull in pulls:
         assert pull.title == f"Update manifests in {pull.base} from kalypso/{pull.base}"
-        mark = f"<!-- kalypso:v1 kind=pull-request environment={pull.base} commit=ID -->\n"
-        assert pull.body.startswith(mark)
+        mark = f"<!-- kalypso:v1 kind=pull-request environment={pull.base} commit=ID "
+        assert pull.body.startswith(f"{mark}control-plane={CONTROL_PLANE} -->\n")
         assert "kalypso" in pull.labels
 
 

@@ -23,6 +23,7 @@ from tests.builders import registration
 
 M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40
 MAIN = CommitLink(M, f"https://git.test/acme/fleet/commit/{M}")
+CONTROL_PLANE = "acme/control-plane"
 NOTHING = TreeChanges(files={}, added=(), modified=(), deleted=(), unchanged=())
 
 
@@ -35,6 +36,7 @@ def changes(**given: Any) -> TreeChanges:
 def text(made: TreeChanges = NOTHING, **given: Any) -> PullRequestText:
     return PullRequestText(
         **{
+            "control_plane": CONTROL_PLANE,
             "environment": "dev",
             "commit": HEAD,
             "assignments": 3,
@@ -54,7 +56,8 @@ def lines(made: TreeChanges = NOTHING, **given: Any) -> list[str]:
 
 def test_it_begins_with_our_mark_and_upstreams_sentence() -> None:
     assert lines()[:2] == [
-        f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD} -->",
+        f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD} "
+        f"control-plane={CONTROL_PLANE} -->",
         "This PR updates the manifests in GitOps Repo",
     ]
     assert title("dev", "kalypso/dev") == "Update manifests in dev from kalypso/dev"
@@ -68,12 +71,15 @@ def test_it_begins_with_our_mark_and_upstreams_sentence() -> None:
         (f"{Mark('dev', OLD)}", False, True),
         (f"{Mark('dev2', HEAD)}", False, False),
         (f"by hand\n{Mark('dev', HEAD)}", False, False),
+        (f"{Mark('dev', HEAD, control_plane='Acme/Control-Plane')}", False, True),
+        (f"{Mark('dev', HEAD, control_plane='acme/other')}", False, False),
         ("", False, False),
     ],
 )
 def test_whose_it_is_is_told_by_the_first_line(written: str, described: bool, ours: bool) -> None:
-    assert (read_mark(written) == Mark("dev", HEAD)) == described
-    assert is_ours(written, "dev") == ours
+    described_mark = Mark("dev", HEAD, control_plane=CONTROL_PLANE)
+    assert (read_mark(written) == described_mark) == described
+    assert is_ours(written, "dev", CONTROL_PLANE) == ours
 
 
 MARKS = [
@@ -83,6 +89,7 @@ MARKS = [
     (Mark("dev", HEAD, "", (OLD, "dirty")), f" tried={OLD}/dirty"),
     (Mark("dev", HEAD, "", (OLD, "has_hooks")), f" tried={OLD}/has_hooks"),
     (Mark("dev", HEAD, "always", (OLD, "")), f" auto-merge=always tried={OLD}/"),
+    (Mark("dev", HEAD, control_plane=CONTROL_PLANE), f" control-plane={CONTROL_PLANE}"),
 ]
 
 
@@ -120,13 +127,15 @@ def test_another_mark_leaves_the_rest_of_the_body(mark: Mark, _fields: str) -> N
         f" tried={OLD}/a b",
         f" tried={OLD}/clean auto-merge=always",
         " other=field",
+        " control-plane=",
+        " control-plane=main",
         "\n-->",
     ],
 )
 def test_what_people_have_written_into_the_mark_is_no_mark(fields: str) -> None:
     line = f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD}{fields} -->"
     assert read_mark(line) is None
-    assert not is_ours(line, "dev")
+    assert not is_ours(line, "dev", CONTROL_PLANE)
 
 
 def test_a_mark_is_not_looked_for_in_the_text() -> None:
@@ -136,7 +145,8 @@ def test_a_mark_is_not_looked_for_in_the_text() -> None:
 
 @pytest.mark.parametrize("auto_merge", ["", "tracking-only", "always"])
 def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
-    assert read_mark(body(text(auto_merge=auto_merge))) == Mark("dev", HEAD, auto_merge)
+    mark = Mark("dev", HEAD, auto_merge, control_plane=CONTROL_PLANE)
+    assert read_mark(body(text(auto_merge=auto_merge))) == mark
 
 
 @pytest.mark.parametrize(

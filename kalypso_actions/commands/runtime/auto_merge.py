@@ -62,7 +62,7 @@ def possible_pull_requests(
         by_us = by_us or identity.formerly_wrote(author, is_marked=marked)
         fits = gitops.may_be_own_branch(head, environment)
         if mark:
-            fits = pull_request.is_ours(pull.body, environment)
+            fits = pull_request.is_ours(pull.body, environment, context.control_plane)
         if by_us and fits and pull.head_repository.lower() == repository.lower():
             yield pull
 

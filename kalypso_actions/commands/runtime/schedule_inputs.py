@@ -100,7 +100,7 @@ def our_pull_requests(
         for pull in pull_requests.open_into(context.github, repository, branch)
         if pull.head_repository.lower() == repository.lower()
         and identity.wrote(pull.author)
-        and pull_request.is_ours(pull.body, environment)
+        and pull_request.is_ours(pull.body, environment, context.control_plane)
     )
 
 

@@ -192,6 +192,7 @@ def _text(
     index = read.states.index(proposal.state)
     allowed = plan.mass_removals[index] and inputs.allow_removals
     return PullRequestText(
+        control_plane=context.control_plane,
         environment=plan.environment,
         commit=commit,
         assignments=len(plan.assignments),

@@ -127,7 +127,12 @@ def plan_proposal(
             if other.base_branch != state.branch and _is_ours(other, state, plan, context)
         ),
     )
-    mark = Mark(plan.environment, state.own_head or "", proposal_plan.merged_by)
+    mark = Mark(
+        plan.environment,
+        state.own_head or "",
+        proposal_plan.merged_by,
+        control_plane=context.control_plane,
+    )
     proposal_plan = replace(proposal_plan, is_described=_is_described(pull, mark))
     return _with_other_pulls(proposal_plan, plan, read.states, context)
 
@@ -137,7 +142,7 @@ def _is_ours(pull: PullRequest, state: GitOpsState, plan: Plan, context: Command
     identity = viewer.identity(context.github, state.repository)
     author = pull.author
     is_by_us = identity.wrote(author) or identity.formerly_wrote(author)
-    return is_by_us and pull_request.is_ours(pull.body, plan.environment)
+    return is_by_us and pull_request.is_ours(pull.body, plan.environment, context.control_plane)
 
 
 def _open_proposal(

@@ -10,7 +10,14 @@ import pytest
 from kalypso_actions.gitops import digest_of
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, NOON, SHOP, Organisation, organisation
+from tests.commands.chain.organisation import (
+    CONTROL_PLANE,
+    GITOPS,
+    NOON,
+    SHOP,
+    Organisation,
+    organisation,
+)
 from tests.commands.chain.proposals import (
     FLUX,
     OWN,
@@ -37,7 +44,10 @@ def test_the_first_proposal(acme: Organisation) -> None:
     assert pull["title"] == "Update manifests in dev from kalypso/dev"
     head = acme.head(OWN, GITOPS)
     first, sentence, *_ = pull["body"].splitlines()
-    assert first == f"<!-- kalypso:v1 kind=pull-request environment=dev commit={head} -->"
+    assert first == (
+        f"<!-- kalypso:v1 kind=pull-request environment=dev commit={head} "
+        f"control-plane={CONTROL_PLANE} -->"
+    )
     assert sentence == "This PR updates the manifests in GitOps Repo"
     assert f"It **promotes** [{main[:7]}]({acme.url()}/commit/{main}) of main." in pull["body"]
     assert labels(pull) == {"kalypso", "promoted"}
@@ -291,26 +301,6 @@ def test_options_reach_the_tree(acme: Organisation) -> None:
     assert actions(
         run(acme, namespace_scheme="legacy", config_file="legacy", branch_prefix="bot-")
     ) == [(1, "unchanged")]
-
-
-def test_another_prefix_withdraws_what_was_proposed_from_the_old_branch(
-    acme: Organisation,
-) -> None:
-    """poll would wait for people to merge it: author and marker say that it is ours."""
-    run(acme)
-    assert actions(run(acme, branch_prefix="bot-")) == [(2, "created"), (1, "withdrawn")]
-    (pull,) = acme.pulls()
-    assert pull["head"]["ref"] == "bot-dev"
-    assert "Kalypso proposes to `dev` from `bot-dev` now." in acme.comments(1)[0]
-
-
-def test_with_nothing_to_propose_another_prefix_withdraws_all_the_same(
-    acme: Organisation,
-) -> None:
-    run(acme)
-    edit_gitops(acme, dict(acme.files(OWN, GITOPS)))
-    assert actions(run(acme, branch_prefix="bot-")) == [(1, "withdrawn")]
-    assert acme.pulls() == []
 
 
 def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
