@@ -2,8 +2,7 @@
 
 It needs the repository's setting `allow_auto_merge` and a requirement that is not met yet; without
 them, GitHub answers "Auto merge is not allowed for this repository", or "Pull request is in clean
-status"
-(peter-evans/enable-pull-request-automerge#343). It stays enabled over later pushes:
+status" (peter-evans/enable-pull-request-automerge#343). It stays enabled over later pushes:
 https://docs.github.com/graphql/reference/mutations#enablepullrequestautomerge
 """
 

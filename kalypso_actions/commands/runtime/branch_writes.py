@@ -29,8 +29,7 @@ class BranchWrite:
     `repository` is owner/name, `url` is for git.
 
     `changes` apply to the files of `parent` (None: there are none): None deletes a file, bytes
-    become one. `base` is the
-    branch that the commit is proposed to ("": none).
+    become one. `base` is the branch that the commit is proposed to ("": none).
     """
 
     repository: str

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, statuses, workflows
+from kalypso_actions.clients.github import GitHubError, statuses, viewer, workflows
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.promotion import start_records
-from kalypso_actions.promotion.start_records import StartRecord, read_record
+from kalypso_actions.promotion.start_records import (
+    StartRecord,
+    is_served,
+    read_record,
+    trusted_record,
+)
 
 DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds to wait after a dispatch with an unknown result."""
@@ -85,10 +90,12 @@ def start_schedule(
 ) -> str:
     """Record the start of schedule on the environment branch's head, then start it.
 
-    `digest` is that of the inputs, if the caller knows it. Returns the run's page. Raises
-    GitHubError.
+    `digest` is that of the inputs, if the caller knows it. A recorded start with `force` whose run
+    has not begun passes `force` on: GitHub cancels a waiting run of schedule for a newer one.
+    Returns the run's page. Raises GitHubError.
     """
     status_context = start_records.schedule_context(environment)
+    force = force or _awaits_force(context, environment_commit, status_context)
     post_record(
         context,
         environment_commit,
@@ -179,6 +186,20 @@ def latest_record(context: CommandContext, commit: str, status_context: str) -> 
         context.runtime.log(f"The record of the start is not read: {error.problem.message}")
         return None
     return read_record(posted.get(status_context.lower()))
+
+
+def _awaits_force(context: CommandContext, commit: str, status_context: str) -> bool:
+    """Whether a start of schedule with `force` is recorded, and not replaced by its run yet.
+
+    Only our own records count. Raises GitHubError.
+    """
+    if is_served(latest_record(context, commit, status_context), force=False):
+        return False
+    # The combined status lacks authors.
+    posted = statuses.of_commits(context.github, context.control_plane, [commit]).get(commit, {})
+    identity = viewer.identity(context.github, context.control_plane)
+    record = trusted_record(posted.get(status_context.lower()), identity)
+    return not is_served(record, force=False)
 
 
 def post_record(

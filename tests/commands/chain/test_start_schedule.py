@@ -123,3 +123,19 @@ def test_a_branch_that_is_gone(acme: Organisation) -> None:
     result = acme.run(start_schedule, StartScheduleInputs, branch="dev")
     assert result.failed
     assert acme.dispatches() == []
+
+
+@pytest.mark.parametrize("by_us", [True, False])
+def test_a_recorded_start_with_force_passes_it_on(acme: Organisation, by_us: bool) -> None:
+    """Its run has not begun, and GitHub cancels a waiting run for a newer one."""
+    status = {
+        "state": "pending",
+        "context": "kalypso / schedule dev",
+        "description": "Starting, attempt 1 with force: inputs not read yet",
+    }
+    job = acme.sandbox.create_token("actions", {"statuses": "write"}, repositories=[CONTROL_PLANE])
+    statuses = f"{CONTROL_PLANE}/statuses/{acme.head('dev')}"
+    acme.ask("POST", statuses, status, token=job if by_us else "")
+    run(acme, pushed="dev")
+    force = {"force": "true"} if by_us else {}
+    assert acme.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev", **force})]
