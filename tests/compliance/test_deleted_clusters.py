@@ -11,6 +11,7 @@ from kalypso_actions.compliance.deleted_clusters import (
     MOST,
     deleted_clusters_warning,
     doubtful_clusters,
+    is_of_deleted_cluster,
 )
 from kalypso_actions.errors import Location
 from tests.compliance.cluster_reports import NOW, cluster_id, healthy_report, minutes
@@ -72,6 +73,15 @@ def test_all_that_fail_come_first_and_then_the_most_silent() -> None:
 
 def test_known_clusters_are_not_asked_for_again() -> None:
     assert doubtful(("a", "failed", 99), known=[cluster_id("a")]) == []
+
+
+@pytest.mark.parametrize(("ago", "lingers"), [(None, True), (5, True), (4, False)])
+def test_a_report_from_after_the_answer_is_of_a_new_cluster(
+    ago: float | None, *, lingers: bool
+) -> None:
+    report = healthy_report("a", reported_at=None if ago is None else NOW - minutes(ago))
+    assert is_of_deleted_cluster(report, {cluster_id("a"): NOW - minutes(5)}) is lingers
+    assert not is_of_deleted_cluster(report, {cluster_id("b"): NOW})
 
 
 def test_the_warning_names_them() -> None:

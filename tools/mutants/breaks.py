@@ -42,6 +42,7 @@ UNOPENED: Final = (
 OUT_OF_ORDER: Final = story("promotion", "an_older_commit_comes_after_a_newer_one")
 ROLLED_BACK: Final = story("rejections", "a_rollback_stays_where_it_is")
 RESOURCE_MANAGER: Final = "tests/clients/resource_graph/test_resource_manager.py"
+DELETED: Final = "tests/compliance/test_deleted_clusters.py"
 CHECK_PROMOTE: Final = "tests/commands/chain/test_check_promote"
 TAKEN_BACK: Final = story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
 
@@ -114,7 +115,7 @@ CHAIN_BREAKS: Final = (
         f"{COMPLIANCE}/deleted_clusters.py",
         "found_at is not None and (report.reported_at or NEVER) <= found_at",
         "found_at is not None",
-        (f"{CHECK_PROMOTE}_lost.py::test_a_cluster_that_is_created_again_counts",),
+        (f"{DELETED}::test_a_report_from_after_the_answer_is_of_a_new_cluster",),
     ),
     Break(
         "every 404 means a deleted cluster",

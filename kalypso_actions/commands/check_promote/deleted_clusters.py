@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.compliance import LOOKUP_INTERVAL, ClusterReports, DeletionLookup
-from kalypso_actions.compliance.deleted_clusters import is_of_deleted_cluster
+from kalypso_actions.compliance.deleted_clusters import MOST, is_of_deleted_cluster
 from kalypso_actions.model.cluster_reports import ClusterReport
 
 
@@ -33,8 +33,16 @@ class DeletedClusters:
         deleted = self._lookup.deleted(clusters)
         now = self._now()
         self._asked_at |= dict.fromkeys(clusters, now)
+        for cluster in clusters:
+            self._deleted.pop(cluster, None)
         self._deleted |= dict.fromkeys(deleted, now)
         return bool(deleted)
+
+    def look_again(self, reports: Iterable[ClusterReport]) -> None:
+        """Ask again about deleted clusters: they may have been created, and not report yet."""
+        known = self.known
+        due = [cluster for cluster in self.among(reports) if cluster not in known]
+        self.look(sorted(due, key=self._asked_at.__getitem__)[:MOST])
 
     def without(self, reports: Iterable[ClusterReport]) -> list[ClusterReport]:
         """Return the reports of the clusters that exist, as far as that is known."""

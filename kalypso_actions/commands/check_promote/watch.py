@@ -249,6 +249,7 @@ class Watch:
         desired = DesiredState(branch.synced, self._tree(branch), branch.later)
         of_branch = self._reports_of(branch, reports)
         now = self._context.runtime.now()
+        self._deleted.look_again(of_branch or ())
         while True:
             existing = None if of_branch is None else self._deleted.without(of_branch)
             assessment = assess(existing, desired, self._requirements, started=started, now=now)

@@ -62,7 +62,8 @@ class Configuration(_Entity):
                        `flap` follows, then alternates every `period` seconds
                        `stall` syncs nothing after `since`, and continues to report
                        `suspended` does the same, because somebody suspended it
-                       `disconnected` syncs and reports nothing after `since`
+                       `disconnected` syncs and reports nothing after `since`; it has never
+                       reported if it had synced nothing by then
                        `ahead` syncs `commit`, or the branch's newest head, without delay
     since              the start of the behaviour; by default, nothing came before it
     revision           `old` branch/sha, `new` branch@sha1:sha, `bare` sha1:sha

@@ -49,7 +49,9 @@ def sync_state(
     stopped = nothing if since is None else _following(before, heads, is_broken, min(now, since))
     if configuration.behaviour != "disconnected":
         return _reported(stopped, configuration, now)
-    return stopped if since is None else _reported(stopped, configuration, min(now, since))
+    if since is None or stopped.phase == "waiting":
+        return stopped
+    return _reported(stopped, configuration, min(now, since))
 
 
 def _following(

@@ -95,7 +95,18 @@ def test_a_deleted_cluster_leaves_the_count(acme: Organisation, behaviour: str) 
     assert warning.message == f"the reports of 1 deleted cluster do not count: {name}"
 
 
-def test_a_cluster_that_is_created_again_counts(acme: Organisation) -> None:
+@pytest.mark.parametrize(
+    ("again", "outcome"),
+    [
+        pytest.param({"behaviour": "fail"}, "failed", id="it fails"),
+        pytest.param(
+            {"behaviour": "disconnected", "delay": HOURS}, "timed-out", id="it never reports"
+        ),
+    ],
+)
+def test_a_cluster_that_is_created_again_counts(
+    acme: Organisation, again: dict[str, Any], outcome: str
+) -> None:
     name = second_drone(acme, behaviour="follow")
     commit = main_commit(acme)
     merge(acme, commit)
@@ -109,11 +120,11 @@ def test_a_cluster_that_is_created_again_counts(acme: Organisation) -> None:
         sleep(seconds)
         if created and acme.clock() >= created[0]:
             created.clear()
-            second_drone(acme, behaviour="fail")
+            second_drone(acme, **again)
 
     acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
-    outcome = check(acme, merged, commit)
-    assert (verdict(outcome), document(outcome).warnings) == ("failed", ())
+    result = check(acme, merged, commit, timeout="20m")
+    assert (verdict(result), document(result).warnings) == (outcome, ())
 
 
 def test_a_cluster_that_azure_still_has_counts(acme: Organisation) -> None:
