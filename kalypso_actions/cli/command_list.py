@@ -51,6 +51,11 @@ COMMANDS: Final = {
         "validate",
         "Check all documents of branches: schemas, references, templates, names.",
     ),
+    "validate-workload": LazyCommand(
+        "validate_workload",
+        "Check the Workloads in the checkout of a job: the action of this name.",
+        hidden=True,
+    ),
     "template": LazyCommand("template", "Render one Template with given data, for its author."),
     "sandbox": LazyCommand(
         "sandbox",

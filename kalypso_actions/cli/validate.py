@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -49,6 +49,13 @@ def validate(
         "source": source,
         "verbose": verbose,
     }
+    document = print_validation(options, output)
+    raise typer.Exit(1 if document.problems else 0)
+
+
+def print_validation(options: Mapping[str, Any], output: str) -> ValidateDocument:
+    """Run validate with its options, print the result, and return it. Raises KalypsoError."""
+    verbose = bool(options.get("verbose"))
 
     def failed(problems: Sequence[Problem]) -> ValidateDocument:
         return ValidateDocument(problems=ProblemEntry.all_of(problems))
@@ -62,4 +69,4 @@ def validate(
         with ProgressDisplay(stderr(), "validating") as progress:
             document = run_validate(given, local_context(progress, verbose=verbose))
     print_result(document, output, files_at_hand(given.source), forms)
-    raise typer.Exit(1 if document.problems else 0)
+    return document

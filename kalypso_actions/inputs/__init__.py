@@ -6,6 +6,7 @@ local     render, validate, template
 chain     the commands of the promotion chain
 sandbox   sandbox
 set_up    set-up
+validate_workload  validate-workload
 demo      demo
 init      init
 reading   sources of the chain's inputs: options, the action, the environment

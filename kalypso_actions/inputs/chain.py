@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, SecretStr
-from pydantic.alias_generators import to_snake
 
 from kalypso_actions.inputs.values import (
     Commit,
@@ -31,14 +30,11 @@ from kalypso_actions.inputs.values import (
     Percent,
     RepositoryName,
     Secret,
+    Wheelhouse,
+    kebab,
 )
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT
-
-
-def _kebab(name: str) -> str:
-    return to_snake(name).replace("_", "-")
-
 
 EMPTY = SecretStr("")
 
@@ -46,7 +42,7 @@ EMPTY = SecretStr("")
 class ChainInputs(Inputs):
     """Inputs of all commands of the chain."""
 
-    model_config = ConfigDict(alias_generator=_kebab, validate_by_name=True)
+    model_config = ConfigDict(alias_generator=kebab, validate_by_name=True)
 
     token: Annotated[Secret, Field(description="Token for GitHub's API and git.")] = EMPTY
     app_id: Annotated[str, Field(description="Id of a GitHub App to use instead of the token.")] = (
@@ -77,9 +73,7 @@ class ChainInputs(Inputs):
             "pull requests are replaced."
         ),
     ] = ()
-    wheelhouse: Annotated[
-        str, Field(description="A folder of wheels from which to install, without the network.")
-    ] = ""
+    wheelhouse: Wheelhouse = ""
 
 
 class PlanInputs(ChainInputs):

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic.alias_generators import to_snake
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.model.kubernetes_names import object_name_fault
@@ -25,6 +26,11 @@ MissingValues = Literal["warning", "error"]
 DURATION: Final = re.compile(r"([0-9]{1,6})(s|m|h)")
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 PERCENT: Final = re.compile(r"([0-9]{1,3})%?")
+
+
+def kebab(name: str) -> str:
+    """Return the name of an action's input for a field."""
+    return to_snake(name).replace("_", "-")
 
 
 class Inputs(BaseModel):
@@ -113,3 +119,6 @@ List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr
 """Its repr is asterisks, in case that it is printed by mistake."""
+Wheelhouse = Annotated[
+    str, Field(description="A folder of wheels from which to install, without the network.")
+]

@@ -1,12 +1,26 @@
-"""The step summaries of `validate` and `render` in a job."""
+"""The step summaries and outputs of `validate` and `render` in a job."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report import markdown
 from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.documents import RenderDocument, ValidateDocument
 from kalypso_actions.report.positions import position_text
+
+OUTPUTS: Final[Mapping[str, str]] = {
+    "problems": "The number of problems.",
+    "warnings": "The number of warnings.",
+}
+"""The outputs of the action validate-workload."""
+
+
+def validate_outputs(document: ValidateDocument) -> dict[str, str]:
+    """Return the values of the outputs."""
+    return {name: str(len(getattr(document, name))) for name in OUTPUTS}
 
 
 def validate_summary(document: ValidateDocument) -> str:

@@ -16,20 +16,25 @@ from kalypso_actions.commands import set_up
 from kalypso_actions.commands.registry import CHAIN, COMMANDS
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.set_up import SetUpInputs
+from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
+from kalypso_actions.inputs.values import Inputs
+from kalypso_actions.report.local_summary import OUTPUTS as VALIDATE_OUTPUTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "actions.md").read_text(encoding="utf-8")
 HEADINGS = {"all actions": "Common inputs", "set-up": "Any other command"}
 
-MODELS: dict[str, type[ChainInputs]] = {
+MODELS: dict[str, type[Inputs]] = {
     "set-up": SetUpInputs,
+    "validate-workload": ValidateWorkloadInputs,
     **{chain.name: chain.model for chain in CHAIN},
 }
 OUTPUTS = {
     "set-up": dict(set_up.OUTPUTS),
+    "validate-workload": dict(VALIDATE_OUTPUTS),
     **{chain.name: dict(chain.document.OUTPUTS) for chain in CHAIN},
 }
-NAMES = ("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll")
+NAMES = ("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll", "validate-workload")
 OF_THE_JOB = {"token": "${{ github.token }}"}
 ROW = re.compile(r"^\| (.*) \|$", re.MULTILINE)
 
@@ -42,7 +47,7 @@ def action_of(name: str) -> Any:
     return yaml.safe_load((folder_of(name) / "action.yml").read_text(encoding="utf-8"))
 
 
-def own_first(model: type[ChainInputs]) -> list[FieldInfo]:
+def own_first(model: type[Inputs]) -> list[FieldInfo]:
     """The inputs of a command: its own before those that others have, too."""
     inputs = [name for name in model.model_fields if name not in {"output", "verbose"}]
     depth = {
@@ -92,7 +97,7 @@ def test_model_action_and_page_agree(name: str) -> None:
     assert table(name, "output | ") == [[f"`{key}`", cell(text)] for key, text in outputs.items()]
 
 
-def value_of(model: type[ChainInputs], alias: str, text: str) -> Any:
+def value_of(model: type[Inputs], alias: str, text: str) -> Any:
     """Parse an input like the model; GitHub sends a missing input as an empty text."""
     name = next(name for name, field in model.model_fields.items() if field.alias == alias)
     required = {
@@ -116,7 +121,7 @@ def literal(field: FieldInfo) -> bool:
     return "Literal" in str(field.annotation)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "set-up"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name in COMMANDS])
 def test_the_page_says_which_permissions_a_command_needs(name: str) -> None:
     rows = table(name, "permission | in the | because it")
     assert [row[:2] for row in rows] == [

@@ -17,8 +17,10 @@ from pydantic.fields import FieldInfo
 from kalypso_actions.cli.command_list import COMMANDS
 from kalypso_actions.commands.registry import CHAIN
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
-from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.set_up import SetUpInputs
+from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
+from kalypso_actions.inputs.values import Inputs
+from kalypso_actions.report.local_summary import OUTPUTS as VALIDATE_OUTPUTS
 
 BRANDING: Final = {
     "ci": "check-circle",
@@ -74,6 +76,15 @@ def _actions() -> Iterator[Action]:
         inputs=tuple(inputs_of(SetUpInputs)),
         outputs=SET_UP_OUTPUTS,
     )
+    yield Action(
+        command="validate-workload",
+        path="actions/validate-workload/action.yml",
+        title="Kalypso: validate-workload",
+        description="Check the Workloads of an application's repository, without a control plane.",
+        icon="check-square",
+        inputs=tuple(inputs_of(ValidateWorkloadInputs)),
+        outputs=VALIDATE_OUTPUTS,
+    )
     for chain in CHAIN:
         if chain.name in BRANDING:
             yield Action(
@@ -87,9 +98,10 @@ def _actions() -> Iterator[Action]:
             )
 
 
-def inputs_of(model: type[ChainInputs]) -> Iterator[Input]:
+def inputs_of(model: type[Inputs]) -> Iterator[Input]:
     """A command's own inputs first, then those that it has in common with others."""
-    declared = [cls.__annotations__ for cls in model.__mro__ if issubclass(cls, ChainInputs)]
+    classes = (cls for cls in model.__mro__ if issubclass(cls, Inputs) and cls is not Inputs)
+    declared = [cls.__annotations__ for cls in classes]
     for name in dict.fromkeys(name for names in declared for name in names):
         field = model.model_fields[name]
         alias = field.alias or name

@@ -31,7 +31,7 @@ grants them to the job's own token by `permissions:`, for its own repository onl
 
 ## Common inputs
 
-All actions have these inputs:
+All actions have these inputs, but `validate-workload` has only `wheelhouse`:
 
 """
 
@@ -56,6 +56,10 @@ in the control plane.
     "poll": """\
 Starts `schedule` for environments whose inputs have changed, such as a registered repository, and
 repeats lost starts of workflows.
+""",
+    "validate-workload": """\
+Checks the Workloads of an application's repository before the platform team sees them; see the page
+[for application teams](../guide/applications.md). It reads only the files of the checkout.
 """,
     "set-up": """\
 Puts `kalypso` on the `PATH` of the job's next steps and leaves the job's own Python alone. With
@@ -82,6 +86,7 @@ EXAMPLES: Final = {
     },
     "notify": {"control-plane": "our/control-plane"},
     "poll": {},
+    "validate-workload": {"path": "workload"},
     "set-up": {"run": "validate ."},
 }
 
@@ -90,8 +95,8 @@ APP: Final = {
     "app-private-key": "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}",
 }
 
-BY_THE_JOB_S_TOKEN: Final = {"cd", "set-up"}
-"""Actions that need no App: all that they write is in the repository of the job."""
+WITHOUT_APP: Final = {"cd", "set-up", "validate-workload"}
+"""Actions that need no App: they write nothing outside of the repository of the job."""
 
 
 def actions_text() -> str:
@@ -112,7 +117,7 @@ def section(action: Action) -> str:
 def example(action: Action) -> str:
     """The step of a workflow that runs the action."""
     folder = f"/{action.path.removesuffix('/action.yml')}" if "/" in action.path else ""
-    given = EXAMPLES[action.command] | ({} if action.command in BY_THE_JOB_S_TOKEN else APP)
+    given = EXAMPLES[action.command] | ({} if action.command in WITHOUT_APP else APP)
     lines = [f"    {name}: {value}" for name, value in given.items()]
     uses = f"- uses: kalypso-actions/kalypso-actions{folder}@v0"
     return "\n".join(["```yaml", uses, "  with:", *lines, "```\n"])

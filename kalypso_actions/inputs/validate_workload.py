@@ -1,0 +1,22 @@
+"""Inputs of `kalypso validate-workload`, an action for repositories of applications."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from kalypso_actions.inputs.paths import Place
+from kalypso_actions.inputs.values import Inputs, Wheelhouse, kebab
+
+
+class ValidateWorkloadInputs(Inputs):
+    """Inputs of the action; it needs no token, because it reads the job's checkout."""
+
+    model_config = ConfigDict(alias_generator=kebab, validate_by_name=True)
+
+    path: Annotated[
+        Place,
+        Field(description="The folder that has the Workloads, or a folder above it."),
+    ] = "."
+    wheelhouse: Wheelhouse = ""
