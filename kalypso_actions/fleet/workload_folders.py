@@ -99,5 +99,5 @@ def _manifests_advice(missing: Iterable[str], keys: Iterable[str]) -> str:
     """Suggest to rename what looks misspelled, else to add the keys."""
     others = [key for key in keys if key not in _MANIFESTS]
     near = {key: nearest(key, others) for key in missing}
-    renamed = [f"did you mean {key} by {other}?" for key, other in near.items() if other]
+    renamed = [f"rename {other} to {key}" for key, other in near.items() if other]
     return "; ".join(renamed) or "name the repository, branch and folder of the target's manifests"

@@ -102,7 +102,7 @@ def test_faults(application: Path, old: str, new: str, line: int, code: str, tex
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [
-        ("branch: dev", "brnach: dev", "no branch: did you mean branch by brnach?"),
+        ("branch: dev", "brnach: dev", "no branch: rename brnach to branch"),
         ("        path: ./web\n", "", "no path: name the repository, branch and folder"),
         ("repo: https://git.test/app-gitops", "repo: ''", "no repo: name"),
     ],
