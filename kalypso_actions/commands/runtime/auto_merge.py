@@ -84,8 +84,8 @@ def disable(repository: str, pull: PullRequest, context: CommandContext) -> Prob
 
 def enabled_by_person(repository: str, pull: PullRequest) -> Problem:
     """Return the warning that a person's auto-merge of a pull request is off."""
-    message = f"the auto-merge of #{pull.number} is off: "
-    message += f"{pull.auto_merge_by} enabled it for other content"
+    number, person = pull.number, pull.auto_merge_by
+    message = f"the auto-merge of #{number} is off: {person} enabled it for other content"
     return Problem(message, Location(repository), "enable it again if it is wanted")
 
 
