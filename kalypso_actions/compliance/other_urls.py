@@ -6,13 +6,16 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from kalypso_actions.compliance.paths import EnvironmentTree, cluster_type_of
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.cluster_reports import BranchFollower
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.urls import repository_key
 
 MOST_NAMES: Final = 10
 """Clusters that a warning names."""
+
+MOST_REPOSITORIES: Final = 50
+"""Repositories to look up in a run: an installation has 5,000 requests an hour for all its runs."""
 
 
 def followers_by_other_urls(
@@ -45,6 +48,17 @@ def key_of(follower: BranchFollower) -> str:
         return repository_key(follower.repository_url)
     except ValueError:
         return ""
+
+
+def check_lookups(names: Collection[str], branch: str, where: Location) -> None:
+    """Raise KalypsoError for too many repositories: former names among the rest would not count."""
+    if len(names) > MOST_REPOSITORIES:
+        raise KalypsoError(
+            f"the clusters on the branch {branch!r} follow {len(names)} other repositories by "
+            f"paths of this tree: at most {MOST_REPOSITORIES} can be looked up",
+            where,
+            "let azure-scopes name only the subscriptions of this environment's clusters",
+        )
 
 
 def other_urls_warning(

@@ -2,9 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.compliance.other_urls import followers_by_other_urls, other_urls_warning
+from kalypso_actions.compliance.other_urls import (
+    MOST_REPOSITORIES,
+    check_lookups,
+    followers_by_other_urls,
+    other_urls_warning,
+)
 from kalypso_actions.compliance.paths import EnvironmentTree
-from kalypso_actions.errors import Location
+from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.cluster_reports import BranchFollower
 from tests.compliance.cluster_reports import reported_paths
 
@@ -42,6 +47,13 @@ def test_followers_of_the_whole_tree_come_last() -> None:
     others = followers_by_other_urls(followers, OURS, TREE, {"drone"})
     assert "".join(follower.cluster for follower in others) == "bdac"
     assert followers_by_other_urls(followers, OURS, TREE, ()) == ()
+
+
+def test_too_many_repositories_are_not_looked_up() -> None:
+    names = [f"acme/{number}" for number in range(MOST_REPOSITORIES + 1)]
+    check_lookups(names[1:], "dev", Location(OURS))
+    with pytest.raises(KalypsoError, match="'dev' follow 51 other repositories by paths"):
+        check_lookups(names, "dev", Location(OURS))
 
 
 def test_a_warning_names_ten_clusters_and_no_password() -> None:

@@ -17,6 +17,7 @@ from kalypso_actions.compliance import (
     FollowerLookup,
 )
 from kalypso_actions.compliance.other_urls import (
+    check_lookups,
     followers_by_other_urls,
     key_of,
     other_urls_warning,
@@ -45,12 +46,15 @@ class OtherUrls:
     def former_urls(self, branch: GitOpsBranch, tree: EnvironmentTree) -> tuple[str, ...]:
         """Return the URLs with former names that clusters of a tree follow.
 
-        Raise KalypsoError if the clusters, or GitHub's repositories, cannot be read.
+        Raise KalypsoError if the clusters, or GitHub's repositories, cannot be read, or if there
+        are too many of these.
         """
         urls = {
             key_of(follower): follower.repository_url
             for follower in self._at_other_urls(branch, tree, tree.reporting)
         }
+        where = Location(self._context.url(branch.repository))
+        check_lookups(set(filter(None, map(self._name, urls))), branch.branch, where)
         return tuple(url for key, url in urls.items() if self._leads_to(key, branch))
 
     def warnings(
@@ -84,10 +88,14 @@ class OtherUrls:
 
         Repositories that the token cannot see, and those of another server, lead nowhere.
         """
+        name, repository = self._name(key), branch.repository
+        return name is not None and self._id(name, repository) == self._id(repository, repository)
+
+    def _name(self, key: str) -> str | None:
+        """Return `owner/name` of a key of this server; None for those of another one."""
         server, _, name = key.partition("/")
-        if server != repository_key(self._context.github.server.server_url) or not owner_of(name):
-            return False
-        return self._id(name, branch.repository) == self._id(branch.repository, branch.repository)
+        is_here = server == repository_key(self._context.github.server.server_url)
+        return name if is_here and owner_of(name) else None
 
     def _id(self, name: str, repository: str) -> int | None:
         """Return the id of the repository that a name leads to; None if the token cannot see it.

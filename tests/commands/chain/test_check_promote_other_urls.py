@@ -91,6 +91,18 @@ def test_a_refusal_holds_for_one_look(acme: Organisation) -> None:
         assert verdict(check(acme, merged, commit)) == "failed"
 
 
+def test_too_many_repositories_could_have_been_this_one(acme: Organisation) -> None:
+    for number in range(51):
+        follow(acme, f"other-{number}", f"{acme.sandbox.url}/acme/a-{number}")
+        follow(acme, f"elsewhere-{number}", f"{OTHER}-{number}")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(KalypsoError, match="follow 51 other repositories"):
+        check(acme, merged, commit)
+    assert not any("/acme/a-" in one.path for one in acme.sandbox.traffic)
+    assert acme.dispatches() == []
+
+
 def test_github_does_not_say_which_repository_a_name_leads_to(acme: Organisation) -> None:
     follow(acme, "late", f"{acme.sandbox.url}/acme/fleet")
     commit = main_commit(acme)
