@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -79,9 +80,22 @@ def installed(wheel: Path) -> Path:
     environment = wheel.parent / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     programs = environment / ("Scripts" if os.name == "nt" else "bin")
-    pip = [programs / "python", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]
+    pip: list[str | Path] = [
+        programs / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        wheel,
+    ]
     subprocess.run(pip, check=True)
-    ask = [programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]
+    ask: list[str | Path] = [
+        programs / "python",
+        "-c",
+        "import sysconfig; print(sysconfig.get_path('platlib'))",
+    ]
     done = subprocess.run(ask, check=True, capture_output=True, encoding="utf-8")
     copy_locked_packages(Path(done.stdout.strip()))
     return programs
@@ -165,6 +179,13 @@ def test_the_hook_checks_the_whole_control_plane_when_a_document_changes() -> No
     assert (hook["entry"], hook["pass_filenames"]) == ("kalypso validate", False)
     changed = {name: bool(re.search(hook["files"], name)) for name in ("a/b.yaml", "c.yml", "d.md")}
     assert changed == {"a/b.yaml": True, "c.yml": True, "d.md": False}
+
+
+def test_the_guide_names_our_repository_and_the_hook() -> None:
+    guide = (ROOT / "docs" / "guide" / "installing.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(re.findall(r"git\+(https:[\w./-]+\w)", guide)) == {project["urls"]["Source"]}
+    assert re.findall(r"- id: (.+)", guide) == [hook["id"] for hook in manifest()]
 
 
 def manifest() -> list[dict[str, Any]]:

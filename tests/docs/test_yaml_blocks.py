@@ -1,4 +1,4 @@
-"""Every YAML block has valid Kalypso documents, a workflow, or steps."""
+"""Every YAML block has valid Kalypso documents, a workflow, steps, or hooks."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ WORKFLOWS: Final = [
     *((page, block) for page, block in BLOCKS if "\njobs:\n" in block.text),
     *((page, Block("yaml", workflow_of(block.text), block.line)) for page, block in STEPS),
 ]
+HOOKS: Final = [
+    (page, block) for page, block in BLOCKS if block.path.endswith("/.pre-commit-config.yaml")
+]
 DOCUMENTS: Final = [
-    (page, block)
-    for page, block in BLOCKS
-    if (page, block) not in STEPS and (page, block) not in WORKFLOWS
+    (page, block) for page, block in BLOCKS if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS]
 ]
 
 ACTION: Final = re.compile(r"kalypso-actions(/actions/[a-z-]+)?@")
@@ -69,6 +70,13 @@ def test_documents_are_what_kalypso_reads(page: Page, block: Block) -> None:
 )
 def test_what_kalypso_does_not_read_is_found(text: str) -> None:
     assert faults(Block("yaml", text, 1)) != []
+
+
+@pytest.mark.parametrize(("page", "block"), HOOKS, ids=name_of)
+def test_pre_commit_reads_a_page_s_hooks(page: Page, block: Block, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(block.text, encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "pre_commit", "validate-config", config], check=True)
 
 
 def test_workflows_are_as_github_describes_them(tmp_path: Path) -> None:
