@@ -168,6 +168,12 @@ CALLS: Final = {
         lambda github, scene: commits.merge_base(github, FLEET, scene.first, "main"),
         "GET R/compare/{basehead}",
     ),
+    "commits.position": _call(
+        lambda github, scene: [
+            commits.position(github, FLEET, commit, "main") for commit in (scene.first, "e" * 40)
+        ],
+        "GET R/compare/{basehead}",
+    ),
     "commits.relation": _call(
         lambda github, scene: [
             commits.relation(github, FLEET, scene.first, head) for head in ("main", "e" * 40)
@@ -343,6 +349,9 @@ CALLS: Final = {
         "GET R",
         "POST R/git/refs",
         "DELETE R/git/refs/{ref}",
+    ),
+    "repositories.id_of_name": _call(
+        lambda github, _: repositories.id_of_name(github, FLEET, FLEET), "GET R"
     ),
     "repositories.get": _call(lambda github, _: repositories.get(github, FLEET), "GET R"),
     "statuses.latest": _call(

@@ -33,9 +33,10 @@ def id_of_name(github: GitHub, name: str, repository: str) -> int:
     GitHubError.
     """
     requester = github.repository(repository).requester
+    path = "/".join(map(rest.segment, name.split("/")))
 
     def read() -> int:
-        _, answer = requester.requestJsonAndCheck("GET", f"/repos/{name}")
+        _, answer = requester.requestJsonAndCheck("GET", f"/repos/{path}")
         return int(answer["id"])
 
     return github.call(repository, f"the repository cannot be read by the name {name}", read)
