@@ -24,7 +24,7 @@ def test_a_commit_goes_through_all_environments(chain: Chain) -> None:
     assert chain.acme.statuses(commit)["stage environment"] == ("success", "Deployed")
 
 
-@pytest.mark.parametrize("started", [pytest.param("before", marks=pytest.mark.slow), "after"])
+@pytest.mark.parametrize("started", ["before", "after"])
 def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, started: str) -> None:
     """The commit is promoted although its clusters never ran exactly its merge."""
     commit = chain.merge_to_main(RELEASE="one")

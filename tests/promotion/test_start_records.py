@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -113,6 +114,7 @@ def record(
         (record(minutes=10), Repair(2)),
         (record(minutes=None), Repair(2)),
         (record(attempt=2), Repair(3)),
+        (replace(record(attempt=2), force=True), Repair(3, force=True)),
         (record(attempt=MOST_ATTEMPTS - 1), Repair(MOST_ATTEMPTS)),
         (record(attempt=MOST_ATTEMPTS), Repair(0)),
         (record(attempt=MOST_ATTEMPTS + 1), Repair(0)),

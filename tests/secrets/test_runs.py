@@ -295,9 +295,13 @@ def test_our_own_bugs(laboratory: Laboratory) -> None:
 
 @SLOW
 def test_local_commands(laboratory: Laboratory) -> None:
-    """These commands need no token, and use none of the environment."""
+    """These commands need no token; one of the environment belongs to its own server."""
     url = laboratory.acme.url()
-    variables = {"GITHUB_TOKEN": laboratory.acme.token, "KALYPSO_INPUTS": ""}
+    variables = {
+        "GITHUB_TOKEN": laboratory.acme.token,
+        "GITHUB_SERVER_URL": "https://github.com",
+        "KALYPSO_INPUTS": "",
+    }
     for arguments in (["render", "dev", "--control-plane", url], ["validate", url]):
         ended = laboratory.run(*arguments, inputs={}, variables=variables)
         assert with_credential(ended) == []

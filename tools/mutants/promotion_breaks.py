@@ -111,7 +111,7 @@ PROMOTION_BREAKS: Final = (
         f"{PROMOTION}/start_records.py",
         "    return Repair(attempt, record.force)\n",
         "    return Repair(attempt)\n",
-        (story("repairs", "a_lost_start_with_force_is_repeated_with_force"),),
+        ("tests/promotion/test_start_records.py::test_overdue_starts",),
     ),
     Break(
         "a run that waits is doubled",
