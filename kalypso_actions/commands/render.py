@@ -89,7 +89,7 @@ def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> tuple[
     clone = context.clone(reader)
     if clone is None:
         raise UsageError(
-            "no control plane is named, and the current folder is no clone of one",
+            "no control plane is named, and the current folder is not a clone of one",
             advice="change to a clone whose main has Environment objects, or name the control "
             "plane with --control-plane, or the environment's folder with --environment-dir",
         )

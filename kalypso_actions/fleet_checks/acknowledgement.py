@@ -92,7 +92,7 @@ def _fault(name: str) -> tuple[str, str] | None:
     if code is None:
         close = nearest(name, CODES)
         suggestion = f"did you mean {close}?" if close else "see docs/reference/problems.md"
-        return f"{name!r} is no code of a problem", suggestion
+        return f"{name!r} is not the code of a problem", suggestion
     if code.level == "error":
         return f"{name!r} is an error, which cannot be acknowledged", "repair it"
     return None

@@ -22,7 +22,7 @@ def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
             close = nearest(template.type, TEMPLATE_TYPES)
             suggestion = f"did you mean {close}? " if close else ""
             yield Problem(
-                f"Template {template.name!r}: {template.type!r} is no type of Templates",
+                f"Template {template.name!r}: {template.type!r} is not a type of Template",
                 template.type_where or template.where,
                 f"{suggestion}Types: {', '.join(TEMPLATE_TYPES)}",
                 "template-type-unknown",

@@ -185,7 +185,7 @@ def test_a_folder_that_is_no_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     done = call_kalypso("render", "dev")
     assert done.returncode == 2
-    assert "the current folder is no clone of one" in done.stderr
+    assert "the current folder is not a clone of one" in done.stderr
 
 
 def test_json_is_one_document_and_nothing_else(planes: Path) -> None:

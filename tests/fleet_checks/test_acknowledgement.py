@@ -35,8 +35,8 @@ def test_acknowledged_warnings_are_set_apart(text: str) -> None:
     ("text", "said", "advice"),
     [
         (CODE, "it gives no reason", f"write {CODE} -- <reason>"),
-        (f"{CODE} --", f"'{CODE} --' is no code of a problem", f"did you mean {CODE}?"),
-        ("policy-without-clustertypes -- x", "'policy-without-clustertypes' is no code of a problem", f"did you mean {CODE}?"),
+        (f"{CODE} --", f"'{CODE} --' is not the code of a problem", f"did you mean {CODE}?"),
+        ("policy-without-clustertypes -- x", "'policy-without-clustertypes' is not the code of a problem", f"did you mean {CODE}?"),
         ("template-missing -- x", "'template-missing' is an error, which cannot be acknowledged", "repair it"),
     ],
 )  # fmt: skip
