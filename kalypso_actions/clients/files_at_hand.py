@@ -71,7 +71,7 @@ class FilesAtHand:
         if key not in self._texts:
             try:
                 self._texts[key] = self._look_up(where)
-            except (KalypsoError, OSError, UnicodeDecodeError, ValueError):
+            except (KalypsoError, OSError, ValueError):
                 self._texts[key] = "", ""  # the message counts, not its decoration
         return self._texts[key]
 

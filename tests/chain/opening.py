@@ -22,7 +22,7 @@ from tests.chain.organisation import Layout, found, may_sign_in
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON, Organisation
 from tests.git_repositories import programs
-from tests.sandbox_copies import copy_sandbox, wait_until_free
+from tests.sandbox_copies import FOLDER, copy_sandbox, wait_until_free
 
 PER_MINUTE: Final = 80
 PER_HOUR: Final = 500
@@ -42,7 +42,7 @@ class Opening:
 
 def founded(folder: Path, layout: Layout) -> Opening:
     """Make Acme before schedule ran."""
-    with Sandbox(folder / "sandbox", programs(), now=Clock(NOON), sign_in=True) as sandbox:
+    with Sandbox(folder / FOLDER, programs(), now=Clock(NOON), sign_in=True) as sandbox:
         secrets = found(sandbox, layout)
         port = urlsplit(sandbox.url).port
         assert port
@@ -91,7 +91,7 @@ def served(opening: Opening) -> Iterator[Chain]:
     machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     wait_until_free(opening.port)
     with Sandbox(
-        folder / "sandbox",
+        folder / FOLDER,
         programs(),
         now=clock,
         port=opening.port,

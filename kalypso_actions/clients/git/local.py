@@ -101,9 +101,7 @@ class GitRepository:
         commit = self._head(branch)
         if commit:
             return GitFiles(self._git, self._git_dir, self.repository, commit)
-        near = nearest(branch, self._branches())
-        advice = f"is {near!r} meant?" if near else "fetch it first, or check its name"
-        raise KalypsoError(f"there is no branch {branch!r}", Location(self.repository), advice)
+        raise self._missing("branch", branch)
 
     def at_commit(self, commit: str) -> GitFiles:
         """Return the files of a commit by its full id. Raises KalypsoError if it is missing."""
@@ -129,10 +127,12 @@ class GitRepository:
                 commit = self._commit(revision)
             if commit:
                 return commit
-        near = nearest(revision, self._branches())
+        raise self._missing("branch, tag or commit", revision)
+
+    def _missing(self, kind: str, name: str) -> KalypsoError:
+        near = nearest(name, self._branches())
         advice = f"is {near!r} meant?" if near else "fetch it first, or check its name"
-        message = f"there is no branch, tag or commit {revision!r}"
-        raise KalypsoError(message, Location(self.repository), advice)
+        return KalypsoError(f"there is no {kind} {name!r}", Location(self.repository), advice)
 
     def subject(self, commit: str) -> str:
         """Return the first line of a commit's message. Raises KalypsoError."""
