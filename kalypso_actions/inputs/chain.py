@@ -62,8 +62,8 @@ class ChainInputs(Inputs):
     allowed_repositories: Annotated[
         List,
         Field(
-            description="Globs of repositories that may be registered; default: all "
-            "repositories of the control plane's owner."
+            description="Globs of repositories that may be registered (* matches one segment of "
+            "a path, ** several); default: all repositories of the control plane's owner."
         ),
     ] = ()
     former_identities: Annotated[

@@ -67,7 +67,7 @@ def test_nothing_is_asked_of_what_is_not_allowed(acme: Organisation, other: List
 
 def test_what_is_allowed_is_asked_without_a_credential(acme: Organisation, other: Listener) -> None:
     name_elsewhere(acme, other.url)
-    told = commands(acme, allowed_repositories=f"acme/*,{other.url}/*")
+    told = commands(acme, allowed_repositories=f"acme/*,{other.url}/**")
     assert other.requests
     assert "authorization" not in other.text.lower()
     assert found(acme.sandbox.store.tokens, told + other.text) == []
@@ -77,7 +77,7 @@ def test_a_credential_for_elsewhere_goes_there_alone(acme: Organisation, other: 
     name_elsewhere(acme, other.url)
     told = commands(
         acme,
-        allowed_repositories=f"acme/*,{other.url}/*",
+        allowed_repositories=f"acme/*,{other.url}/**",
         git_credentials=f"{other.url}/team=kalypso:{ELSEWHERE}",
     )
     assert other.requests and all(found([ELSEWHERE], one) for one in other.requests)
@@ -93,5 +93,5 @@ def test_urls_that_look_like_another_server(acme: Organisation, other: Listener,
     written = url.format(*hosts, hosts[0])
     acme.commit({"elsewhere.yaml": documents.registration("elsewhere", written)})
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), acme.head("main") or "")}, "dev")
-    told = commands(acme, allowed_repositories=f"acme/*,{other.url}/*")
+    told = commands(acme, allowed_repositories=f"acme/*,{other.url}/**")
     assert found(acme.sandbox.store.tokens, told + other.text) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 
 
@@ -26,8 +26,24 @@ from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
         (["https://other.test/acme/*"], "https://other.test/acme/shop", True),
         (["git@other.test:acme/*"], "ssh://git@other.test/acme/shop", True),
         (["other.test:acme/*"], "ssh://git@other.test/acme/shop", True),
-        (["*"], "https://git.test:8443/any/shop", True),
-        (["*"], "https://other.test/any/shop", False),
+        (["**"], "https://git.test:8443/any/shop", True),
+        (["**"], "https://other.test/any/shop", False),
+        (["*/*"], "https://git.test:8443/any/shop", True),
+        (["*/*"], "https://git.test:8443/any/deep/shop", False),
+        (["dev.azure.com/acme/*"], "https://acme@dev.azure.com/acme/p/_git/shop", False),
+        (["dev.azure.com/acme/**"], "https://acme@dev.azure.com/acme/p/_git/shop", True),
+        (["dev.azure.com/acme/**/shop"], "https://dev.azure.com/acme/shop", True),
+        (["dev.azure.com/acme/**/shop"], "https://dev.azure.com/acme/p/_git/shop", True),
+        (["dev.azure.com/acme/**/shop"], "https://dev.azure.com/acme/workshop", False),
+        (["acme/app-[0-9]"], "https://git.test:8443/acme/app-1", True),
+        (["acme/app-[!0-9]"], "https://git.test:8443/acme/app-x", True),
+        (["**[!0]app"], "https://git.test:8443/acme/app", False),
+        (["*.corp.test/acme/*"], "https://git.eu.corp.test/acme/shop", True),
+        (["*.corp.test/acme/*"], "https://corp.test/acme/shop", False),
+        (["*.corp.test/acme/*"], "https://evilcorp.test/acme/shop", False),
+        (["*.corp.test/acme/*"], "https://git.corp.test:8443/acme/shop", False),
+        (["https://*/acme/*"], "https://other.test/acme/shop", True),
+        (["HTTPS://Other.Test:443/Acme/*"], "https://other.test./acme/shop", True),
     ],
 )
 def test_what_globs_allow(globs: list[str], url: str, allowed: bool) -> None:
@@ -39,6 +55,28 @@ def test_what_globs_allow(globs: list[str], url: str, allowed: bool) -> None:
         repositories.check(url)
 
 
+@pytest.mark.parametrize(
+    "glob",
+    [
+        *("*", "acme", "acme/", "", "git*.corp.test/acme/*", "*.*.test/acme/*", "a.*.test/acme/*"),
+        *("acme/*?x", "acme/*#x", "acme\\*", "https://host", "https://*", "https://[x/acme/*"),
+    ],
+)
+def test_globs_that_are_none(glob: str) -> None:
+    with pytest.raises(UsageError, match="is no glob of repositories") as caught:
+        AllowedRepositories([glob], "https://git.test:8443", "acme/fleet")
+    assert "** crosses segments" in caught.value.problem.advice
+
+
+def test_the_refusal_says_when_a_glob_once_crossed_segments() -> None:
+    repositories = AllowedRepositories(["host.test/acme/*"], "https://git.test", "acme/fleet")
+    with pytest.raises(KalypsoError) as caught:
+        repositories.check("https://host.test/acme/team/shop")
+    assert caught.value.problem.advice == (
+        "in allowed-repositories, * matches one segment of a path: write ** for several"
+    )
+
+
 def test_what_is_no_url_is_refused_as_such() -> None:
-    with pytest.raises(KalypsoError, match="this is not a URL"):
+    with pytest.raises(KalypsoError, match="this is not the URL of a repo"):
         AllowedRepositories((), "https://github.com", "acme/fleet").check("https://[acme/x")

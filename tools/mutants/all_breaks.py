@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tools.mutants.access_breaks import ACCESS_BREAKS
 from tools.mutants.breaks import CHAIN_BREAKS
 from tools.mutants.promotion_breaks import PROMOTION_BREAKS
 
-BREAKS: Final = (*CHAIN_BREAKS, *PROMOTION_BREAKS)
+BREAKS: Final = (*CHAIN_BREAKS, *PROMOTION_BREAKS, *ACCESS_BREAKS)

@@ -13,9 +13,10 @@ from kalypso_actions.clients.git.errors import (
     redirect_target,
 )
 from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.git.urls import same_server, without_secret
+from kalypso_actions.clients.git.urls import same_server
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.urls import without_secret
 
 DELAYS: Final = (1.0, 2.0, 4.0)
 """Seconds before each retry of a transient failure."""
@@ -24,8 +25,12 @@ DELAYS: Final = (1.0, 2.0, 4.0)
 class Connection:
     """The connection to a remote repository. Not thread-safe."""
 
-    def __init__(self, git: Git, url: str, sleep: Callable[[float], None]) -> None:
+    def __init__(
+        self, git: Git, url: str, sleep: Callable[[float], None], accept: Callable[[str], str]
+    ) -> None:
+        """`accept` returns the form of a redirect's URL for git; it raises KalypsoError."""
         self._git = git
+        self._accept = accept
         self._url = url
         self._moved = False
         self.sleep = sleep
@@ -47,7 +52,8 @@ class Connection:
     ) -> bytes:
         """Call git once. Follow a renamed repository to its new URL, once, on the same server.
 
-        Raises ProcessError, or KalypsoError if the server redirects `subject` elsewhere.
+        The new URL must be one that may be read; it gets its own credential. Raises ProcessError,
+        or KalypsoError if the server redirects `subject` elsewhere.
         """
 
         def attempt() -> bytes:
@@ -100,14 +106,22 @@ class Connection:
         return {ref: object_id for object_id, *rest in lines for ref in rest if ref in refs}
 
     def _new_url(self, git_dir: Path, subject: str) -> str:
-        """Return the target of the server's redirect, if it is on the same server."""
+        """Return the target of the server's redirect, if it is accepted and on the same server."""
         target = ""
         try:
             self._git.run_remote(git_dir, self._url, ["ls-remote", "origin"], trace=True)
         except ProcessError as error:
             target = redirect_target(error)
         if target and same_server(target, self._url):
-            return target
+            try:
+                return self._accept(target)
+            except KalypsoError as error:
+                raise KalypsoError(
+                    f"{subject} cannot be read: the server redirects git to "
+                    f"{without_secret(target)}: {error.problem.message}",
+                    Location(self._url),
+                    error.problem.advice,
+                ) from error
         where = f" to {without_secret(target)}" if target else ""
         raise KalypsoError(
             f"{subject} cannot be reached: the server redirects git elsewhere{where}",

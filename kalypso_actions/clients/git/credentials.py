@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from kalypso_actions.clients.git.urls import check_url, depth_below, same_place
+from kalypso_actions.clients.git.urls import accepted_url, depth_below, same_place
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.model.urls import normal_url
 
 Authorize = Callable[[str], str]
 """Returns the header Authorization for a URL, "" for none.
@@ -75,7 +76,7 @@ class CredentialTable:
                 advice = "write each line as host-or-URL-prefix=user:token"
                 faults.append(Problem(f"line {number} of {NAME}: {message}", advice=advice))
             else:
-                headers[prefix] = basic(user, token)
+                headers[normal_url(_complete(prefix))] = basic(user, token)
         if faults:
             raise UsageError.of(faults)
         return cls(headers)
@@ -101,11 +102,8 @@ def _faults(prefix: str, login: str, token: str, known: Mapping[str, str]) -> It
     if ":" not in login or not token:
         yield "there is no user:token after the ="
     try:
-        check_url(_complete(prefix), frozenset({"https", "http"}))
-        is_prefix = not set(prefix) & set("?#")
+        accepted_url(_complete(prefix), frozenset({"https", "http"}))
     except KalypsoError:
-        is_prefix = False
-    if not is_prefix:
         yield "the text before the = is not a host or the beginning of an https URL"
     if any(same_place(_complete(prefix), _complete(other)) for other in known):
         yield "an earlier line has the same host or URL"

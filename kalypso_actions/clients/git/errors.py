@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.urls import is_loopback
+from kalypso_actions.model.urls import is_loopback, without_secret
 
 TRANSIENT: Final = re.compile(
     r"could not resolve (host|proxy)|temporary failure in name resolution"

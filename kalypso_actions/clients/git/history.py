@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -37,12 +37,12 @@ class HistoryClone:
     Not thread-safe.
     """
 
-    def __init__(self, git: Git, git_dir: Path, url: str, sleep: Callable[[float], None]) -> None:
+    def __init__(self, git: Git, git_dir: Path, connection: Connection) -> None:
         """`git_dir` is the path of the first repository; the second one is beside it."""
         self._git = git
         self._trees = git_dir
         self._commits = git_dir.with_suffix(".commits.git")
-        self._connection = Connection(git, url, sleep)
+        self._connection = connection
         self._blobs: dict[str, bytes] = {}
 
     def line(self, commit: str) -> Iterator[HistoryCommit]:

@@ -13,10 +13,9 @@ from kalypso_actions.clients.git.credentials import (
     no_credential,
     without_credential,
 )
-from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.urls import is_loopback
+from kalypso_actions.model.urls import is_loopback, without_secret
 
 SETTINGS: Final = (
     "core.hooksPath=" + os.devnull,

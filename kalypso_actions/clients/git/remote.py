@@ -12,13 +12,14 @@ from types import TracebackType
 from typing import Literal, Self
 
 from kalypso_actions.clients.git.commits import Signature
+from kalypso_actions.clients.git.connection import Connection
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.history import HistoryClone
 from kalypso_actions.clients.git.local import check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
-from kalypso_actions.clients.git.urls import check_url, clone_key
+from kalypso_actions.clients.git.urls import accepted_url, clone_key
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.history import Ancestry, HistoryCommit
@@ -39,8 +40,13 @@ class RemoteRepositories:
         credentials: Authorize = no_credential,
         trust_user_config: bool = False,
         sleep: Callable[[float], None] = time.sleep,
+        check: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`credentials` returns the header for a URL before every call to it."""
+        """`credentials` returns the header for a URL before every call to it.
+
+        `check` raises KalypsoError for the URLs that may not be read, also those of redirects.
+        """
+        self._check = check
         self._protocols = protocols
         self._git = Git(
             programs,
@@ -167,22 +173,31 @@ class RemoteRepositories:
         return "pushed" if changed else "unchanged"
 
     def _clone(self, url: str) -> ShallowClone:
-        check_url(url, self._protocols)
+        url = self._accept(url)
         key = clone_key(url)
         with self._lock:
             if key not in self._clones:
                 path = self._path(f"{len(self._clones)}.git")
-                self._clones[key] = ShallowClone(self._git, path, url, self._sleep)
+                self._clones[key] = ShallowClone(self._git, path, self._connection(url))
             return self._clones[key]
 
     def _history(self, url: str) -> HistoryClone:
-        check_url(url, self._protocols)
+        url = self._accept(url)
         key = clone_key(url)
         with self._lock:
             if key not in self._histories:
                 path = self._path(f"history-{len(self._histories)}.git")
-                self._histories[key] = HistoryClone(self._git, path, url, self._sleep)
+                self._histories[key] = HistoryClone(self._git, path, self._connection(url))
             return self._histories[key]
+
+    def _connection(self, url: str) -> Connection:
+        return Connection(self._git, url, self._sleep, self._accept)
+
+    def _accept(self, url: str) -> str:
+        """Return the form of a URL that git gets. Raises KalypsoError if it may not be read."""
+        url = accepted_url(url, self._protocols)
+        self._check(url)
+        return url
 
     def _path(self, name: str) -> Path:
         if self._folder is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -34,10 +34,10 @@ class ShallowClone:
     Thread-safe; one thread works at a time.
     """
 
-    def __init__(self, git: Git, git_dir: Path, url: str, sleep: Callable[[float], None]) -> None:
+    def __init__(self, git: Git, git_dir: Path, connection: Connection) -> None:
         self._git = git
         self._git_dir = git_dir
-        self._connection = Connection(git, url, sleep)
+        self._connection = connection
         self._lock = threading.Lock()
         self._format: ObjectFormat | None = None
         self._default_branches: dict[str, str] = {}

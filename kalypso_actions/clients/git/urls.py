@@ -4,66 +4,43 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.urls import is_loopback
+from kalypso_actions.model.urls import is_loopback, normal_url, split, without_secret
 
-SCP_LIKE: Final = re.compile(r"((?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9a-fA-F:]+\])):(?!//)(.*)")
-WINDOWS_PATH: Final = re.compile(r"[A-Za-z]:[\\/]")
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")
 """Control characters, and surrogates that cannot be passed to a program."""
-DOTS: Final = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
-TOKEN: Final = re.compile(r"gh[pousr]_|github_pat_|glpat-")
 
 
-def check_url(url: str, protocols: frozenset[str]) -> None:
-    """Refuse a URL that git must not get. Raises KalypsoError.
+def accepted_url(url: str, protocols: frozenset[str]) -> str:
+    """Return the form of a URL that git gets. Raises KalypsoError if git must not get it.
 
     `protocols`: `https`, `http`, `ssh`, `file` (local paths too). If https is among them, http is
     for this machine alone.
     """
-    parts = split(url)
+    scheme = split(url).scheme
     where = Location(without_secret(url))
-    if url.startswith("-") or (parts.hostname or "").startswith("-"):
-        raise KalypsoError("the URL of a repository must not begin with '-'", where)
-    if _has_secret(parts):
-        advice = "remove it from the URL, and give it by git-credentials"
-        raise KalypsoError("the URL contains a password or token", where, advice)
-    # remote::address starts the program git-remote-REMOTE.
-    if not url or CONTROL.search(url) or "::" in url.partition("/")[0] or not parts.scheme:
-        raise KalypsoError("this is not the URL of a repository", where)
-    if parts.scheme != "file" and (" " in url or not parts.hostname):
-        raise KalypsoError("this is not the URL of a repository", where)
-    # Such a URL may be below a prefix as text, but not as requested.
-    if parts.scheme != "file" and DOTS.search(parts.path):
-        raise KalypsoError("the URL of a repository must not have . or .. in its path", where)
-    if parts.scheme not in protocols:
+    if scheme == "file":
+        _check_path(url, where)
+    else:
+        url = normal_url(url)
+    if scheme not in protocols:
         allowed = " and ".join(sorted(protocols))
-        message = f"repositories are read by {allowed} only, not by {parts.scheme}"
+        message = f"repositories are read by {allowed} only, not by {scheme}"
         advice = "write the URL with https" if "https" in protocols else ""
         raise KalypsoError(message, where, advice)
-    if parts.scheme == "http" and "https" in protocols and not is_loopback(url):
+    if scheme == "http" and "https" in protocols and not is_loopback(url):
         message = "repositories are read by http from this machine only (127.0.0.1, localhost)"
         raise KalypsoError(message, where, "write the URL with https")
+    return url
 
 
-def split(url: str) -> SplitResult:
-    """Split a URL; `user@host:path` is ssh, and a path without a scheme is file.
-
-    An invalid URL has no scheme.
-    """
-    if "://" in url:
-        try:
-            parts = urlsplit(url)
-            _ = parts.port, parts.hostname
-        except ValueError:
-            return SplitResult("", "", url, "", "")
-        return parts
-    scp_like = SCP_LIKE.fullmatch(url)
-    if scp_like and not WINDOWS_PATH.match(url):
-        return SplitResult("ssh", scp_like[1], "/" + scp_like[2].lstrip("/"), "", "")
-    return SplitResult("file", "", url, "", "")
+def _check_path(url: str, where: Location) -> None:
+    if url.startswith("-"):
+        raise KalypsoError("the URL of a repository must not begin with '-'", where)
+    if not url or CONTROL.search(url) or "::" in url.partition("/")[0]:
+        raise KalypsoError("this is not the URL of a repository", where)
 
 
 def is_path(url: str) -> bool:
@@ -80,19 +57,6 @@ def clone_key(url: str) -> str:
     parts = split(url)
     path = parts.path.rstrip("/").removesuffix(".git")
     return parts._replace(netloc=parts.netloc.lower(), path=path).geturl()
-
-
-def without_secret(url: str) -> str:
-    """Return the URL with masked secrets."""
-    parts = split(url)
-    if not _has_secret(parts):
-        return url
-    return parts._replace(netloc="***@" + parts.netloc.rpartition("@")[2]).geturl()
-
-
-def _has_secret(parts: SplitResult) -> bool:
-    user = parts.username or ""
-    return parts.password is not None or TOKEN.match(user) is not None
 
 
 def depth_below(url: str, prefix: str) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
 from kalypso_actions.commands.init.backends import Backend, CloneBackend, RemoteBackend
@@ -17,7 +16,7 @@ from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.github import RepositoryFacts
-from kalypso_actions.model.urls import name_in, owner_of, repository_key
+from kalypso_actions.model.urls import name_in, owner_of, repository_key, without_secret
 from kalypso_actions.onboarding import RepositorySetup
 from kalypso_actions.onboarding.setup import RepositoryRole
 from kalypso_actions.snapshot.repositories import MAIN_BRANCH

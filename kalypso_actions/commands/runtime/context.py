@@ -15,7 +15,7 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.model.urls import name_in, repository_key
+from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
 from kalypso_actions.runner import JobContext, Runner
 from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 from kalypso_actions.snapshot.control_plane import find_environments
@@ -62,8 +62,9 @@ class CommandContext:
 
     def repository(self, url: str, where: Location | None = None) -> str:
         """Return `owner/name` of a URL on this GitHub. Raises KalypsoError for another server."""
+        url = normal_url(url)
         server, _, path = repository_key(url).partition("/")
-        if server != repository_key(self.github.server.server_url) or "/" not in path:
+        if server != repository_key(self.github.server.server_url) or not owner_of(path):
             raise KalypsoError(
                 f"{url} is no repository of {self.github.server.server_url}",
                 where,
@@ -126,13 +127,14 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
     def authorize(url: str) -> str:
         return table.authorize(url) or github.authorize(url)
 
+    allowed = AllowedRepositories(inputs.allowed_repositories, server.server_url, control_plane)
     with RemoteRepositories(
         runtime.programs,
         protocols=server.git_protocols,
         credentials=authorize,
         sleep=runtime.sleep,
+        check=allowed.check,
     ) as remotes:
-        allowed = AllowedRepositories(inputs.allowed_repositories, server.server_url, control_plane)
         repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
         yield CommandContext(github, remotes, repositories, control_plane, runtime)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, enclosing_clone
-from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.kinds import Environment, RepositoryPath
+from kalypso_actions.model.urls import without_secret
 from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.clients.git.urls import check_url, clone_key, without_secret
+from kalypso_actions.clients.git.urls import accepted_url, clone_key
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.urls import without_secret
 
 ALL = frozenset({"https", "http", "ssh", "file"})
 
@@ -32,9 +33,9 @@ ALL = frozenset({"https", "http", "ssh", "file"})
     ],
 )
 def test_protocol_has_to_be_allowed(url: str, protocol: str) -> None:
-    check_url(url, frozenset({protocol}))
+    accepted_url(url, frozenset({protocol}))
     with pytest.raises(KalypsoError, match=f"not by {protocol}"):
-        check_url(url, ALL - {protocol})
+        accepted_url(url, ALL - {protocol})
 
 
 @pytest.mark.parametrize(
@@ -73,14 +74,14 @@ def test_protocol_has_to_be_allowed(url: str, protocol: str) -> None:
 )
 def test_what_is_refused_before_git_starts(url: str, message: str) -> None:
     with pytest.raises(KalypsoError, match=message):
-        check_url(url, ALL)
+        accepted_url(url, ALL)
 
 
 @pytest.mark.parametrize("url", ["https://me:s3cret@host:1/x", "https://ghp_s3cret@host:1/x"])
 def test_secrets_in_urls_are_not_repeated(url: str) -> None:
     assert without_secret(url) == "https://***@host:1/x"
     with pytest.raises(KalypsoError) as caught:
-        check_url(url, ALL)
+        accepted_url(url, ALL)
     assert "s3cret" not in str(caught.value)
 
 
@@ -107,11 +108,17 @@ def test_which_urls_share_a_copy(first: str, second: str, *, same: bool) -> None
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:8080"])
 def test_http_beside_https_is_for_this_machine(host: str) -> None:
-    check_url(f"http://{host}/org/repo", ALL)
+    accepted_url(f"http://{host}/org/repo", ALL)
 
 
 def test_http_of_other_machines_is_refused_with_advice() -> None:
     with pytest.raises(KalypsoError) as caught:
-        check_url("http://git.test/org/repo", ALL)
+        accepted_url("http://git.test/org/repo", ALL)
     assert "from this machine only" in caught.value.problem.message
     assert caught.value.problem.advice == "write the URL with https"
+
+
+def test_git_gets_the_normal_form() -> None:
+    written = "HTTPS://acme@Dev.Azure.com:443/acme/My%20Project/_git/shop/"
+    assert accepted_url(written, ALL) == "https://dev.azure.com/acme/My%20Project/_git/shop"
+    assert accepted_url("/srv/git/../my repo", ALL) == "/srv/git/../my repo"

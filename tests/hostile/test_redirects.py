@@ -1,0 +1,91 @@
+"""A server redirects an allowed repository to another one of its repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.git import CredentialTable, RemoteRepositories
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
+from tests.clients.git.remotes import bare
+from tests.clients.git.servers import Server, serving
+from tests.git_repositories import programs
+
+ACME, EVIL = "Basic YWNtZTphY21l", "Basic ZXZpbDpldmls"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server with the repositories of acme and of others."""
+    bare(tmp_path, "acme/app")
+    bare(tmp_path, "evil/private")
+    with serving(tmp_path / "srv") as started:
+        yield started
+
+
+def opened(server: Server, *globs: str) -> RemoteRepositories:
+    """Return repositories with a credential for each owner; only these globs are allowed."""
+    table = CredentialTable({f"{server.url}/acme": ACME, f"{server.url}/evil": EVIL})
+    allowed = AllowedRepositories(globs, server.url, "acme/fleet")
+    return RemoteRepositories(
+        programs(),
+        protocols=frozenset({"http"}),
+        credentials=table.authorize,
+        sleep=lambda _: None,
+        check=allowed.check,
+    )
+
+
+def redirect(server: Server, place: str, status: int = 301) -> None:
+    target = f"{server.url}{place}/info/refs?service=git-upload-pack"
+    server.answers["/acme/old"] = [(status, {"Location": target})] * 9
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/evil/private",
+        "/acme/..%2fevil/private",
+        "/acme/../evil/private",
+        "//evil/private",
+        "/acme/app?x=/evil/private",
+    ],
+)
+@pytest.mark.parametrize("status", [301, 307])
+def test_the_target_is_not_asked_unless_it_is_allowed(
+    server: Server, place: str, status: int
+) -> None:
+    redirect(server, place, status)
+    with opened(server) as repositories, pytest.raises(KalypsoError) as caught:
+        repositories.fetch(f"{server.url}/acme/old", branch="main")
+    assert {path.partition("/info")[0] for _, path, _ in server.requests} == {"/acme/old"}
+    assert {credential for _, _, credential in server.requests} <= {None, ACME}
+    if place == "/evil/private":
+        assert str(caught.value) == (
+            f"{server.url}/acme/old: the branch 'main' cannot be read: the server redirects git to "
+            f"{server.url}/evil/private: this repository is not among those that may be read "
+            "(add it to allowed-repositories, or correct the URL)"
+        )
+
+
+def test_a_renamed_repository_is_read_by_its_new_name(server: Server) -> None:
+    redirect(server, "/acme/app")
+    with opened(server) as repositories:
+        assert repositories.fetch(f"{server.url}/acme/old", branch="main").read(["x.yaml"])
+
+
+def test_a_transferred_repository_gets_the_credential_of_its_new_place(server: Server) -> None:
+    redirect(server, "/evil/private")
+    with opened(server, "acme/*", "evil/private") as repositories:
+        assert repositories.fetch(f"{server.url}/acme/old", branch="main").read(["x.yaml"])
+    given = {path.split("/")[1]: credential for _, path, credential in server.requests}
+    assert given == {"acme": ACME, "evil": EVIL}
+
+
+def test_the_repository_itself_is_not_asked_unless_it_is_allowed(server: Server) -> None:
+    with opened(server) as repositories, pytest.raises(KalypsoError, match="among those"):
+        repositories.fetch(f"{server.url}/evil/private", branch="main")
+    assert server.requests == []

@@ -1,0 +1,49 @@
+"""What is broken about access: allowed repositories, credentials, and whose text counts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools.mutants.breaks import CLIENTS, Break
+
+URLS: Final = "tests/hostile/test_repository_urls.py"
+GLOBS: Final = "tests/hostile/test_allow_list.py"
+REDIRECTS: Final = "tests/hostile/test_redirects.py"
+
+ACCESS_BREAKS: Final = (
+    Break(
+        "a redirect's target is not held against the allowed repositories",
+        f"{CLIENTS}/git/connection.py",
+        "                return self._accept(target)\n",
+        "                return target\n",
+        (f"{REDIRECTS}::test_the_target_is_not_asked_unless_it_is_allowed",),
+    ),
+    Break(
+        "a glob's star crosses segments",
+        "kalypso_actions/snapshot/allowed_repositories.py",
+        '"*": ".*" if crossing else "[^/]*"}',
+        '"*": ".*"}',
+        (f"{GLOBS}::test_not_allowed",),
+    ),
+    Break(
+        "the labels of a glob end anywhere in a host",
+        "kalypso_actions/snapshot/allowed_repositories.py",
+        'host = host.removeprefix("*")',
+        'host = host.removeprefix("*").removeprefix(".")',
+        ("tests/snapshot/test_allowed_repositories.py::test_what_globs_allow",),
+    ),
+    Break(
+        "an encoded slash is part of a segment",
+        "kalypso_actions/model/urls.py",
+        "        if character in _NEVER_ENCODED:\n",
+        '        if character == "%":\n',
+        (f"{URLS}::test_refused",),
+    ),
+    Break(
+        "git gets the URL as it is written",
+        f"{CLIENTS}/git/urls.py",
+        "        url = normal_url(url)\n",
+        "        normal_url(url)\n",
+        ("tests/clients/git/test_urls.py::test_git_gets_the_normal_form",),
+    ),
+)
