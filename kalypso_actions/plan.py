@@ -15,6 +15,7 @@ from kalypso_actions import __version__, gitops, rendering
 from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
+from kalypso_actions.fleet_checks import BASE_REPO_MISSING
 from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
@@ -34,13 +35,18 @@ from kalypso_actions.scheduling import Schedule, Scheduler
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """The options of a run; names and values are those of the actions' inputs."""
+    """The options of a run; names and values are those of the actions' inputs.
+
+    `requires_main`: a branch that takes nothing over from main is a problem, even if it has all
+    that it needs.
+    """
 
     namespace_scheme: Literal["current", "legacy"] = "current"
     config_file: Literal["current", "legacy"] = "current"
     on_failure: Literal["block", "keep"] = "block"
     on_source_failure: Literal["last-good", "block"] = "last-good"
     missing_values: Literal["warning", "error"] = "warning"
+    requires_main: bool = False
     max_removal_percent: int = MAX_REMOVAL_PERCENT
 
 
@@ -168,15 +174,25 @@ def _block(
     readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
     missing = {item.failure.missing_template for item in failed if item.failure} - {""}
     unread = {name for name in missing if template_may_exist(name, readings)}
+    if _lacks_main(snapshot):
+        unread = missing
     failures = [
         failure_problem(item)
         for item in failed
         if item.failure and item.failure.missing_template not in unread
     ]
+    for problem in snapshot.lacking:
+        is_fatal = problem.code == BASE_REPO_MISSING and (options.requires_main or missing)
+        (findings.problems if is_fatal else findings.warnings).append(problem)
     problems = list(findings.problems)
     (problems if options.on_source_failure == "block" else findings.warnings).extend(unusable)
     (problems if options.on_failure == "block" else findings.warnings).extend(failures)
     return tuple(problems)
+
+
+def _lacks_main(snapshot: Snapshot) -> bool:
+    """Whether no BaseRepo leads to main, which may have the Templates that are missing."""
+    return any(problem.code == BASE_REPO_MISSING for problem in snapshot.lacking)
 
 
 def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:

@@ -5,7 +5,7 @@ The branches belong to a control plane, or to repositories of Workloads; their d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -41,15 +41,12 @@ class _Branch:
 
 
 def validate_control_plane(
-    readings: Sequence[Reading], registered: Registered, named: Collection[Reading]
+    readings: Sequence[Reading], registered: Registered
 ) -> fleet.Diagnostics:
-    """Check all documents, then what they mean together, and set acknowledged warnings apart.
-
-    `named` are the readings of branches that were asked for by name.
-    """
+    """Check all documents, then what they mean together, and set acknowledged warnings apart."""
     diagnostics = validate_branches(readings)
     branches = ControlPlaneBranches.among(readings)
-    check_branches(branches, named, diagnostics)
+    diagnostics.problems += check_branches(branches)
     view = branches.view(registered, diagnostics)
     findings = check_fleet(view)
     try_rendering(view.scopes, findings)

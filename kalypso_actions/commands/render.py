@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
@@ -40,16 +41,18 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         out.check()
     with context.reader(inputs.source) as reader:
         base = _Base(inputs, context)
-        environment, own, control_plane = _environment_branch(inputs, reader, context)
+        branch = _environment_branch(inputs, reader, context)
         snapshot = gather(
-            environment,
-            own,
+            branch.environment,
+            branch.own,
             reader,
             promoted_commit=inputs.base_commit,
+            declared=branch.declared,
             open_base_trees=base.open,
         )
-        plan = make_plan(snapshot, _options(inputs), find_scheduler(), context.progress)
-        plan = judged(plan, snapshot, _view(plan, snapshot, control_plane, reader))
+        options = _options(inputs, branch)
+        plan = make_plan(snapshot, options, find_scheduler(), context.progress)
+        plan = judged(plan, snapshot, _view(plan, snapshot, branch.control_plane, reader))
         if out and not plan.problems:
             out.write(base.applied(plan))
         main = main_position(snapshot, reader)
@@ -68,24 +71,36 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _EnvironmentBranch:
+    """An environment's name, its branch and its Environment object, and the control plane.
+
+    A folder that is read alone has neither object nor control plane.
+    """
+
+    environment: str
+    own: Reading
+    declared: Environment | None = None
+    control_plane: str = ""
+
+
 def _environment_branch(
     inputs: RenderInputs, reader: Reader, context: LocalContext
-) -> tuple[str, Reading, str]:
-    """Return the environment's name, its branch, and the control plane, "" if it is not known."""
+) -> _EnvironmentBranch:
     name = inputs.environment
     if inputs.control_plane is not None:
-        own = read_environment_branch(reader, inputs.control_plane, name)
-        return name, own, inputs.control_plane
+        own, declared = read_environment_branch(reader, inputs.control_plane, name)
+        return _EnvironmentBranch(name, own, declared, inputs.control_plane)
     folder = inputs.environment_dir
     if folder is None:
         return _branch_of_clone(name, reader, context)
     if not folder.is_dir():
         raise UsageError(f"--environment-dir {folder}: there is no such folder")
     # Even in a clone, read the working tree: people render before they commit.
-    return name, reader.documents_of(FolderFiles(folder), branch=name), ""
+    return _EnvironmentBranch(name, reader.documents_of(FolderFiles(folder), branch=name))
 
 
-def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> tuple[str, Reading, str]:
+def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> _EnvironmentBranch:
     clone = context.clone(reader)
     if clone is None:
         raise UsageError(
@@ -101,7 +116,7 @@ def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> tuple[
         own = reader.documents_of(files, branch=place.branch, path=place.path)
     else:
         own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
-    return environment.name, own, str(clone.path)
+    return _EnvironmentBranch(environment.name, own, environment, str(clone.path))
 
 
 def _view(plan: Plan, snapshot: Snapshot, control_plane: str, reader: Reader) -> FleetView:
@@ -130,13 +145,14 @@ def _other_scope(
     return other_scope(environment.name, own, snapshot)
 
 
-def _options(inputs: RenderInputs) -> PlanOptions:
+def _options(inputs: RenderInputs, branch: _EnvironmentBranch) -> PlanOptions:
     return PlanOptions(
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,
         on_failure=inputs.on_failure,
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
+        requires_main=branch.declared is not None,
     )
 
 

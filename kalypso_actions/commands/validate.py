@@ -13,6 +13,7 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet import Diagnostics, folder_of_workloads
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
+from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.report.documents import (
     PositionEntry,
@@ -22,7 +23,7 @@ from kalypso_actions.report.documents import (
 )
 from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.main_position import position_in_clone
+from kalypso_actions.snapshot.main_position import absent_commit, position_in_clone
 from kalypso_actions.snapshot.registered_workloads import read_registered
 from kalypso_actions.snapshot.revision_reader import read_branch
 from kalypso_actions.validation import validate_control_plane, validate_workloads
@@ -37,17 +38,27 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         clone = None if inputs.places else context.clone(reader)
         if clone and clone.checked_out:
             readings = list(_readings_of_clone(clone, reader, context))
-            named = [item for item in readings if item.revision.branch == clone.checked_out]
         else:
-            of_places = [
-                list(_readings(place, reader, problems)) for place in inputs.places or (".",)
-            ]
-            readings = [reading for of_place in of_places for reading in of_place]
-            named = [of_place[0] for of_place in of_places if len(of_place) == 1]
+            places = inputs.places or (".",)
+            readings = [item for place in places for item in _readings(place, reader, problems)]
         is_folder = clone is None and all(item.revision.commit is None for item in readings)
         registered = read_registered(readings, reader, allow_network=not is_folder)
-        findings = validate_control_plane(readings, registered, named)
-        main = list(_positions(readings, clone, reader))
+        positions = [_position(reading, clone, reader) for reading in readings]
+        remotes = context.clones().keys()
+        findings = validate_control_plane(
+            [
+                dataclasses.replace(
+                    item, warnings=(*item.warnings, *absent_commit(item, position, remotes))
+                )
+                for item, position in zip(readings, positions, strict=True)
+            ],
+            registered,
+        )
+    main = [
+        PositionEntry.of(reading.revision.branch, position)
+        for reading, position in zip(readings, positions, strict=True)
+        if position
+    ]
     findings.problems[:0] = problems
     return _document(readings, findings, main)
 
@@ -126,18 +137,13 @@ def _readings_of_clone(
         yield read_branch(files, source, reader.kustomize)
 
 
-def _positions(
-    readings: Sequence[Reading], clone: CurrentClone | None, reader: Reader
-) -> Iterator[PositionEntry]:
-    """Yield the commits of main that environment branches of a repository have."""
-    for reading in readings:
-        revision = reading.revision
-        repository = str(clone.path) if clone else revision.repository if revision.commit else ""
-        position = (
-            position_in_clone(reading, repository, reader.repositories) if repository else None
-        )
-        if position:
-            yield PositionEntry.of(revision.branch, position)
+def _position(
+    reading: Reading, clone: CurrentClone | None, reader: Reader
+) -> BranchPosition | None:
+    """Return the place of the commit of main that an environment's branch has."""
+    revision = reading.revision
+    repository = str(clone.path) if clone else revision.repository if revision.commit else ""
+    return position_in_clone(reading, repository, reader.repositories) if repository else None
 
 
 def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[Reading]:

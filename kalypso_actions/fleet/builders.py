@@ -34,6 +34,7 @@ def base_repo(document: Document, resource: schemas.BaseRepoResource) -> kinds.B
         source=_repository_path(resource.spec),
         commit=resource.spec.commit or None,
         where=document.where,
+        commit_where=document.at("spec", "commit"),
     )
 
 

@@ -1,7 +1,8 @@
 """Semantic checks of a fleet: what is valid, but schedules or applies to nothing.
 
 scope           the fleets that are judged together, as far as they were read
-branches        which given branch is whose, and what it lacks
+branches        which given branch is whose
+repositories    the GitOpsRepo and BaseRepo that a branch lacks
 policies        policies that select nothing, or the same as another
 targets         targets and applications that run nowhere
 templates       the types of Templates
@@ -22,6 +23,7 @@ from kalypso_actions.fleet_checks.branches import (
 )
 from kalypso_actions.fleet_checks.configuration import check_configuration
 from kalypso_actions.fleet_checks.policies import check_policies
+from kalypso_actions.fleet_checks.repositories import BASE_REPO_MISSING, missing_repositories
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.fleet_checks.targets import check_targets
 from kalypso_actions.fleet_checks.templates import (
@@ -32,6 +34,7 @@ from kalypso_actions.fleet_checks.templates import (
 )
 
 __all__ = [
+    "BASE_REPO_MISSING",
     "Acknowledgements",
     "ControlPlaneBranches",
     "FleetScope",
@@ -41,6 +44,7 @@ __all__ = [
     "check_branches",
     "check_fleet",
     "merge_field_faults",
+    "missing_repositories",
     "unknown_types",
 ]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Branch, Diagnostics, assemble, parse_document, read_workloads
+from kalypso_actions.fleet_checks.repositories import has_kind, missing_repositories
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
@@ -86,7 +87,7 @@ class ControlPlaneBranches:
 def _main(readings: Sequence[Reading]) -> Reading | None:
     """Return the only branch with Environments, else the only one that may be main."""
     candidates = [reading for reading in readings if _may_be_main(reading)]
-    declaring = [reading for reading in candidates if _has(reading, "Environment")]
+    declaring = [reading for reading in candidates if has_kind(reading, "Environment")]
     return next((group[0] for group in (declaring, candidates) if len(group) == 1), None)
 
 
@@ -96,7 +97,7 @@ def _may_be_main(reading: Reading) -> bool:
 
 
 def _is_of_environment(reading: Reading) -> bool:
-    return _has(reading, "BaseRepo") or _has(reading, "GitOpsRepo")
+    return has_kind(reading, "BaseRepo") or has_kind(reading, "GitOpsRepo")
 
 
 def _environments(main: Reading) -> dict[str, Environment]:
@@ -183,61 +184,14 @@ def _unread(scopes: Iterable[FleetScope]) -> Iterator[Problem]:
         )
 
 
-def check_branches(
-    branches: ControlPlaneBranches, named: Collection[Reading], diagnostics: Diagnostics
-) -> None:
-    """Report what an environment's branch lacks, each with the file to add.
-
-    An environment that was not `named` may wait for cd, which writes base-repo.yaml.
-    """
+def check_branches(branches: ControlPlaneBranches) -> Iterator[Problem]:
+    """Report what the environments' branches lack, and branches without an Environment."""
     for name, own in branches.own.items():
-        if not own.problems:
-            diagnostics.problems += _without_gitops_repo(name, own)
-            environment = branches.environments[name]
-            problems, missing = _without_base_repo(name, own, environment)
-            diagnostics.problems += problems
-            (diagnostics.problems if own in named else diagnostics.notes).extend(missing)
+        yield from missing_repositories(name, own, branches.environments[name])
     if branches.main:
-        branch_names = (reading for reading in branches.undeclared if reading.revision.branch)
-        diagnostics.problems += (_undeclared(item, branches.environments) for item in branch_names)
-
-
-def _without_gitops_repo(name: str, own: Reading) -> Iterator[Problem]:
-    if not _has(own, "GitOpsRepo"):
-        yield Problem(
-            f"the branch of environment {name!r} has no GitOpsRepo: nobody knows where its "
-            "manifests belong",
-            _place(own),
-            _file("gitops-repo.yaml", "GitOpsRepo", name, "URL OF THE GITOPS REPOSITORY", name),
-            "gitops-repo-missing",
-        )
-
-
-def _without_base_repo(
-    name: str, own: Reading, environment: Environment
-) -> tuple[list[Problem], list[Problem]]:
-    """Return the problem of a BaseRepo by another name, or of none at all."""
-    base_repos = [document for document in own.documents if document.kind == "BaseRepo"]
-    if MAIN_BASE_REPO in (document.name for document in base_repos):
-        return [], []
-    if base_repos:
-        other = base_repos[0]
-        problem = Problem(
-            f"the branch of environment {name!r} has no BaseRepo named {MAIN_BASE_REPO!r}, but one "
-            f"named {other.name!r}",
-            other.at("metadata", "name"),
-            f"rename it to {MAIN_BASE_REPO}",
-            "base-repo-missing",
-        )
-        return [problem], []
-    repo = environment.control_plane.repo
-    missing = Problem(
-        f"the branch of environment {name!r} has no BaseRepo: it takes nothing over from main",
-        _place(own),
-        _file("base-repo.yaml", "BaseRepo", MAIN_BASE_REPO, repo, "main"),
-        "base-repo-missing",
-    )
-    return [], [missing]
+        for reading in branches.undeclared:
+            if reading.revision.branch:
+                yield _undeclared(reading, branches.environments)
 
 
 def _undeclared(reading: Reading, environments: Iterable[str]) -> Problem:
@@ -263,23 +217,11 @@ def _place(reading: Reading) -> Location:
     return Location(reading.revision.repository, branch=reading.revision.branch)
 
 
-def _file(path: str, kind: str, name: str, repo: str, branch: str) -> str:
-    """Return the advice to add a file, with its whole content."""
-    return (
-        f"add {path}:\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: {kind}\n"
-        f"metadata:\n  name: {name}\nspec:\n  repo: {repo}\n  branch: {branch}\n  path: .\n"
-    )
-
-
 def _repo(document: Document) -> str:
     match document.body:
         case {"spec": {"repo": str(repo)}}:
             return repo
     return ""
-
-
-def _has(reading: Reading, kind: str) -> bool:
-    return any(document.kind == kind for document in reading.documents)
 
 
 def _names(reading: Reading, kind: str) -> list[str]:

@@ -68,6 +68,7 @@ class BaseRepo:
     source: RepositoryPath
     commit: str | None
     where: Location
+    commit_where: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

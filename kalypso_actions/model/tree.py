@@ -62,7 +62,8 @@ class Snapshot:
 
     `fleet` is the control plane's, without the registrations' workloads; `base_trees` are those of
     its GitOpsRepos, in their order. `unpromoted_templates` are on main, but not in the commit of
-    main that the environment has. If the control plane has `problems`, a run must not write.
+    main that the environment has, `lacking` what its branch lacks. If the control plane has
+    `problems`, a run must not write.
     """
 
     environment: str
@@ -74,6 +75,7 @@ class Snapshot:
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     unpromoted_templates: frozenset[str] = frozenset()
+    lacking: tuple[Problem, ...] = ()
 
     @property
     def promoted_commit(self) -> str | None:

@@ -101,6 +101,19 @@ metadata:
         "the first commit.",
     ),
     ProblemCode(
+        "base-commit-absent",
+        "warning",
+        "`base-repo.yaml` names a commit of main that the clone at hand lacks.",
+        """\
+kind: BaseRepo
+metadata:
+  name: main
+spec:
+  commit: 0123456789abcdef0123456789abcdef01234567   # git log does not know it
+""",
+        "Run `git fetch`. If main never had the commit, write one that it has.",
+    ),
+    ProblemCode(
         "base-repo-nested",
         "warning",
         "A base repository has a BaseRepo itself. Bases of bases are not read.",

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from kalypso_actions import fleet, gitops
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet_checks import missing_repositories
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
@@ -56,11 +57,13 @@ def environments_among(
     return environments, tuple(findings.problems)
 
 
-def read_environment_branch(reader: Reader, control_plane: str, environment: str) -> Reading:
-    """Read the environment's own branch of a control plane.
+def read_environment_branch(
+    reader: Reader, control_plane: str, environment: str
+) -> tuple[Reading, Environment | None]:
+    """Read the environment's own branch of a control plane, and its Environment object.
 
-    Its Environment object names the branch; the default is the environment's name. The object's
-    `repo` does not matter: the caller names the control plane.
+    The object names the branch; the default is the environment's name. The object's `repo` does
+    not matter: the caller names the control plane.
     """
     main = reader.repositories.main_branch(control_plane)
     environments, problems = find_environments(reader, control_plane, main)
@@ -69,12 +72,13 @@ def read_environment_branch(reader: Reader, control_plane: str, environment: str
     declared = environments.get(environment)
     place = declared.control_plane if declared else RepositoryPath("", environment, ".")
     try:
-        return reader.documents(RepositoryPath(control_plane, place.branch, place.path))
+        own = reader.documents(RepositoryPath(control_plane, place.branch, place.path))
     except KalypsoError as error:
         if declared:
             raise
         advice = f"there is no Environment {environment!r} on {main} either; check the name"
         raise UsageError(error.problem.message, error.problem.where, advice) from error
+    return own, declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +125,17 @@ def gather(
     reader: Reader,
     *,
     promoted_commit: str | None = None,
+    declared: Environment | None = None,
     open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
     look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
 ) -> Snapshot:
     """Read everything to which the environment branch leads.
 
-    `promoted_commit` replaces the one in `base-repo.yaml`; `open_base_trees` opens the trees of
-    the environment's GitOpsRepos. `look_at_sources` is called before registered repositories are
-    read. Raises KalypsoError if the control plane or a GitOps tree cannot be read; the snapshot has
-    the problems of unreadable registrations.
+    `promoted_commit` replaces the one in `base-repo.yaml`; `declared` is the Environment object, if
+    it is known; `open_base_trees` opens the trees of the environment's GitOpsRepos.
+    `look_at_sources` is called before registered repositories are read. Raises KalypsoError if the
+    control plane or a GitOps tree cannot be read; the snapshot has the problems of unreadable
+    registrations.
     """
     read = read_control_plane(environment, own, reader, promoted_commit=promoted_commit)
     look_at_sources(read)
@@ -151,8 +157,8 @@ def gather(
         warnings=(
             *chain.from_iterable(r.warnings for r in everything),
             *read.findings.warnings,
-            *_missing_base(own),
         ),
+        lacking=tuple(missing_repositories(environment, own, declared)),
     )
 
 
@@ -197,15 +203,3 @@ def _read_base(base: BaseRepo, reader: Reader) -> Reading:
             for problem in error.problems
         ]
         raise KalypsoError.of(problems) from error
-
-
-def _missing_base(own: Reading) -> Iterable[Problem]:
-    """Warn of a branch without a BaseRepo; one with a fault is not missing."""
-    if ("BaseRepo", MAIN_BASE_REPO) not in ((doc.kind, doc.name) for doc in own.documents):
-        yield Problem(
-            f"the environment branch has no BaseRepo named {MAIN_BASE_REPO!r}: nothing is taken "
-            "over from main, and no commit is tracked",
-            Location(own.revision.repository),
-            "add base-repo.yaml",
-            "base-repo-missing",
-        )

@@ -132,6 +132,9 @@ class Repositories:
                 local = GitRepository(folder, self._programs, repository=url)
             else:
                 return None
+            if local is not None and not local.has_commit(commit):
+                fault = "because this clone lacks the commit"
+                return BranchPosition(branch, commit, "", None, fault)
             if local is not None:
                 ahead = local.ahead(branch, commit)
                 return BranchPosition(branch, commit, local.subject(commit), ahead)

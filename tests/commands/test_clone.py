@@ -205,3 +205,41 @@ def test_a_branch_of_ones_own_stands_for_its_origin(
     assert done.returncode == 1
     assert f"{base} (the working tree, on " in done.stderr
     assert f"problem {file}:" in done.stdout
+
+
+BASE_REPO = f"""\
+    → add base-repo.yaml to the branch dev:
+      apiVersion: scheduler.kalypso.io/v1alpha1
+      kind: BaseRepo
+      metadata:
+        name: main
+      spec:
+        repo: {URL}
+        branch: main
+        path: .
+"""
+
+
+@pytest.mark.parametrize("arguments", [["validate"], ["render", "dev"]], ids=str)
+def test_a_branch_without_a_base_repo_is_one_problem(clone: Path, arguments: list[str]) -> None:
+    git(clone, "rm", "--quiet", "base-repo.yaml")
+    git(clone, "commit", "--quiet", "--message", "remove")
+    git(clone, "checkout", "--quiet", "main")
+    git(clone, "branch", "stage", "origin/stage")
+    done = call_kalypso(*arguments)
+    assert (done.returncode, done.stdout.count("problem ")) == (1, 1)
+    assert "problem .environments/dev.yaml:1:1: the branch of environment 'dev'" in done.stdout
+    assert BASE_REPO in done.stdout
+
+
+def test_a_commit_that_the_clone_lacks_is_a_warning_at_its_line(clone: Path) -> None:
+    commit = "abcdef0123" * 4
+    (clone / "base-repo.yaml").write_text(branch(commit)["base-repo.yaml"])
+    done = call_kalypso("validate")
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
+    assert f"warning base-repo.yaml:4:74: the commit {commit} of main" in done.stdout
+    assert "→ git fetch origin main; if it stays absent" in done.stdout
+    assert (
+        "dev has main at abcdef0: how far main is ahead is unknown, because this clone lacks the "
+        "commit\n"
+    ) in done.stdout

@@ -158,13 +158,13 @@ def edited(plane: Plane, place: str, old: str, new: str) -> Plane:
 
 
 def findings(
-    plane: Mapping[str, Files], *, named: bool = True, app_fault: str = "", with_app: bool = True
+    plane: Mapping[str, Files], *, app_fault: str = "", with_app: bool = True
 ) -> Diagnostics:
     """Validate the branches, with the registered repository unless it is not `with_app`."""
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
     registered = {APP: RegisteredReading(app, app_fault)}
-    return validate_control_plane(readings, registered, readings if named else ())
+    return validate_control_plane(readings, registered)
 
 
 def reading(branch: str, files: Files) -> Reading:

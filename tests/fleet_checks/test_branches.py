@@ -7,7 +7,7 @@ import pytest
 from tests.fleet_checks.control_planes import Plane, edited, findings, shown, sound
 
 GITOPS_REPO = """\
-add gitops-repo.yaml:
+add gitops-repo.yaml to the branch dev:
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: GitOpsRepo
 metadata:
@@ -18,7 +18,7 @@ spec:
   path: .
 """
 BASE_REPO = """\
-add base-repo.yaml:
+add base-repo.yaml to the branch dev:
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: BaseRepo
 metadata:
@@ -89,10 +89,7 @@ def test_the_other_name_of_the_base_repo_is_said_at_its_line() -> None:
     assert shown([problem]) == [("base-repo-missing", "dev/base-repo.yaml:4")]
 
 
-def test_an_environment_that_awaits_cd_is_a_note_unless_it_is_named() -> None:
-    plane = without(sound(), "dev", "base-repo.yaml")
-    diagnostics = findings(plane, named=False)
-    assert (diagnostics.problems, [item.code for item in diagnostics.notes]) == (
-        [],
-        ["base-repo-missing"],
-    )
+@pytest.mark.parametrize("file", ["gitops-repo.yaml", "base-repo.yaml"])
+def test_what_is_missing_is_said_at_the_environment(file: str) -> None:
+    (problem,) = findings(without(sound(), "dev", file)).problems
+    assert shown([problem])[0][1] == "main/dev.yaml:1"

@@ -86,6 +86,9 @@ class Planes:
                 "{deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: "
                 "{labelSelector: {}}}",
             ),
+            "fleet/gitops-repo.yaml": document(
+                "GitOpsRepo", "dev", "{repo: https://git.test/gitops, branch: dev, path: .}"
+            ),
             "elsewhere.yaml": "not: read",
         }
         commit_branch(self.control_plane, {**base, **files}, branch="env/dev")
@@ -265,8 +268,8 @@ def test_a_base_repo_with_a_fault_is_not_missing(planes: Planes) -> None:
 
 def test_without_a_base_repo_nothing_comes_from_main(planes: Planes) -> None:
     planes.commit_dev(**{"fleet/base-repo.yaml": "# none\n"})
-    (warning,) = planes.render().warnings
-    assert warning.message.startswith("the environment branch has no BaseRepo named 'main'")
+    (problem,) = planes.render().problems
+    assert problem.message.startswith("the branch of environment 'dev' has no BaseRepo")
 
 
 def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:

@@ -55,6 +55,7 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
         environment.name,
         own,
         context.reader,
+        declared=environment,
         open_base_trees=reading.open_base_trees,
         look_at_sources=reading.look_at_sources,
     )

@@ -15,7 +15,7 @@ from tests.commands.chain.organisation import ENVIRONMENTS, Organisation
 
 
 def rendered(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
-    own = read_environment_branch(
+    own, _ = read_environment_branch(
         context.reader, context.url(context.control_plane), inputs.environment
     )
     snapshot = gather(inputs.environment, own, context.reader)
