@@ -53,7 +53,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
+
+HERE: Final = "."
+"""The repository of the current folder."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -74,8 +77,14 @@ class Location:
     commit: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        """Return `repository: path:line`, without unknown parts."""
+        """Return `repository: path:line`, without unknown parts.
+
+        The branch stands for a repository that is the current folder.
+        """
         place = f"{self.path}:{self.line}" if self.line else self.path
+        if self.repository == HERE and (place or self.branch):
+            branch = f"branch {self.branch}" if self.branch else ""
+            return f"{place} ({branch})" if place and branch else place or branch
         return f"{self.repository}: {place}" if place else self.repository
 
 

@@ -158,7 +158,12 @@ def make_plan(
         problems=problems,
         faults=tuple(findings.problems),
         warnings=tuple(findings.warnings),
-        mass_removals=tuple(_mass_removals(snapshot.base_trees, trees, options)),
+        # With faults it is unknown what the tree should have: what seems removed may be unread.
+        mass_removals=(
+            (None,) * len(snapshot.base_trees)
+            if findings.problems
+            else tuple(_mass_removals(snapshot.base_trees, trees, options))
+        ),
         fleet=fleet,
     )
 

@@ -99,7 +99,9 @@ def render(
 
     def failed(problems: Sequence[Problem]) -> RenderDocument:
         return RenderDocument(
-            environment=environment or named, problems=ProblemEntry.all_of(problems)
+            environment=environment or named,
+            compared=False,
+            problems=ProblemEntry.all_of(problems),
         )
 
     def print_text(document: RenderDocument, files: Files) -> None:

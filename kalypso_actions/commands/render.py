@@ -61,7 +61,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         main=main,
         sources=plan.sources,
         rows=((item.assignment, item.namespace, item.files) for item in plan.assignments),
-        changes=plan.changes,
+        changes=None if plan.faults else plan.changes,
         folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
         problems=plan.problems,

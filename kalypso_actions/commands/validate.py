@@ -44,7 +44,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         is_folder = clone is None and all(item.revision.commit is None for item in readings)
         registered = read_registered(readings, reader, allow_network=not is_folder)
         positions = [_position(reading, clone, reader) for reading in readings]
-        remotes = context.clones().keys()
+        remotes = context.clones() if any(item and item.fault for item in positions) else ()
         findings = validate_control_plane(
             [
                 dataclasses.replace(

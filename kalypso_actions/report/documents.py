@@ -159,13 +159,17 @@ class ChangesEntry(Document):
 
 
 class RenderDocument(Document):
-    """What `kalypso render --output json` prints."""
+    """What `kalypso render --output json` prints.
+
+    Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
+    """
 
     schema_name: str = Field("kalypso.render/v1", alias="schema")
     environment: str
     main: PositionEntry | None = None
     sources: tuple[SourceEntry, ...] = ()
     assignments: tuple[AssignmentEntry, ...] = ()
+    compared: bool = True
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
     degraded: bool = False
     notes: tuple[ProblemEntry, ...] = ()

@@ -10,6 +10,7 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.documents import RenderDocument, ValidateDocument
 from kalypso_actions.report.positions import position_text
+from kalypso_actions.report.terminal import finding_counts, not_compared
 
 OUTPUTS: Final[Mapping[str, str]] = {
     "problems": "The number of problems.",
@@ -25,10 +26,7 @@ def validate_outputs(document: ValidateDocument) -> dict[str, str]:
 
 def validate_summary(document: ValidateDocument) -> str:
     """Return the summary of validate."""
-    headline = (
-        f"{counted(len(document.problems), 'problem')}, "
-        f"{counted(len(document.warnings), 'warning')}"
-    )
+    headline = finding_counts(document.problems, document.warnings)
     checked = (
         f"{counted(document.documents, 'document')} of "
         f"{counted(len(document.sources), 'branch', 'branches')}."
@@ -49,7 +47,9 @@ def render_summary(document: RenderDocument) -> str:
         headline = f"{name} has {counted(len(document.problems), 'problem')}"
     else:
         headline = f"{name} has {counted(len(document.assignments), 'assignment')}"
-    facts = [f"Manifests: {change_counts(document.changes, with_unchanged=True)}."]
+    counts = change_counts(document.changes, with_unchanged=True)
+    manifests = counts if document.compared else markdown.text(not_compared(document.problems))
+    facts = [f"Manifests: {manifests}."]
     if document.main:
         facts.insert(0, f"{markdown.text(position_text(document.main))}.")
     parts = [

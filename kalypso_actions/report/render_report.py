@@ -27,6 +27,8 @@ from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
+    finding_counts,
+    not_compared,
     print_acknowledged,
     print_findings,
     print_notes,
@@ -47,7 +49,7 @@ def render_document(
     main: BranchPosition | None,
     sources: Iterable[tuple[str, Revision]],
     rows: Iterable[Row],
-    changes: TreeChanges,
+    changes: TreeChanges | None,
     folder: str,
     degraded: bool,
     problems: Iterable[Problem],
@@ -55,7 +57,11 @@ def render_document(
     notes: Iterable[Problem] = (),
     acknowledged: Iterable[Problem] = (),
 ) -> RenderDocument:
-    """Build the JSON document; `folder` is the tree's folder in the repository ("": its root)."""
+    """Build the JSON document.
+
+    `changes` is None if faults make them unknown; `folder` is the tree's folder in the repository
+    ("": its root).
+    """
     prefix = f"{folder}/" if folder else ""
     return RenderDocument(
         environment=environment,
@@ -72,12 +78,15 @@ def render_document(
             )
             for assignment, namespace, files in rows
         ),
+        compared=changes is not None,
         changes=ChangesEntry(
             added=changes.added,
             modified=changes.modified,
             deleted=changes.deleted,
             unchanged=changes.unchanged,
-        ),
+        )
+        if changes
+        else ChangesEntry(),
         degraded=degraded,
         notes=ProblemEntry.all_of(notes),
         acknowledged=ProblemEntry.all_of(acknowledged),
@@ -89,21 +98,27 @@ def render_document(
 def print_render(
     console: Console, document: RenderDocument, files: Files = NO_FILES, *, verbose: bool = False
 ) -> None:
-    """Print the assignments, the numbers of changes, warnings and problems."""
+    """Print the assignments, what changes, and the findings with their numbers.
+
+    If faults leave unknown what the tree should have, say only that.
+    """
     if document.main:
         print_position(console, document.main)
-    _print_assignments(console, document)
-    changes = document.changes
-    console.print(f"\nmanifests: {change_counts(changes, with_unchanged=True)}")
-    for path in changes.deleted:
-        console.print(Text(f"  deleted {escape_line(path)}"))
+    if document.compared:
+        _print_assignments(console, document)
+        changes = document.changes
+        console.print(f"\nmanifests: {change_counts(changes, with_unchanged=True)}")
+        for path in changes.deleted:
+            console.print(Text(f"  deleted {escape_line(path)}"))
+    else:
+        console.print(Text(f"manifests: {not_compared(document.problems, files)}"), soft_wrap=True)
     if verbose:
         print_notes(console, document.notes, files)
         print_acknowledged(console, document.acknowledged, files)
     print_findings(console, document.warnings, document.problems, files)
-    rest = ", ".join(unshown(document.notes, document.acknowledged))
-    if rest and not verbose:
-        console.print(f"{rest}: --verbose shows more")
+    rest = "" if verbose else ", ".join(unshown(document.notes, document.acknowledged))
+    counts = finding_counts(document.problems, document.warnings)
+    console.print(f"{counts}{f', {rest}: --verbose shows more' if rest else ''}")
 
 
 def _print_assignments(console: Console, document: RenderDocument) -> None:

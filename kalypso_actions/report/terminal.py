@@ -9,10 +9,10 @@ from typing import Final, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from kalypso_actions.errors import Location
+from kalypso_actions.errors import HERE, Location
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.escaping import escape_line, escape_log_line
 from kalypso_actions.report.excerpts import excerpt
 
 
@@ -90,6 +90,19 @@ def print_acknowledged(
     _print(console, [_Finding("acknowledged", "cyan", entry) for entry in warnings], files)
 
 
+def finding_counts(problems: Sequence[ProblemEntry], warnings: Sequence[ProblemEntry]) -> str:
+    """Return `1 problem, 2 warnings`."""
+    return f"{counted(len(problems), 'problem')}, {counted(len(warnings), 'warning')}"
+
+
+def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> str:
+    """Say which problem leaves unknown what a tree should have."""
+    where = problems[0].where
+    place = f" in {escape_line(shown_place(where, files))}" if where else ""
+    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return f"not compared, because of the problem{place}{more}"
+
+
 def unshown(notes: Sequence[ProblemEntry], acknowledged: Sequence[ProblemEntry]) -> Iterator[str]:
     """Yield the numbers of what only `--verbose` shows."""
     if notes:
@@ -135,7 +148,7 @@ def _text(finding: _Finding, files: Files, *, with_lines: bool) -> Text:
     entry = finding.entry
     text = Text()
     text.append(finding.heading, style=finding.style)
-    place = _place(entry.where, files) if entry.where else ""
+    place = shown_place(entry.where, files) if entry.where else ""
     text.append(f" {escape_log_line(place)}: " if place else ": ")
     code = f" [{entry.code}]" if entry.code else ""
     append_lines(text, entry.message.rstrip() + code, indent=4)
@@ -149,15 +162,22 @@ def _text(finding: _Finding, files: Files, *, with_lines: bool) -> Text:
     return text
 
 
-def _place(where: Where, files: Files) -> str:
-    """Return the path from the current folder if the file is there, else the repository as well."""
+def shown_place(where: Where, files: Files = NO_FILES) -> str:
+    """Return the path from the current folder if the file is there, else its origin as well."""
     path = files.path(where.location())
-    place = path or where.path or where.repository
+    place = path or where.path
+    if not place:
+        return _origin(where) or "the current folder"
     if where.line:
         place += f":{where.line}"
         if where.column:
             place += f":{where.column}"
-    if where.path and not path:
-        branch = f", {where.branch}" if where.branch else ""
-        place += f" ({where.repository}{branch})"
-    return place
+    origin = "" if path else _origin(where)
+    return f"{place} ({origin})" if origin else place
+
+
+def _origin(where: Where) -> str:
+    """Return the repository, unless it is that of the current folder, and the branch."""
+    branch = f"branch {where.branch}" if where.branch else ""
+    repository = where.repository if where.repository != HERE else ""
+    return ", ".join(filter(None, (repository, branch)))

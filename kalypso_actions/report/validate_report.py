@@ -10,6 +10,7 @@ from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
+    finding_counts,
     print_acknowledged,
     print_findings,
     print_notes,
@@ -29,7 +30,6 @@ def print_validate(
         print_position(console, entry)
     checked = counted(document.documents, "document")
     branches = counted(len(document.sources), "branch", "branches")
-    problems = counted(len(document.problems), "problem")
-    warnings = counted(len(document.warnings), "warning")
+    counts = finding_counts(document.problems, document.warnings)
     rest = unshown(document.notes, document.acknowledged)
-    console.print(f"{checked} of {branches}: {', '.join((problems, warnings, *rest))}")
+    console.print(f"{checked} of {branches}: {', '.join((counts, *rest))}")

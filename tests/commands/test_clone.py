@@ -227,7 +227,7 @@ def test_a_branch_without_a_base_repo_is_one_problem(clone: Path, arguments: lis
     git(clone, "checkout", "--quiet", "main")
     git(clone, "branch", "stage", "origin/stage")
     done = call_kalypso(*arguments)
-    assert (done.returncode, done.stdout.count("problem ")) == (1, 1)
+    assert (done.returncode, "1 problem, 0 warnings" in done.stdout) == (1, True)
     assert "problem .environments/dev.yaml:1:1: the branch of environment 'dev'" in done.stdout
     assert BASE_REPO in done.stdout
 
@@ -243,3 +243,25 @@ def test_a_commit_that_the_clone_lacks_is_a_warning_at_its_line(clone: Path) -> 
         "dev has main at abcdef0: how far main is ahead is unknown, because this clone lacks the "
         "commit\n"
     ) in done.stdout
+
+
+def test_a_yaml_fault_leaves_open_what_changes(clone: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "gitops/store/till"
+    folder.mkdir(parents=True)
+    (folder / "reconciler.yaml").write_text("kind: reconciler\n")
+    (clone / "fleet.yaml").write_text(FLEET.replace("spec:\n  dep", "spec:\n\tdep"))
+    done = call_kalypso("render", "--gitops", str(tmp_path / "gitops"))
+    assert done.returncode == 1
+    assert "manifests: not compared, because of the problem in fleet.yaml:15:1\n" in done.stdout
+    for text in ("deleted", "no assignments", "mass-removal"):
+        assert text not in done.stdout
+    assert done.stdout.endswith("\n1 problem, 0 warnings\n")
+
+
+def test_a_line_of_another_branch_names_it(clone: Path) -> None:
+    git(clone, "branch", "stage", "origin/stage")
+    git(clone, "checkout", "--quiet", "stage")
+    (clone / "fleet.yaml").write_text(FLEET.replace("kind: Sch", "kind: Sech"))
+    git(clone, "commit", "--quiet", "--all", "--message", "break")
+    git(clone, "checkout", "--quiet", "main")
+    assert "fleet.yaml:12:1 (branch stage): unknown kind" in call_kalypso("validate").stdout

@@ -62,7 +62,7 @@ def test_a_file_at_hand_shows_the_line() -> None:
 def test_a_file_elsewhere_names_repository_and_branch() -> None:
     where = Location("https://github.com/acme/other", "a.yaml", 2, 3, "dev", "0" * 40)
     said = shown(Problem("wrong", where), files=Disk("x\n"))
-    assert said == "problem a.yaml:2:3 (https://github.com/acme/other, dev): wrong\n"
+    assert said == "problem a.yaml:2:3 (https://github.com/acme/other, branch dev): wrong\n"
 
 
 def test_findings_of_a_file_follow_each_other_and_problems_come_last() -> None:
