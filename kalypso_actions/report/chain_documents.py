@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
@@ -11,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from kalypso_actions.model.verdicts import Verdict
 from kalypso_actions.report.documents import ChangesEntry, Document, PositionEntry, ProblemEntry
+from kalypso_actions.report.json_text import json_text
 
 
 class ChainDocument(Document):
@@ -38,7 +38,7 @@ def _output(value: object) -> str:
             return ""
         case str():
             return value
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return json_text(value)
 
 
 class CheckedEntry(Document):

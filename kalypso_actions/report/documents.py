@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import re
 from collections.abc import Iterable
 from typing import Literal, Self
 
@@ -14,8 +12,7 @@ from pydantic.alias_generators import to_camel
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
-
-_NO_TEXT = re.compile("[\udc80-\udcff]")
+from kalypso_actions.report.json_text import json_text
 
 
 class Document(BaseModel):
@@ -31,8 +28,7 @@ class Document(BaseModel):
     def to_json(self) -> str:
         r"""Format the document; a byte of a path that is not UTF-8 becomes \xff."""
         body = self.model_dump(by_alias=True, mode="json")
-        text = json.dumps(body, indent=2, ensure_ascii=False)
-        return _NO_TEXT.sub(lambda byte: f"\\\\x{ord(byte[0]) - 0xDC00:02x}", text)
+        return json_text(body, indent=2)
 
 
 class Where(Document):

@@ -22,7 +22,7 @@ from kalypso_actions.report.documents import (
     RenderDocument,
     SourceEntry,
 )
-from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import (
     NO_FILES,
@@ -109,9 +109,10 @@ def print_render(
         changes = document.changes
         console.print(f"\nmanifests: {change_counts(changes, with_unchanged=True)}")
         for path in changes.deleted:
-            console.print(Text(f"  deleted {escape_line(path)}"))
+            console.print(Text(f"  deleted {escape_log_line(path)}"), soft_wrap=True)
     else:
-        console.print(Text(f"manifests: {not_compared(document.problems, files)}"), soft_wrap=True)
+        reason = escape_log_line(not_compared(document.problems, files))
+        console.print(Text(f"manifests: {reason}"), soft_wrap=True)
     if verbose:
         print_notes(console, document.notes, files)
         print_acknowledged(console, document.acknowledged, files)
@@ -136,7 +137,7 @@ def _print_assignments(console: Console, document: RenderDocument) -> None:
             ", ".join(entry.policies),
             names,
         )
-        table.add_row(*(Text(escape_line(cell)) for cell in cells))
+        table.add_row(*(Text(escape_log_line(cell)) for cell in cells))
     print_trimmed(console, table)
     hidden = len(document.assignments) - TABLE_LIMIT
     if hidden > 0:

@@ -6,7 +6,6 @@ https://docs.github.com/code-security/code-scanning/integrating-with-code-scanni
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal
 from urllib.parse import quote
@@ -14,6 +13,7 @@ from urllib.parse import quote
 from kalypso_actions import PROJECT_URL, __version__
 from kalypso_actions.problem_codes import CODES
 from kalypso_actions.report.documents import ProblemEntry, Where
+from kalypso_actions.report.json_text import json_text
 
 Level = Literal["error", "warning"]
 
@@ -46,7 +46,7 @@ def sarif(
             for level, entry in entries
         ],
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+    return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
 def _rule(name: str) -> dict[str, Any]:

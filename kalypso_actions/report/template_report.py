@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.report.documents import TemplateDocument, TemplateProblemEntry
-from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.escaping import escape_line, escape_log_line
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
 
 
@@ -23,7 +23,7 @@ def print_template(
 
 def _print_excerpt(console: Console, problem: TemplateProblemEntry) -> None:
     for line in problem.excerpt.splitlines():
-        console.print(Text(f"    {line}"), soft_wrap=True)
+        console.print(Text(f"    {escape_log_line(line)}"), soft_wrap=True)
 
 
 def _escaped(console: Console, text: str) -> str:

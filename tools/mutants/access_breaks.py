@@ -8,6 +8,7 @@ from tools.mutants.breaks import CLIENTS, Break
 
 URLS: Final = "tests/hostile/test_repository_urls.py"
 GLOBS: Final = "tests/hostile/test_allow_list.py"
+OUTPUT: Final = "tests/hostile/test_output.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
 ACCESS_BREAKS: Final = (
@@ -45,5 +46,12 @@ ACCESS_BREAKS: Final = (
         "        url = normal_url(url)\n",
         "        normal_url(url)\n",
         ("tests/clients/git/test_urls.py::test_git_gets_the_normal_form",),
+    ),
+    Break(
+        "JSON holds the runner's old commands as they are",
+        "kalypso_actions/report/json_text.py",
+        """(("##[", r"##\\u005b"), """,
+        "(",
+        (f"{OUTPUT}::test_every_command_with_every_separator",),
     ),
 )
