@@ -155,13 +155,18 @@ class Programs:
         return stdout
 
     def _inherited(self, names: Iterable[str]) -> dict[str, str]:
-        allowed = INHERITED | frozenset(names)
+        allowed = frozenset(names)
         return {
             name: value
             for name, value in self._environment.items()
-            # On Windows, case does not matter; proxies are also named in lower case.
-            if name in allowed or name.upper() in allowed or name.startswith("LC_")
+            if name in allowed or name.upper() in allowed or is_inherited(name)
         }
+
+
+def is_inherited(variable: str) -> bool:
+    """Whether every program gets a variable."""
+    # On Windows, case does not matter; proxies are also named in lower case.
+    return variable.upper() in INHERITED or variable.startswith("LC_")
 
 
 def end_programs() -> None:

@@ -143,7 +143,7 @@ def test_an_action_is_one_step_that_gives_its_inputs_in_one_variable(name: str) 
         "steps": [
             {
                 "id": "run",
-                "run": f'"$GITHUB_ACTION_PATH/{script}" {name}',
+                "run": f'exec "$GITHUB_ACTION_PATH/{script}" {name}',
                 "shell": "bash",
                 "env": {"KALYPSO_INPUTS": "${{ toJSON(inputs) }}"},
             }

@@ -8,6 +8,9 @@ from tools.mutants.breaks import CLIENTS, Break
 
 URLS: Final = "tests/hostile/test_repository_urls.py"
 GLOBS: Final = "tests/hostile/test_allow_list.py"
+HOOKS: Final = (
+    "tests/hostile/test_hooks.py::test_a_program_of_the_same_user_cannot_read_the_process"
+)
 OUTPUT: Final = "tests/hostile/test_output.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
@@ -53,5 +56,19 @@ ACCESS_BREAKS: Final = (
         """(("##[", r"##\\u005b"), """,
         "(",
         (f"{OUTPUT}::test_every_command_with_every_separator",),
+    ),
+    Break(
+        "the variables with which the process began stay in memory",
+        "kalypso_actions/cli/own_process.py",
+        "            ctypes.memset(address + len(name) + 1, 0, len(value))\n",
+        "            pass\n",
+        (HOOKS,),
+    ),
+    Break(
+        "programs of the same user may read the process",
+        "kalypso_actions/cli/own_process.py",
+        "    if libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0):",
+        "    if libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0):",
+        (HOOKS,),
     ),
 )

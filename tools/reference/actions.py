@@ -167,7 +167,7 @@ runs:
   using: composite
   steps:
     - id: run
-      run: '"$GITHUB_ACTION_PATH/{action.launcher}" {action.command}'
+      run: exec "$GITHUB_ACTION_PATH/{action.launcher}" {action.command}
       shell: bash
       env:
         KALYPSO_INPUTS: ${{{{ toJSON(inputs) }}}}

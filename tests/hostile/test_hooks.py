@@ -1,0 +1,112 @@
+"""A command of pre-deployment reads the processes above it: /proc/<pid>/environ and mem."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kalypso_actions
+from tests.actions.checkout import POSIX, ROOT
+from tests.actions.composite import Job
+from tests.actions.conftest import job as job  # noqa: PLC0414 - the fixtures
+from tests.actions.conftest import runner_temp as runner_temp  # noqa: PLC0414
+from tests.actions.conftest import tools as tools  # noqa: PLC0414
+from tests.actions.organisation import acme_of_today, job_of
+from tests.commands.chain.organisation import Organisation
+from tests.commands.chain.promotions import main_commit
+
+pytestmark = [
+    POSIX,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc"),
+]
+
+READER = """
+import os, pathlib, sys
+pid, texts = os.getpid(), []
+while pid > 1:
+    folder = pathlib.Path(f"/proc/{pid}")
+    try:
+        texts.append(f"{pid} {(folder / 'comm').read_text().strip()}".encode())
+        texts.append((folder / "environ").read_bytes())
+    except OSError as error:
+        texts.append(str(error).encode())
+    status = (folder / "status").read_text()
+    pid = int(status.partition("PPid:")[2].split()[0])
+pathlib.Path(sys.argv[1]).write_bytes(b"\\0".join(texts))
+"""
+"""Writes the environments of all ancestors to a file: the log would mask secrets."""
+
+PACKAGE = Path(kalypso_actions.__file__).parents[1]
+
+SECRETS = {
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token-5ecret",
+    "ACTIONS_RUNTIME_TOKEN": "runtime-token-5ecret",
+    "OTHER_PASSWORD": "other-5ecret",
+}
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> Iterator[Organisation]:
+    with acme_of_today(tmp_path / "acme") as acme:
+        yield acme
+
+
+@pytest.mark.slow
+def test_no_ancestor_shows_a_secret(acme: Organisation, job: Job) -> None:
+    """Nor does it to root, as which these tests may run."""
+    job_of(acme, job).variables |= SECRETS
+    seen = job.folder / "seen"
+    command = f"{shlex.quote(sys.executable)} -I -c {shlex.quote(READER)} {shlex.quote(str(seen))}"
+    ran = job.uses(
+        ROOT / "actions" / "cd",
+        environment="dev",
+        commit=main_commit(acme),
+        pre_deployment=command,
+        git_credentials="https://git.test=kalypso:credential-5ecret",
+    )
+    assert ran.exit_code == 0, ran.log
+    read = seen.read_bytes()
+    assert read.count(b"python") > 1, "it saw the command that started it"
+    assert b"PATH=/" in read
+    assert acme.token.encode() not in read
+    assert b"5ecret" not in read
+    assert b"pre-deployment" not in read.replace(command.encode(), b"")
+
+
+PARENT = """
+import ctypes, os, subprocess, sys
+from kalypso_actions.cli.own_process import hide_process
+hide_process(lambda name: name == "PATH")
+assert os.environ["TOKEN"] == "5ecret" and os.environ["PATH"]
+child = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read(9))"
+def like_a_container():
+    for capability in (19, 21, 38):  # SYS_PTRACE, SYS_ADMIN, PERFMON: not for the next program
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+for name in ("environ", "mem", "maps"):
+    command = [sys.executable, "-I", "-c", child, f"/proc/{os.getpid()}/{name}"]
+    done = subprocess.run(command, capture_output=True, preexec_fn=like_a_container)
+    print(name, done.returncode, "Permission" in done.stderr.decode())
+print(open("/proc/self/environ", "rb").read().count(b"5ecret"))
+"""
+
+
+def test_a_program_of_the_same_user_cannot_read_the_process(tmp_path: Path) -> None:
+    """Root without the capabilities that a container lacks cannot either."""
+    done = subprocess.run(
+        [sys.executable, "-c", PARENT],
+        env={"PATH": os.environ["PATH"], "TOKEN": "5ecret", "PYTHONPATH": str(PACKAGE)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    *others, own = done.stdout.splitlines()
+    assert others == [f"{name} 1 True" for name in ("environ", "mem", "maps")]
+    assert own == "0"
