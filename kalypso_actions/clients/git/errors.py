@@ -40,6 +40,7 @@ REDIRECT: Final = re.compile(r"returned error: 30\d|unable to update url base fr
 LOCATION: Final = re.compile(r"recv header(?:, \w+)?: location: (\S+)", re.IGNORECASE)
 
 MISMATCHED_FORMAT: Final = "mismatched algorithms"
+MISSING_REF: Final = "couldn't find remote ref"
 
 SINGLE_SIGN_ON: Final = (
     r"saml sso|enforced saml|re-authorize",
@@ -94,7 +95,7 @@ FOR_SANDBOX: Final = (
 
 UNREADABLE: Final = (
     (
-        r"couldn't find remote ref",
+        MISSING_REF,
         "there is no such branch",
         "check its name and its case",
     ),

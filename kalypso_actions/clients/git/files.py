@@ -31,7 +31,7 @@ def is_unsafe(path: bytes) -> bool:
 class GitFiles:
     """The files of a commit in a repository on this machine.
 
-    In a partial clone, `fetch_missing` gets the ids of blobs before they are read, and sizes are
+    In a partial clone, `fetch_missing` gets the ids of blobs that are not here, and sizes are
     unknown (-1).
     """
 
@@ -83,9 +83,13 @@ class GitFiles:
         entries = self.entries()
         requested = [entries[path] for path in paths]
         ids = {entry.object_id for entry in requested}
-        if self._fetch_missing is not None:
-            self._fetch_missing(ids)
-        contents = self._contents(sorted(ids))
+        contents = self._contents(ids)
+        missing = ids - contents.keys()
+        if missing and self._fetch_missing is not None:
+            self._fetch_missing(missing)
+            contents |= self._contents(missing)
+        if len(contents) < len(ids):
+            raise self._lacks(min(ids - contents.keys()))
         return {entry.path: contents[entry.object_id] for entry in requested}
 
     def _list(self) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
@@ -137,25 +141,25 @@ class GitFiles:
                 entries[path] = FileEntry(path, mode, object_id, int(size[0]) if known else -1)
         return dict(sorted(entries.items(), key=lambda item: _bytes(item[0]))), trees
 
-    def _contents(self, ids: list[str]) -> Mapping[str, bytes]:
-        """Return the contents of objects by id, and note the id of the root tree."""
+    def _contents(self, ids: Collection[str]) -> dict[str, bytes]:
+        """Return the contents of the objects that are here, and note the id of the root tree."""
         root = f"{self._commit}^{{tree}}"
-        request = "".join(f"{name}\n" for name in [root, *ids]).encode()
+        request = "".join(f"{name}\n" for name in [root, *sorted(ids)]).encode()
         try:
             output = self._run("cat-file", "--batch", stdin=request, max_output=MAX_TOTAL)
         except OutputLimitError as error:
             message = f"the files to read have more than {MAX_TOTAL >> 20} MiB in total"
             advice = "exclude large files by .sourceignore"
             raise KalypsoError(message, Location(self._repository), advice) from error
-        contents: dict[str, bytes] = {}
-        for name, git_object in zip([root, *ids], batch_objects(output), strict=True):
-            if git_object is None:
-                message = f"the repository lacks the object {name}"
-                raise KalypsoError(message, Location(self._repository), "clone it again")
-            if name == root:
-                self._root = git_object.id
-            contents[git_object.id] = git_object.content
-        return contents
+        tree, *objects = batch_objects(output)
+        if tree is None:
+            raise self._lacks(root)
+        self._root = tree.id
+        return {entry.id: entry.content for entry in objects if entry is not None}
+
+    def _lacks(self, name: str) -> KalypsoError:
+        message = f"the repository lacks the object {name}"
+        return KalypsoError(message, Location(self._repository), "clone it again")
 
 
 def _bytes(path: str) -> bytes:

@@ -41,10 +41,13 @@ class RemoteRepositories:
         trust_user_config: bool = False,
         sleep: Callable[[float], None] = time.sleep,
         check: Callable[[str], None] = lambda _: None,
+        with_files: Collection[str] = (),
     ) -> None:
         """`credentials` returns the header for a URL before every call to it.
 
         `check` raises KalypsoError for the URLs that may not be read, also those of redirects.
+        `with_files` are URLs of repositories of which most files are read: their small files are
+        fetched with each commit.
         """
         self._check = check
         self._protocols = protocols
@@ -55,6 +58,7 @@ class RemoteRepositories:
             trust_user_config=trust_user_config,
         )
         self._sleep = sleep
+        self._with_files = frozenset(map(clone_key, with_files))
         self._lock = threading.Lock()
         self._clones: dict[str, ShallowClone] = {}
         self._histories: dict[str, HistoryClone] = {}
@@ -178,7 +182,9 @@ class RemoteRepositories:
         with self._lock:
             if key not in self._clones:
                 path = self._path(f"{len(self._clones)}.git")
-                self._clones[key] = ShallowClone(self._git, path, self._connection(url))
+                self._clones[key] = ShallowClone(
+                    self._git, path, self._connection(url), with_files=key in self._with_files
+                )
             return self._clones[key]
 
     def _history(self, url: str) -> HistoryClone:

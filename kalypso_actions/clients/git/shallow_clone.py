@@ -1,4 +1,4 @@
-"""A bare clone of a remote repository, one commit deep; blobs are fetched when they are read."""
+"""A bare clone of a remote repository, one commit deep; blobs come with a commit or when read."""
 
 from __future__ import annotations
 
@@ -16,16 +16,21 @@ from kalypso_actions.clients.git.bare_repository import (
 )
 from kalypso_actions.clients.git.commits import Signature, fast_import
 from kalypso_actions.clients.git.connection import Connection
-from kalypso_actions.clients.git.errors import MISMATCHED_FORMAT
+from kalypso_actions.clients.git.errors import MISMATCHED_FORMAT, MISSING_REF
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.pushing import push
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.object_ids import blob_id
 
-PARTIAL: Final = ("remote.origin.promisor=true", "remote.origin.partialclonefilter=blob:none")
-FETCH: Final = ("fetch", "--quiet", "--no-tags", "--filter=blob:none")
+FETCH: Final = ("fetch", "--quiet", "--no-tags")
+
+NO_BLOBS: Final = "blob:none"
+SMALL_BLOBS: Final = "blob:limit=64k"
+"""More than a document of a control plane takes; what is larger is fetched when it is read.
+
+https://git-scm.com/docs/git-rev-list#Documentation/git-rev-list.txt---filterltfilter-specgt
+"""
 
 
 class ShallowClone:
@@ -34,22 +39,32 @@ class ShallowClone:
     Thread-safe; one thread works at a time.
     """
 
-    def __init__(self, git: Git, git_dir: Path, connection: Connection) -> None:
+    def __init__(
+        self, git: Git, git_dir: Path, connection: Connection, *, with_files: bool = False
+    ) -> None:
+        """`with_files` fetches small files with their commit, else files are fetched when read."""
         self._git = git
         self._git_dir = git_dir
+        self._filter = SMALL_BLOBS if with_files else NO_BLOBS
         self._connection = connection
         self._lock = threading.Lock()
         self._format: ObjectFormat | None = None
         self._default_branches: dict[str, str] = {}
         self._heads: dict[str, str] = {}
         self._commits: set[str] = set()
-        self._blobs: set[str] = set()
+        self._files: dict[tuple[str, str], GitFiles] = {}
 
     def default_branch(self, preferred: str) -> str:
-        """Return `preferred` if it exists, else the branch of the remote's HEAD; ask once."""
+        """Return `preferred` if it exists, else the branch of the remote's HEAD; ask once.
+
+        The head of the preferred branch is fetched: most callers read it next.
+        """
         with self._lock:
             if preferred not in self._default_branches:
-                self._default_branches[preferred] = self._read_default_branch(preferred)
+                exists = bool(preferred) and self._try_fetch_branch(preferred)
+                self._default_branches[preferred] = (
+                    preferred if exists else self._read_default_branch()
+                )
             return self._default_branches[preferred]
 
     def heads(self, branches: Collection[str]) -> dict[str, str]:
@@ -72,11 +87,7 @@ class ShallowClone:
         """Fetch a branch's head, the first time or if `fresh`, and return its commit."""
         with self._lock:
             if fresh or branch not in self._heads:
-                refspec = f"+refs/heads/{branch}:{_local_ref(branch)}"
-                self._fetch(refspec, f"the branch {branch!r}")
-                fetch_head = (self._git_dir / "FETCH_HEAD").read_text("utf-8", "surrogateescape")
-                self._heads[branch] = fetch_head.split("\t")[0]
-                self._commits.add(self._heads[branch])
+                self._fetch_branch(branch, f"the branch {branch!r}")
             return self._heads[branch]
 
     def forget_heads(self) -> None:
@@ -91,8 +102,13 @@ class ShallowClone:
             self._need(commit)
 
     def files(self, url: str, commit: str) -> GitFiles:
-        """Return the files of a fetched commit; `url` is the name for messages."""
-        return GitFiles(self._git, self._git_dir, url, commit, self._fetch_blobs)
+        """Return the files of a fetched commit, listed once; `url` is the name for messages."""
+        with self._lock:
+            if (url, commit) not in self._files:
+                self._files[url, commit] = GitFiles(
+                    self._git, self._git_dir, url, commit, self._fetch_blobs
+                )
+            return self._files[url, commit]
 
     def commit(
         self,
@@ -118,8 +134,6 @@ class ShallowClone:
                 raise KalypsoError(fault, Location(self._connection.url)) from error
             commit = output.decode().strip()
             self._commits.add(commit)
-            written = (content for content in changes.values() if content is not None)
-            self._blobs.update(blob_id(content, self._format or "sha1") for content in written)
             return commit
 
     def push(self, branch: str, commit: str, expected: str | None) -> bool:
@@ -127,6 +141,24 @@ class ShallowClone:
         with self._lock:
             self._need(commit)
             return push(self._connection, self._git_dir, branch, commit, expected)
+
+    def _fetch_branch(self, branch: str, subject: str) -> None:
+        self._fetch(f"+refs/heads/{branch}:{_local_ref(branch)}", subject)
+        fetch_head = (self._git_dir / "FETCH_HEAD").read_text("utf-8", "surrogateescape")
+        self._heads[branch] = fetch_head.split("\t")[0]
+        self._commits.add(self._heads[branch])
+
+    def _try_fetch_branch(self, branch: str) -> bool:
+        """Fetch a branch unless it was fetched; return whether it exists."""
+        try:
+            if branch not in self._heads:
+                self._fetch_branch(branch, "the default branch")
+        except KalypsoError as error:
+            cause = error.__cause__
+            if not isinstance(cause, ProcessError) or MISSING_REF not in cause.stderr:
+                raise
+            return False
+        return True
 
     def _need(self, commit: str) -> None:
         if commit not in self._commits:
@@ -152,35 +184,30 @@ class ShallowClone:
         return object_format_of(output.split(b"\t")[0].decode())
 
     def _fetch(self, refspec: str, subject: str) -> None:
-        """Fetch one commit without its history and blobs."""
+        """Fetch one commit without its history."""
         self._initialise(self._format or object_format_of(refspec))
+        arguments = ["--depth=1", "origin", refspec]
         try:
-            self._run_fetch(["--depth=1", "origin", refspec], subject)
+            self._run_fetch(arguments, subject, self._filter)
         except KalypsoError as error:
             cause = error.__cause__
             if not isinstance(cause, ProcessError) or MISMATCHED_FORMAT not in cause.stderr:
                 raise
             self._initialise("sha256" if self._format == "sha1" else "sha1")
-            self._run_fetch(["--depth=1", "origin", refspec], subject)
+            self._run_fetch(arguments, subject, self._filter)
 
     def _fetch_blobs(self, ids: Collection[str]) -> None:
-        """Fetch missing blobs by one request."""
+        """Fetch blobs by one request."""
+        request = "".join(f"{blob}\n" for blob in sorted(ids)).encode()
         with self._lock:
-            missing = sorted(set(ids) - self._blobs)
-            if missing:
-                request = "".join(f"{blob}\n" for blob in missing).encode()
-                self._run_fetch(["--stdin", "origin"], "files", request)
-                self._blobs.update(missing)
+            self._run_fetch(["--stdin", "origin"], "files", NO_BLOBS, request)
 
-    def _read_default_branch(self, preferred: str) -> str:
+    def _read_default_branch(self) -> str:
         self._initialise()
-        refs = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
-        arguments = ["ls-remote", "--symref", "origin", *refs]
+        arguments = ["ls-remote", "--symref", "origin", "HEAD"]
         subject = "the default branch"
         output = self._connection.read(self._git_dir, arguments, subject)
         lines = [line.split("\t") for line in output.decode("utf-8", "replace").splitlines()]
-        if preferred and any(line[-1] == f"refs/heads/{preferred}" for line in lines):
-            return preferred
         for reference, *_ in lines:
             if reference.startswith("ref: refs/heads/"):
                 return reference.removeprefix("ref: refs/heads/")
@@ -191,12 +218,15 @@ class ShallowClone:
             "push a first commit (kalypso init fills a control plane), or name the branch",
         )
 
-    def _run_fetch(self, arguments: list[str], subject: str, stdin: bytes = b"") -> None:
-        # Negotiation offers commits, which says nothing about the blobs that are here.
-        settings = [*PARTIAL, *(["fetch.negotiationAlgorithm=noop"] if stdin else [])]
-        self._connection.read(
-            self._git_dir, [*FETCH, *arguments], subject, settings=settings, stdin=stdin
-        )
+    def _run_fetch(
+        self, arguments: list[str], subject: str, blobs: str, stdin: bytes = b""
+    ) -> None:
+        settings = ["remote.origin.promisor=true", f"remote.origin.partialclonefilter={blobs}"]
+        if stdin:
+            # Negotiation offers commits, which says nothing about the blobs that are here.
+            settings.append("fetch.negotiationAlgorithm=noop")
+        command = [*FETCH, f"--filter={blobs}", *arguments]
+        self._connection.read(self._git_dir, command, subject, settings=settings, stdin=stdin)
 
 
 def _local_ref(branch: str) -> str:

@@ -134,6 +134,7 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
         credentials=authorize,
         sleep=runtime.sleep,
         check=allowed.check,
+        with_files=[f"{server.server_url}/{control_plane}"],
     ) as remotes:
         repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
         yield CommandContext(github, remotes, repositories, control_plane, runtime)

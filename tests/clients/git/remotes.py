@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ def remotes(
     credentials: Authorize = lambda _: "",
     trust_user_config: bool = False,
     sleep: Callable[[float], None] = lambda _: None,
+    with_files: Collection[str] = (),
 ) -> RemoteRepositories:
     return RemoteRepositories(
         started or programs(),
@@ -26,6 +27,7 @@ def remotes(
         credentials=credentials,
         trust_user_config=trust_user_config,
         sleep=sleep,
+        with_files=with_files,
     )
 
 

@@ -128,8 +128,24 @@ def test_few_processes_and_requests(tmp_path: Path) -> None:
         assert files.read(["x.yaml", "y.yaml"]) == {"x.yaml": b"x", "y.yaml": b"y"}
         assert files.tree_id("") == git(path, "rev-parse", "main^{tree}")
         named = [next(word for word in call[1:] if word in COMMANDS) for call in started.calls]
-        assert named == ["version", "fetch", "ls-tree", "fetch", "cat-file"]
+        assert named == ["version", "fetch", "ls-tree", "cat-file", "fetch", "cat-file"]
         assert len(server.requests) == 5
+
+
+def test_small_files_come_with_their_commit(tmp_path: Path) -> None:
+    path, _, second = origin(tmp_path)
+    url = f"file://{path}"
+    started = Counting()
+    with remotes(started, with_files=[url]) as opened:
+        assert opened.default_branch(f"{url}/", preferred="main") == "main"
+        files = opened.fetch(url, branch="main")
+        assert files.commit == second
+        assert files.read(["many/0.yaml", "many/1.yaml"])["many/0.yaml"] == b"changed\n"
+        assert opened.fetch(url, commit=second).read(["many/2.yaml"]) == {"many/2.yaml": b"2\n"}
+        assert len(started.network()) == 1
+        assert files.read(["large.bin"]) == {"large.bin": b"\x00" * 100_000}
+        assert files.read(["large.bin"]).keys() == {"large.bin"}
+        assert len(started.network()) == 2
 
 
 @pytest.mark.parametrize("serve_http", [False, True])
