@@ -221,10 +221,11 @@ def _never_named(
     context: CommandContext, pushed: _PushedEnvironment, merge: Merge, gitops_commit: str
 ) -> Problem | None:
     """Return the problem of a tracking file that somebody wrote by hand."""
-    if not merge.promoted_commit or merge.promoted_commit == pushed.reading.promoted_commit:
+    if not merge.promoted_commit:
         return None
-    request = PromotionRequest(pushed.environment.name, merge.promoted_commit, gitops_commit)
-    return never_named(request, pushed.environment, context.environments(), context)
+    environment, reading = pushed.environment, pushed.reading
+    request = PromotionRequest(environment.name, merge.promoted_commit, gitops_commit)
+    return never_named(request, environment, reading, context.environments(), context)
 
 
 def _tree(context: CommandContext, branch: str, folder: str, commit: str) -> BaseTree:

@@ -111,6 +111,15 @@ CHAIN_BREAKS: Final = (
         (f"{CHECK_PROMOTE}_lost.py::test_a_cluster_that_azure_still_has_counts",),
     ),
     Break(
+        "a verdict counts although a branch has moved",
+        f"{COMMANDS}/check_promote/command.py",
+        "        for max_age in (BRANCHES_AGE, timedelta()):\n",
+        "        for max_age in (BRANCHES_AGE,):\n",
+        (
+            f"{CHECK_PROMOTE}_waiting.py::test_a_revert_just_before_the_clusters_comply_stops_the_commit",
+        ),
+    ),
+    Break(
         "a cluster that is created again does not count",
         f"{COMPLIANCE}/deleted_clusters.py",
         "found_at is not None and (report.reported_at or NEVER) <= found_at",

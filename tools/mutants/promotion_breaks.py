@@ -32,7 +32,7 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a claim needs no base-repo.yaml",
         f"{COMMANDS}/check_promote/verify_request.py",
-        "    problem = never_named(request, environment, environments, context)\n",
+        "    problem = never_named(request, environment, reading, environments, context)\n",
         "    problem = None\n",
         (story("claims", "a_commit_that_still_waits_for_its_approval"),),
     ),

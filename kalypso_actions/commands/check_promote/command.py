@@ -56,6 +56,9 @@ post-deployment command has to end within them, too."""
 
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
 
+BRANCHES_AGE: Final = timedelta(minutes=1)
+"""How old the heads of the branches may be while the run waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
@@ -170,21 +173,25 @@ def _wait(
 ) -> _Ending:
     """Observe the clusters until there is a verdict.
 
-    The run `began`, the waiting `started`. Reports are read before the branches: see Watch.observe.
+    The run `began`, the waiting `started`. While the run waits, it reads the branches once a
+    minute. Before a verdict it reads them after the reports: see Watch.observe.
     """
     runtime = context.runtime
     longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
     progress = ProgressLog(runtime.log)
     while True:
         reports = watch.read_reports()
-        superseded = watch.read_branches()
-        observation = watch.observe(reports, started)
+        for max_age in (BRANCHES_AGE, timedelta()):
+            superseded = watch.read_branches(max_age)
+            observation = watch.observe(reports, started)
+            left = started + inputs.timeout - runtime.now()
+            verdict = run_verdict(observation.branches, timed_out=left <= timedelta(0))
+            if superseded or not verdict:
+                break
         if reports:
             progress.look(observation, runtime.now())
         if superseded:
             return _superseded(inputs, superseded, observation)
-        left = started + inputs.timeout - runtime.now()
-        verdict = run_verdict(observation.branches, timed_out=left <= timedelta(0))
         if verdict:
             return _Ending(verdict, observation, _failure_status(inputs, verdict))
         pause = max(min(inputs.poll_interval, left), SHORTEST_PAUSE)

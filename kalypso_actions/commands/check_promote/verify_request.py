@@ -59,8 +59,8 @@ def verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedReque
     environments = context.environments()
     # The context's error for an unknown name lists the known ones.
     environment = environments.get(request.environment) or context.environment(request.environment)
-    environment_reading = read_environment(context, environment)
-    every_branch = gitops_branches(context, environment, environment_reading.gitops_repos)
+    reading = read_environment(context, environment)
+    every_branch = gitops_branches(context, environment, reading.gitops_repos)
     candidates = _candidates(inputs.gitops_repository, every_branch, context)
     problem = _main_problem(request, context)
     if problem:
@@ -75,11 +75,11 @@ def verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedReque
             own[branch] = promoted_commit
     if not own:
         raise UsageError.of(problems)
-    problem = never_named(request, environment, environments, context)
+    problem = never_named(request, environment, reading, environments, context)
     if problem:
         raise UsageError.of([problem])
     others = tuple(branch for branch in every_branch if branch not in own)
-    return VerifiedRequest(request, environment, environments, own, others, environment_reading.own)
+    return VerifiedRequest(request, environment, environments, own, others, reading.own)
 
 
 def waiting_since(inputs: CheckPromoteInputs, context: CommandContext) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from kalypso_actions.clients.github import commits
@@ -88,6 +88,8 @@ class Watch:
         self._deleted = DeletedClusters(context, reports)
         self._promoted_commit = verified.request.promoted_commit
         self._relations: dict[str, Relation | None] = {}
+        self._branches_read: datetime | None = None
+        self._superseded: Superseded | None = None
         self._environment_commit = EnvironmentCommit(context, verified.environment)
         self._requirements = Requirements(
             min_compliant=inputs.min_compliant,
@@ -129,11 +131,19 @@ class Watch:
         if any(self._tree(branch).reporting for branch in self._branches):
             self._reports.check_inputs()
 
-    def read_branches(self) -> Superseded | None:
-        """Read all branches as they are now; return the commit that ends the promotion, if any.
+    def read_branches(self, max_age: timedelta = timedelta()) -> Superseded | None:
+        """Read all branches, unless the last time is less than `max_age` ago.
 
-        The environment's own branch is read last, right before anything is started.
+        Return the commit that ends the promotion, if any.
         """
+        now = self._context.runtime.now()
+        if self._branches_read is None or now - self._branches_read >= max_age:
+            self._superseded = self._read_branches()
+            self._branches_read = now
+        return self._superseded
+
+    def _read_branches(self) -> Superseded | None:
+        """Read the environment's own branch last, right before anything is started."""
         for branch in self._branches:
             branch.read()
         for branch in self._branches:
@@ -165,7 +175,7 @@ class Watch:
         return reports
 
     def observe(self, reports: ReportsOfBranches, started: datetime) -> Observation:
-        """Judge reports that were read before the branches.
+        """Judge reports; a verdict counts if the branches were read after them.
 
         In this order, no cluster runs a commit that is newer than the known head of its branch.
         """

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.gitops_branches import EnvironmentReading
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.history import Ancestry
@@ -150,15 +151,17 @@ class EnvironmentHistory:
 def never_named(
     request: PromotionRequest,
     environment: Environment,
+    reading: EnvironmentReading,
     environments: Mapping[str, Environment],
     context: CommandContext,
 ) -> Problem | None:
     """Return a problem if the environment has never named the commit of a claim.
 
-    The history is read only if the environment does not name the commit now. Raises KalypsoError.
+    Its branch is read again, and then its history, only if `reading` does not name the commit.
+    Raises KalypsoError.
     """
     promoted = request.promoted_commit
-    if promoted is None:
+    if promoted is None or promoted == reading.promoted_commit:
         return None
     now = EnvironmentCommit(context, environment)
     named = now.look() == promoted

@@ -40,6 +40,25 @@ def test_waiting_needs_nothing_of_the_rate_limit(acme: Organisation) -> None:
     assert used(acme) - before <= 20
 
 
+def test_waiting_reads_the_branches_once_a_minute(acme_over_http: Organisation) -> None:
+    """Git asks for the heads of two repositories, whatever the time between two looks is."""
+    acme = acme_over_http
+    merged = merge(acme, commit := main_commit(acme))
+    acme.forget()
+    outcome = check(
+        acme,
+        merged,
+        commit,
+        reports=FakeClusterReports(lambda _url, _branch: []),
+        timeout="5m",
+        poll_interval="15s",
+        grace_period="5m",
+    )
+    assert verdict(outcome) == "timed-out"
+    heads = [one for one in acme.sandbox.traffic.of("GET", "git") if "info/refs" in one.path]
+    assert len(heads) <= 2 * 6 + 10
+
+
 def test_comparisons_leave_out_the_files(acme: Organisation) -> None:
     """GitHub computes them for the first page, and fails for large trees."""
     commit = main_commit(acme)

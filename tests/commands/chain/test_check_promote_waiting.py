@@ -14,7 +14,15 @@ from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.azure import QueryFault
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import GITOPS, Organisation
-from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
+from tests.commands.chain.promotions import (
+    check,
+    document,
+    main_commit,
+    merge,
+    name_in_base,
+    sign_in,
+    verdict,
+)
 
 DEV = "dev environment"
 OTHER_SUBSCRIPTION = "33333333-3333-4333-8333-333333333333"
@@ -143,6 +151,35 @@ def test_a_revert_ends_the_wait(acme: Organisation, to: str) -> None:
     told = old[:7] if before else "none"
     assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {told}")}
     assert acme.dispatches() == []
+
+
+@pytest.mark.parametrize("place", ["the GitOps branch", "base-repo.yaml"])
+def test_a_revert_just_before_the_clusters_comply_stops_the_commit(
+    acme: Organisation, place: str
+) -> None:
+    old = acme.head("main") or ""
+    merge(acme, old)
+    new = main_commit(acme)
+    merged = merge(acme, new)
+    began = acme.clock()
+
+    def reports(_url: str, _branch: str) -> list[ClusterReport]:
+        state = "Compliant" if acme.clock() - began >= timedelta(seconds=45) else "Pending"
+        return [
+            ClusterReport(f"clusters/{name}", "fleet", (ReportedPath(name),), merged, state)
+            for name in ("drone", "large")
+        ]
+
+    def revert() -> None:
+        if place == "base-repo.yaml":
+            name_in_base(acme, old)
+        else:
+            acme.commit({".github/tracking/Promoted_Commit_Id": old}, "dev", GITOPS)
+
+    meanwhile(acme, 20, revert)
+    outcome = check(acme, merged, new, reports=FakeClusterReports(reports), settle="10s")
+    assert (verdict(outcome), acme.dispatches()) == ("superseded", [])
+    assert acme.clock() - began < timedelta(minutes=1)
 
 
 def test_a_configuration_change_is_superseded_by_a_promotion(acme: Organisation) -> None:
