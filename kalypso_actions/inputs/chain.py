@@ -289,7 +289,10 @@ class CheckPromoteInputs(ClusterReportsInputs):
     ] = ""
     cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
     started_at: Annotated[
-        str, Field(description="When an earlier run began to wait for the clusters.")
+        str,
+        Field(
+            description="When an earlier run began to wait for the clusters; not before the merge."
+        ),
     ] = ""
     verify_only: VerifyOnly = False
 

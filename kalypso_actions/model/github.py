@@ -45,6 +45,7 @@ class Commit:
     tree: str
     parents: tuple[str, ...]
     message: str
+    committed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

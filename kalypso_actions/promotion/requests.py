@@ -12,6 +12,7 @@ The command looks up the facts, and this module compares them:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
@@ -29,6 +30,14 @@ class PromotionRequest:
     environment: str
     promoted_commit: str | None
     gitops_commit: str
+
+
+def waiting_start(claimed: datetime, *, merged: datetime, now: datetime) -> datetime:
+    """Return when the waiting for a merge began, as an earlier run claims it.
+
+    Anyone may dispatch a run: an early beginning would end the waiting at once, as a failure.
+    """
+    return min(max(claimed, merged), now)
 
 
 def branch_problem(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.github import rest
@@ -25,6 +26,7 @@ def get(github: GitHub, repository: str, commit: str) -> Commit:
         tree=answer["tree"]["sha"],
         parents=tuple(parent["sha"] for parent in answer["parents"]),
         message=answer["message"],
+        committed_at=datetime.fromisoformat(answer["committer"]["date"]),
     )
 
 

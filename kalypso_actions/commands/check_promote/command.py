@@ -87,7 +87,7 @@ def check_promote(
     began = context.runtime.now()
     verified = _verify(inputs, context)
     onward = _onward(inputs, verified)
-    started = waiting_since(inputs, context)
+    started = waiting_since(inputs, context, verified)
     acknowledge_check_promote(
         context,
         inputs.environment,

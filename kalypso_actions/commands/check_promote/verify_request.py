@@ -24,6 +24,7 @@ from kalypso_actions.promotion.requests import (
     PromotionRequest,
     branch_problem,
     main_problem,
+    waiting_start,
 )
 
 
@@ -82,7 +83,9 @@ def verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedReque
     return VerifiedRequest(request, environment, environments, own, others, reading.own)
 
 
-def waiting_since(inputs: CheckPromoteInputs, context: CommandContext) -> datetime:
+def waiting_since(
+    inputs: CheckPromoteInputs, context: CommandContext, verified: VerifiedRequest
+) -> datetime:
     """Return when the waiting began: at the time of `started-at`, or now if a person reruns a job.
 
     Raise UsageError if `started-at` is not a time with an offset.
@@ -99,7 +102,12 @@ def waiting_since(inputs: CheckPromoteInputs, context: CommandContext) -> dateti
             f"started-at: {inputs.started_at!r} is not a time with an offset",
             advice="leave it empty: only a run that continues another one's waiting has it",
         )
-    return min(moment.astimezone(UTC), now)
+    merged = commits.get(
+        context.github, verified.repository, verified.request.gitops_commit
+    ).committed_at
+    if moment < merged:
+        context.runtime.log(f"started-at {moment} is before the merge at {merged}, which counts.")
+    return waiting_start(moment, merged=merged, now=now).astimezone(UTC)
 
 
 def _candidates(

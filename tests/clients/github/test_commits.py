@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -20,11 +21,13 @@ def test_get() -> None:
         "tree": {"sha": "t1"},
         "parents": [{"sha": "c0"}, {"sha": "b0"}],
         "message": "Promote\n\nto qa",
+        "committer": {"date": "2026-03-01T12:00:00Z"},
     }
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/git/commits/c1", json=answer)
         result = commits.get(connect(), "acme/fleet", "c1")
-    assert result == Commit("c1", "t1", ("c0", "b0"), "Promote\n\nto qa")
+    date = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert result == Commit("c1", "t1", ("c0", "b0"), "Promote\n\nto qa", date)
 
 
 def test_get_of_an_unknown_commit() -> None:
