@@ -93,12 +93,15 @@ class Problem:
     """What is wrong, where, and what to change.
 
     `code` names its kind in `problem_codes`; it is "" for failures of GitHub, Azure and programs.
+    `related` are places of other objects that have part in it, `reason` why people acknowledge it.
     """
 
     message: str
     where: Location | None = None
     advice: str = ""
     code: str = ""
+    related: tuple[Location, ...] = ()
+    reason: str = ""
 
     def __str__(self) -> str:
         """Return one line for a terminal or a log."""

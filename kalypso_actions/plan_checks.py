@@ -54,16 +54,16 @@ def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
     if snapshot.problems or MAIN_BASE_REPO not in (base.name for base, _ in snapshot.bases):
         return None
     readings = snapshot.registrations
-    unread = tuple(item.registration for item in readings if item.state == "kept")
+    unread = [item for item in readings if item.state == "kept"]
     return FleetScope(
         plan.fleet,
         tuple(workload for item in readings for workload in item.workloads),
         frozenset((document.kind, document.name) for document in snapshot.own.documents),
-        unread,
+        tuple(item.registration for item in unread),
         {
-            registration.name: f"{registration.source.repo} cannot be used"
-            for registration in unread
-            if _is_new(registration, snapshot)
+            item.registration.name: f"{item.registration.source.repo} cannot be read"
+            for item in unread
+            if not item.is_readable and _is_new(item.registration, snapshot)
         },
     )
 

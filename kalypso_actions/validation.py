@@ -5,7 +5,7 @@ The branches belong to a control plane, or to repositories of Workloads; their d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -55,7 +55,9 @@ def validate_control_plane(
     diagnostics.notes += findings.notes
     of_workloads = (item.reading for item in registered.values() if item.reading)
     documents = (doc for reading in (*readings, *of_workloads) for doc in reading.documents)
-    return _without_acknowledged(diagnostics, documents)
+    repositories = [doc.where.repository for reading in readings for doc in reading.documents]
+    is_judged = view.is_complete and not any(scope.unread for scope in view.scopes)
+    return _without_acknowledged(diagnostics, documents, repositories if is_judged else ())
 
 
 def validate_workloads(readings: Iterable[Reading]) -> fleet.Diagnostics:
@@ -72,9 +74,12 @@ def validate_workloads(readings: Iterable[Reading]) -> fleet.Diagnostics:
 
 
 def _without_acknowledged(
-    diagnostics: fleet.Diagnostics, documents: Iterable[Document]
+    diagnostics: fleet.Diagnostics, documents: Iterable[Document], judged: Collection[str] = ()
 ) -> fleet.Diagnostics:
-    """Return each finding once, acknowledged warnings apart."""
+    """Return each finding once, acknowledged warnings apart.
+
+    `judged` are the repositories of which all warnings are known.
+    """
     acknowledgements = Acknowledgements(documents)
     problems, warnings = merge_field_faults(diagnostics.problems, diagnostics.warnings)
     all_warnings = dict.fromkeys((*warnings, *acknowledgements.problems))
@@ -82,7 +87,7 @@ def _without_acknowledged(
     return fleet.Diagnostics(
         list(dict.fromkeys(problems)),
         remaining,
-        list(dict.fromkeys(diagnostics.notes)),
+        list(dict.fromkeys((*diagnostics.notes, *acknowledgements.stale(judged)))),
         acknowledged,
     )
 

@@ -16,6 +16,7 @@ from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.report.documents import (
+    AcknowledgedEntry,
     PositionEntry,
     ProblemEntry,
     SourceEntry,
@@ -115,7 +116,7 @@ def _document(
         ),
         documents=sum(len(reading.documents) for reading in readings),
         notes=ProblemEntry.all_of(findings.notes),
-        acknowledged=ProblemEntry.all_of(findings.acknowledged),
+        acknowledged=AcknowledgedEntry.all_of(findings.acknowledged),
         warnings=ProblemEntry.all_of(findings.warnings),
         problems=ProblemEntry.all_of(findings.problems),
     )

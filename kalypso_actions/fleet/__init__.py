@@ -14,7 +14,7 @@ from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.unread import template_may_exist
 from kalypso_actions.fleet.workload_folders import check_workloads, folder_of_workloads
-from kalypso_actions.fleet.workloads import read_workloads, workload_conflicts
+from kalypso_actions.fleet.workloads import read_workloads, registered_problem, workload_conflicts
 
 __all__ = [
     "Branch",
@@ -24,6 +24,7 @@ __all__ = [
     "folder_of_workloads",
     "parse_document",
     "read_workloads",
+    "registered_problem",
     "registrations_named_as_bases",
     "template_may_exist",
     "workload_conflicts",

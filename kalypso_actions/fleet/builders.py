@@ -77,6 +77,7 @@ def scheduling_policy(
         cluster_types=_selector(document, "clusterTypeSelector", cluster_types.label_selector),
         where=document.where,
         workspace_where=document.at("spec", "deploymentTargetSelector", "workspace"),
+        name_where=document.at("metadata", "name"),
     )
 
 
@@ -203,6 +204,11 @@ def _selector(
                 entry.key: document.at(*path, "matchExpressions", index)
                 for index, entry in enumerate(spec.match_expressions or ())
             },
+        },
+        value_places={
+            (entry.key, value): document.at(*path, "matchExpressions", index, "values", number)
+            for index, entry in enumerate(spec.match_expressions or ())
+            for number, value in enumerate(entry.values or ())
         },
     )
 

@@ -174,3 +174,14 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
             advice = "remove or rename one of the two"
             yield Problem(message, target.where, advice, "target-duplicate")
         seen.add(key)
+
+
+def registered_problem(registration: kinds.WorkloadRegistration, problem: Problem) -> Problem:
+    """Return the problem with the registration's name, and its location if it has no file."""
+    where, message = problem.where, problem.message
+    if where is None or not where.path:
+        place = where.repository if where else registration.source.repo
+        where, message = registration.where, f"{place}: {message}"
+    return dataclasses.replace(
+        problem, message=f"registration {registration.name!r}: {message}", where=where
+    )

@@ -52,8 +52,8 @@ __all__ = [
 def check_fleet(view: FleetView) -> Diagnostics:
     """Return what is wrong in fleets, each problem once."""
     diagnostics = Diagnostics()
-    check_policies(view, diagnostics)
-    check_targets(view, diagnostics)
+    meant = check_policies(view, diagnostics)
+    check_targets(view, meant, diagnostics)
     for scope in view.scopes:
         diagnostics.problems += unknown_types(scope.fleet.templates)
         diagnostics.warnings += wrong_types(scope)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
@@ -24,39 +25,73 @@ _File = tuple[str, str, str]
 LINE: Final = re.compile(r"(?P<codes>.*?)(?:\s+--\s+(?P<reason>\S.*))?")
 
 
+@dataclass(frozen=True, slots=True)
+class _Acknowledgement:
+    """The acknowledgement of one code at an object."""
+
+    code: str
+    reason: str
+    where: Location
+
+
 class Acknowledgements:
     """The annotations of documents; `problems` are the warnings about faulty ones."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self.problems: list[Problem] = []
-        by_file: dict[_File, dict[int, Set[str]]] = {}
+        by_file: dict[_File, dict[int, tuple[_Acknowledgement, ...]]] = {}
         for document in documents:
-            codes = frozenset(self._codes(document))
-            by_file.setdefault(_file(document.where), {})[document.where.line] = codes
+            given = tuple(self._of(document))
+            by_file.setdefault(_file(document.where), {})[document.where.line] = given
         self._files = {
             place: sorted(starts.items())
             for place, starts in by_file.items()
             if any(starts.values())
         }
+        self._used: set[_Acknowledgement] = set()
 
     def split(self, warnings: Iterable[Problem]) -> tuple[list[Problem], list[Problem]]:
-        """Return the warnings that remain, and those that are acknowledged."""
+        """Return the warnings that remain, and those that are acknowledged, with the reasons."""
         remaining: list[Problem] = []
         acknowledged: list[Problem] = []
         for warning in warnings:
-            (acknowledged if self._covers(warning) else remaining).append(warning)
+            given = self._covering(warning)
+            self._used.update(given)
+            if given:
+                acknowledged.append(replace(warning, reason=given[0].reason))
+            else:
+                remaining.append(warning)
         return remaining, acknowledged
 
-    def _covers(self, warning: Problem) -> bool:
-        """Whether the document around a warning acknowledges it."""
-        where = warning.where
-        starts = self._files.get(_file(where)) if where else None
-        if not starts or not where:
-            return False
-        position = bisect.bisect_right(starts, where.line, key=lambda start: start[0]) - 1
-        return position >= 0 and warning.code in starts[position][1]
+    def stale(self, repositories: Collection[str]) -> Iterator[Problem]:
+        """Yield a note on each acknowledgement in these repositories that `split` did not need.
 
-    def _codes(self, document: Document) -> Iterator[str]:
+        The other control planes of a shared application may need one that this one does not.
+        """
+        for place, starts in self._files.items():
+            for _, given in starts:
+                for item in given:
+                    if place[0] in repositories and item not in self._used:
+                        yield Problem(
+                            f"{IGNORE_ANNOTATION}: this object has no warning {item.code!r}",
+                            item.where,
+                            "remove the acknowledgement",
+                            "ignore-stale",
+                        )
+
+    def _covering(self, warning: Problem) -> list[_Acknowledgement]:
+        """Return the acknowledgements at the objects of a warning."""
+        places = (warning.where, *warning.related)
+        around = (item for where in places if where for item in self._around(where))
+        return [item for item in around if item.code == warning.code]
+
+    def _around(self, where: Location) -> tuple[_Acknowledgement, ...]:
+        """Return the acknowledgements of the document around a place."""
+        starts = self._files.get(_file(where), [])
+        position = bisect.bisect_right(starts, where.line, key=lambda start: start[0]) - 1
+        return starts[position][1] if position >= 0 else ()
+
+    def _of(self, document: Document) -> Iterator[_Acknowledgement]:
         for line in _annotation(document).splitlines():
             match = LINE.fullmatch(line.strip())
             if not line.strip() or match is None:
@@ -71,7 +106,7 @@ class Acknowledgements:
                 for fault, advice in faults
             )
             if not faults:
-                yield from codes
+                yield from (_Acknowledgement(code, match["reason"], where) for code in codes)
 
 
 def _file(where: Location) -> _File:

@@ -7,10 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet import Branch, Diagnostics, assemble, parse_document, read_workloads
+from kalypso_actions.fleet import (
+    Branch,
+    Diagnostics,
+    assemble,
+    parse_document,
+    read_workloads,
+    registered_problem,
+)
 from kalypso_actions.fleet_checks.repositories import has_kind, missing_repositories
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
-from kalypso_actions.model.counts import counted
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
@@ -79,7 +86,7 @@ class ControlPlaneBranches:
             for name, own in self.own.items()
             if (scope := _scope(name, own, self.main, registered, diagnostics))
         ]
-        diagnostics.notes += _unread(scopes)
+        diagnostics.notes += _unread(scopes, registered)
         is_complete = bool(scopes) and len(scopes) == len(self.environments)
         return FleetView(tuple(scopes), self.environments, is_complete)
 
@@ -156,9 +163,8 @@ def _scope(
             else ((), Diagnostics())
         )
         faults = [*(read.reading.problems if read.reading else ()), *findings.problems]
-        diagnostics.warnings += (
-            problem for problem in faults if problem not in diagnostics.warnings
-        )
+        problems = (registered_problem(registration, fault) for fault in faults)
+        diagnostics.warnings += (item for item in problems if item not in diagnostics.warnings)
         if faults or not read.reading:
             unread.append(registration)
         else:
@@ -166,13 +172,14 @@ def _scope(
     return FleetScope.of(fleet, own.documents, workloads, unread, missing)
 
 
-def _unread(scopes: Iterable[FleetScope]) -> Iterator[Problem]:
+def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Problem]:
     """Yield one note about the registered repositories that nobody tried to read."""
+    not_read = RegisteredReading(None)
     unread = {
         registration.name: registration
         for scope in scopes
         for registration in scope.unread
-        if registration.name not in scope.missing
+        if registered.get(registration.source, not_read) == not_read
     }
     for registration in [*unread.values()][:1]:
         yield Problem(
@@ -203,7 +210,7 @@ def _undeclared(reading: Reading, environments: Iterable[str]) -> Problem:
         f"metadata:\n  name: {name}\nspec:\n  controlPlane:\n"
         f"    repo: {repo}\n    branch: {name}\n    path: .\n"
     )
-    known = ", ".join(sorted(environments)) or "none"
+    known = abbreviated(sorted(environments), MAX_LISTED) or "none"
     return Problem(
         f"no Environment of main names the branch {name!r}; Environments: {known}",
         _place(reading),

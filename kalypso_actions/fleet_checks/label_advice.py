@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.model import kinds
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.model.nearest import misspelled, nearest
 from kalypso_actions.scheduling import Requirement
 
-MAX_SHOWN: Final = 8
 FLUX_LABELS: Final = frozenset({kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABEL})
 
 Labels = Mapping[str, str]
@@ -18,11 +18,16 @@ Labels = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why nothing matches: the label that decides ("" for none), a sentence, and advice."""
+    """Why nothing matches: the label that decides ("" for none), a sentence, and advice.
+
+    `meant` are the requirements with the one that decides as it was probably meant; None if no
+    label resembles it.
+    """
 
     key: str
     reason: str
     advice: str
+    meant: tuple[Requirement, ...] | None = None
 
 
 def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], noun: str) -> Mismatch:
@@ -32,7 +37,11 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
     for requirement in requirements:
         if not any(requirement.matches(labels) for labels in objects):
             advice = label_advice(requirement.key, requirement.values, objects, noun)
-            return Mismatch(requirement.key, f"no {noun} has {requirement}", advice)
+            meant = _meant(requirement, objects)
+            repaired = tuple(meant if r is requirement else r for r in requirements if meant)
+            return Mismatch(
+                requirement.key, f"no {noun} has {requirement}", advice, repaired or None
+            )
     both = ", ".join(map(str, requirements))
     counts = dict.fromkeys((r.key for r in requirements), 0)
     for labels in objects:
@@ -46,19 +55,53 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
 
 def label_advice(key: str, values: Collection[str], objects: Iterable[Labels], noun: str) -> str:
     """Return the label that was probably meant, and those that exist."""
-    labels = {item for labels in objects for item in labels.items() if item[0] not in FLUX_LABELS}
+    labels = _labels(objects)
     known = sorted({value for name, value in labels if name == key})
     if known:
-        close = next(filter(None, (nearest(value, known) for value in sorted(values))), "")
+        close = _nearest_value(values, known)
         suggestion = f"did you mean {key}: {close}? " if close else ""
-        return f"{suggestion}A {noun} has {key}: {_list(known)}"
-    keys = sorted({name for name, _ in labels})
-    of_value = sorted({name for name, value in labels if value in values})
-    close = nearest(key, keys) or next(iter(of_value), "")
+        return f"{suggestion}A {noun} has {key}: {abbreviated(known, MAX_LISTED)}"
+    close = _nearest_key(key, values, labels)
     suggestion = f"did you mean the label {close}? " if close else ""
-    return f"{suggestion}A {noun} has the labels {_list(keys)}" if keys else f"no {noun} has labels"
+    keys = sorted({name for name, _ in labels})
+    if not keys:
+        return f"no {noun} has labels"
+    return f"{suggestion}A {noun} has the labels {abbreviated(keys, MAX_LISTED)}"
 
 
-def _list(texts: Sequence[str]) -> str:
-    shown = ", ".join(texts[:MAX_SHOWN])
-    return f"{shown} and {len(texts) - MAX_SHOWN} more" if len(texts) > MAX_SHOWN else shown
+def misspelled_values(
+    requirement: Requirement, objects: Sequence[Labels]
+) -> Iterator[tuple[str, Requirement]]:
+    """Yield each value that no object has, and that resembles one, with the requirement as meant.
+
+    A value may wait for an object, so it must be a misspelling of another that it does not list.
+    """
+    known = {value for name, value in _labels(objects) if name == requirement.key}
+    for value in sorted(requirement.values - known):
+        meant = misspelled(value, known - requirement.values)
+        if meant:
+            yield value, replace(requirement, values=requirement.values - {value} | {meant})
+
+
+def _meant(requirement: Requirement, objects: Iterable[Labels]) -> Requirement | None:
+    """Return a requirement with the nearest value or label that exists, if one is near."""
+    labels = _labels(objects)
+    known = sorted({value for name, value in labels if name == requirement.key})
+    if known:
+        close = _nearest_value(requirement.values, known)
+        return replace(requirement, values=frozenset({close})) if close else None
+    close = _nearest_key(requirement.key, requirement.values, labels)
+    return replace(requirement, key=close) if close else None
+
+
+def _labels(objects: Iterable[Labels]) -> set[tuple[str, str]]:
+    return {item for labels in objects for item in labels.items() if item[0] not in FLUX_LABELS}
+
+
+def _nearest_value(values: Collection[str], known: Sequence[str]) -> str:
+    return next(filter(None, (nearest(value, known) for value in sorted(values))), "")
+
+
+def _nearest_key(key: str, values: Collection[str], labels: Collection[tuple[str, str]]) -> str:
+    of_value = sorted({name for name, value in labels if value in values})
+    return nearest(key, sorted({name for name, _ in labels})) or next(iter(of_value), "")

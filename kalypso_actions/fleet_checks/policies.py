@@ -2,70 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics
-from kalypso_actions.fleet_checks.label_advice import mismatch
+from kalypso_actions.fleet_checks.label_advice import (
+    label_advice,
+    mismatch,
+    misspelled_values,
+)
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.model.kinds import LabelSelector, SchedulingPolicy
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.scheduling import CompiledPolicy, compile_policy
+from kalypso_actions.scheduling import CompiledPolicy, Requirement, Selector, compile_policy
 
 Scopes = tuple[FleetScope, ...]
 
 
-def check_policies(view: FleetView, diagnostics: Diagnostics) -> None:
-    """Check each valid policy, and each cluster type."""
+@dataclass(frozen=True, slots=True)
+class MeantPolicy:
+    """A policy as it was probably meant, after a warning about its selector of targets."""
+
+    environment: str
+    policy: CompiledPolicy
+
+
+def check_policies(view: FleetView, diagnostics: Diagnostics) -> list[MeantPolicy]:
+    """Check each valid policy, and each cluster type; return misspelled policies as meant."""
+    meant: list[MeantPolicy] = []
     for policy, scopes in view.judged(lambda fleet: fleet.policies):
         compiled, _ = compile_policy(policy)
         if compiled is not None:
-            diagnostics.warnings += _without_cluster_types(compiled, scopes)
-            _check_targets(compiled, scopes, diagnostics)
+            diagnostics.warnings += _of_cluster_types(compiled, scopes, view)
+            repaired = _check_targets(compiled, scopes, view, diagnostics)
+            meant += (MeantPolicy(scope.environment, item) for scope in scopes for item in repaired)
     diagnostics.warnings += _equal(view)
     diagnostics.notes += _unselected_cluster_types(view)
+    return meant
 
 
-def _without_cluster_types(policy: CompiledPolicy, scopes: Scopes) -> Iterator[Problem]:
-    cluster_types = [item for scope in scopes for item in scope.fleet.cluster_types]
-    if not any(policy.cluster_types.matches(item.labels) for item in cluster_types):
-        labels = [item.labels for item in cluster_types]
+def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -> Iterator[Problem]:
+    """Report a policy without cluster types, or else the misspelled values of its selector."""
+    labels = [item.labels for scope in scopes for item in scope.fleet.cluster_types]
+    selector = policy.policy.cluster_types
+    if not any(map(policy.cluster_types.matches, labels)):
         fault = mismatch(policy.cluster_types.requirements, labels, "cluster type")
         yield Problem(
             f"SchedulingPolicy {policy.name!r} selects no cluster type: {fault.reason}",
-            policy.policy.cluster_types.at(fault.key),
+            selector.at(fault.key),
             fault.advice,
             "policy-without-cluster-types",
         )
+        return
+    known = [item.labels for scope in view.scopes for item in scope.fleet.cluster_types]
+    for requirement in policy.cluster_types.requirements:
+        for value, _ in misspelled_values(requirement, known):
+            yield _unknown_value(policy, selector, requirement.key, value, known, "cluster type")
 
 
-def _check_targets(policy: CompiledPolicy, scopes: Scopes, diagnostics: Diagnostics) -> None:
-    """Report a policy without targets; a note if targets of other environments match."""
+def _check_targets(
+    policy: CompiledPolicy, scopes: Scopes, view: FleetView, diagnostics: Diagnostics
+) -> list[CompiledPolicy]:
+    """Report a policy without targets; a note if targets of other environments match.
+
+    Return the policy as meant, if a label or value is misspelled.
+    """
     unknown_workspace = _unknown_workspace(policy, scopes)
     if unknown_workspace:
-        diagnostics.warnings.append(unknown_workspace)
-        return
-    targets = (target for scope in scopes for target in scope.fleet.targets)
-    more = any(scope.may_have_more_targets(policy.workspace) for scope in scopes)
-    if more or any(map(policy.selects_target, targets)):
-        return
+        close, warning = unknown_workspace
+        diagnostics.warnings.append(warning)
+        return [replace(policy, policy=replace(policy.policy, workspace=close))] if close else []
+    if any(scope.may_have_more_targets(policy.workspace) for scope in scopes):
+        return []
+    selector = policy.policy.deployment_targets
+    noun = f"deployment target of {policy.workspace}" if policy.workspace else "deployment target"
+    if any(policy.selects_target(target) for scope in scopes for target in scope.fleet.targets):
+        known = _labels(policy, view.scopes)
+        meant = []
+        for requirement in policy.targets.requirements:
+            for value, as_meant in misspelled_values(requirement, known):
+                diagnostics.warnings.append(
+                    _unknown_value(policy, selector, requirement.key, value, known, noun)
+                )
+                meant.append(_repaired(policy, requirement, as_meant))
+        return meant
     others = [target for scope in scopes for target in scope.all_targets]
     subject = f"SchedulingPolicy {policy.name!r} selects no deployment target"
     if any(map(policy.selects_target, others)):
         message = f"{subject} of {', '.join(scope.environment for scope in scopes)}, only of others"
-        where = policy.policy.deployment_targets.where
-        diagnostics.notes.append(Problem(message, where, code="policy-without-targets"))
-        return
-    of_workspace = [
-        target.labels for target in others if policy.workspace in {"", target.workspace}
-    ]
-    noun = f"deployment target of {policy.workspace}" if policy.workspace else "deployment target"
-    fault = mismatch(policy.targets.requirements, of_workspace, noun)
-    where = policy.policy.deployment_targets.at(fault.key)
+        diagnostics.notes.append(Problem(message, selector.where, code="policy-without-targets"))
+        return []
+    fault = mismatch(policy.targets.requirements, _labels(policy, scopes), noun)
+    where = selector.at(fault.key)
     message = f"{subject}: {fault.reason}"
     diagnostics.warnings.append(Problem(message, where, fault.advice, "policy-without-targets"))
+    return [replace(policy, targets=Selector(fault.meant))] if fault.meant else []
 
 
-def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> Problem | None:
+def _labels(policy: CompiledPolicy, scopes: Scopes) -> list[Mapping[str, str]]:
+    """Return the labels of all targets that a policy may select by its workspace."""
+    return [
+        target.labels
+        for scope in scopes
+        for target in scope.all_targets
+        if policy.workspace in {"", target.workspace}
+    ]
+
+
+def _repaired(policy: CompiledPolicy, old: Requirement, new: Requirement) -> CompiledPolicy:
+    requirements = (new if item is old else item for item in policy.targets.requirements)
+    return replace(policy, targets=Selector(tuple(requirements)))
+
+
+def _unknown_value(
+    policy: CompiledPolicy,
+    selector: LabelSelector,
+    key: str,
+    value: str,
+    known: Sequence[Mapping[str, str]],
+    noun: str,
+) -> Problem:
+    return Problem(
+        f"SchedulingPolicy {policy.name!r} names {key} = {value}, which no {noun} has",
+        selector.at(key, value),
+        label_advice(key, [value], known, noun),
+        "selector-value-unknown",
+    )
+
+
+def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> tuple[str, Problem] | None:
+    """Return the workspace that was probably meant, "" for none, and the warning."""
     known = {
         workspace
         for scope in scopes
@@ -79,34 +147,41 @@ def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> Problem | None
         return None
     close = nearest(policy.workspace, sorted(known))
     suggestion = f"did you mean {close}? " if close else ""
-    return Problem(
+    return close, Problem(
         f"SchedulingPolicy {policy.name!r} asks for the workspace {policy.workspace!r}, which no "
         "WorkloadRegistration has",
         policy.policy.workspace_where or policy.policy.where,
-        f"{suggestion}Workspaces: {', '.join(sorted(known)) or 'none'}",
+        f"{suggestion}Workspaces: {abbreviated(sorted(known), MAX_LISTED) or 'none'}",
         "policy-workspace-unknown",
     )
 
 
 def _equal(view: FleetView) -> Iterator[Problem]:
-    """Report each later one of two policies with equal selectors."""
+    """Report each later one of two policies with equal selectors, at its name."""
     for scope in view.scopes:
-        first: dict[object, CompiledPolicy] = {}
-        for policy in sorted(scope.policies, key=lambda item: scope.is_own(item.policy)):
+        first: dict[object, SchedulingPolicy] = {}
+        for compiled in sorted(scope.policies, key=lambda item: _order(item.policy, scope)):
+            policy = compiled.policy
             selectors = (
                 policy.workspace,
-                frozenset(policy.targets.requirements),
-                frozenset(policy.cluster_types.requirements),
+                frozenset(compiled.targets.requirements),
+                frozenset(compiled.cluster_types.requirements),
             )
             other = first.setdefault(selectors, policy)
             if other is not policy:
                 yield Problem(
                     f"SchedulingPolicy {policy.name!r} selects the same as {other.name!r} in "
-                    f"{other.policy.where}",
-                    policy.policy.where,
+                    f"{other.where}",
+                    policy.name_where or policy.where,
                     "remove one of the two, or correct its selectors",
                     "policies-equal",
+                    related=(other.where,),
                 )
+
+
+def _order(policy: SchedulingPolicy, scope: FleetScope) -> tuple[bool, Location]:
+    """Sort the policies of main before those of the environment, then by their places."""
+    return scope.is_own(policy), policy.where
 
 
 def _unselected_cluster_types(view: FleetView) -> Iterator[Problem]:

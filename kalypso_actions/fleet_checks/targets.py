@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet_checks.policies import MeantPolicy
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
     FOREIGN_ENVIRONMENTS_ANNOTATION,
     DeploymentTarget,
@@ -16,8 +18,11 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.scheduling import CompiledPolicy, RequirementMatch
 
 
-def check_targets(view: FleetView, diagnostics: Diagnostics) -> None:
-    """Check registrations, then the targets of Workloads and hand-written ones."""
+def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Diagnostics) -> None:
+    """Check registrations, then the targets of Workloads and hand-written ones.
+
+    `meant` are misspelled policies as they were meant: their targets are no faults of their own.
+    """
     unplaced = {
         registration.name: registration
         for scope in view.scopes
@@ -25,7 +30,7 @@ def check_targets(view: FleetView, diagnostics: Diagnostics) -> None:
     }
     diagnostics.warnings += map(_workspace_problem, unplaced.values())
     diagnostics.warnings += _missing_applications(view)
-    diagnostics.warnings += _unselected(view, unplaced.keys())
+    diagnostics.warnings += _unselected(view, meant, unplaced.keys())
     if view.environments is not None:
         diagnostics.warnings += _unknown_environments(view, view.environments.keys())
 
@@ -71,23 +76,46 @@ def _missing_applications(view: FleetView) -> Iterator[Problem]:
         )
 
 
-def _unselected(view: FleetView, unplaced: Collection[str]) -> Iterator[Problem]:
-    """Report the targets that no policy selects, together for each Workload."""
+def _unselected(
+    view: FleetView, meant: Sequence[MeantPolicy], unplaced: Collection[str]
+) -> Iterator[Problem]:
+    """Report the targets that no policy selects, together for each Workload.
+
+    Policies with a reported fault may select others once they are repaired.
+    """
     by_workload: dict[tuple[str, str], list[tuple[DeploymentTarget, FleetScope]]] = {}
     for scope in view.scopes:
+        repaired = [item.policy for item in meant if item.environment == scope.environment]
         for target in scope.fleet.targets:
-            if target.registration not in unplaced and not scope.is_selected(target):
+            if target.registration in unplaced or scope.is_selected(target):
+                continue
+            if not (_may_be_selected(target, scope) or _selected(target, repaired)):
                 key = target.registration, target.workload or target.name
                 by_workload.setdefault(key, []).append((target, scope))
     for unselected in by_workload.values():
         target, scope = unselected[0]
-        names = ", ".join(f"{item.name!r} in {place.environment}" for item, place in unselected)
+        names = abbreviated(
+            [f"{item.name!r} in {place.environment}" for item, place in unselected], MAX_LISTED
+        )
         yield Problem(
             f"no SchedulingPolicy selects the deployment target {names}",
             target.where,
             _policy_advice(target, scope),
             "target-unselected",
         )
+
+
+def _selected(target: DeploymentTarget, policies: Iterable[CompiledPolicy]) -> bool:
+    return any(policy.selects_target(target) for policy in policies)
+
+
+def _may_be_selected(target: DeploymentTarget, scope: FleetScope) -> bool:
+    """Whether an invalid policy, which is reported, asks for the target's workspace."""
+    valid = {policy.name for policy in scope.policies}
+    return any(
+        policy.name not in valid and policy.workspace in {"", target.workspace}
+        for policy in scope.fleet.policies
+    )
 
 
 def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
@@ -106,18 +134,21 @@ def _failing(policy: CompiledPolicy, target: DeploymentTarget) -> list[Requireme
 
 
 def _unknown_environments(view: FleetView, known: Collection[str]) -> Iterator[Problem]:
-    names = ", ".join(sorted(known)) or "none"
+    names = abbreviated(sorted(known), MAX_LISTED) or "none"
     for target, foreign in _targets_once(view):
         if target.environment in known or target.environment in foreign:
             continue
         close = nearest(target.environment, sorted(known))
         suggestion = f"did you mean {close}? " if close else ""
-        other = f"the Workload's annotation {FOREIGN_ENVIRONMENTS_ANNOTATION} names those of others"
+        advice = f"{suggestion}Environments: {names}"
+        if target.registration:
+            annotation = FOREIGN_ENVIRONMENTS_ANNOTATION
+            advice += f"; the Workload's annotation {annotation} names those of others"
         yield Problem(
             f"deployment target {target.name!r} names the environment {target.environment!r}, "
             "which this control plane does not have",
             target.environment_where or target.where,
-            f"{suggestion}Environments: {names}; {other}" if target.registration else suggestion,
+            advice,
             "target-environment-unknown",
         )
 

@@ -8,11 +8,15 @@ from typing import Final
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet_checks.scope import FleetScope
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import TEMPLATE_TYPES, Template
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering import unknown_fields
 
 FIELD_UNKNOWN: Final = "template-field-unknown"
+NO_VALUE: Final = "template-no-value"
+FAILURES: Final = frozenset({"template-failed", NO_VALUE})
+"""The problems that an unknown field of a template causes."""
 
 
 def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
@@ -40,18 +44,25 @@ def misspelled_fields(scope: FleetScope) -> Iterator[Problem]:
 def merge_field_faults(
     problems: Iterable[Problem], warnings: Iterable[Problem]
 ) -> tuple[list[Problem], list[Problem]]:
-    """Give the advice on unknown fields to the failures that they cause, instead of a warning."""
+    """Report an unknown field once, with the advice on it.
+
+    It makes a template fail, or write `<no value>`: the failure takes the advice, and the warning
+    about the missing value goes.
+    """
     remaining = list(warnings)
     advice = {item.where: item.advice for item in remaining if item.code == FIELD_UNKNOWN}
-    failed = [item.where for item in problems if item.code == "template-failed"]
+    failed = [item.where for item in problems if item.code in FAILURES]
     advised = [
-        replace(item, advice=item.advice or advice[item.where])
-        if item.code == "template-failed" and item.where in advice
+        replace(item, advice=advice[item.where] or item.advice)
+        if item.code in FAILURES and item.where in advice
         else item
         for item in problems
     ]
     return advised, [
-        item for item in remaining if item.code != FIELD_UNKNOWN or item.where not in failed
+        item
+        for item in remaining
+        if not (item.code == FIELD_UNKNOWN and item.where in failed)
+        and not (item.code == NO_VALUE and item.where in advice)
     ]
 
 
@@ -72,7 +83,7 @@ def wrong_types(scope: FleetScope) -> Iterator[Problem]:
                 f"ClusterType {cluster_type.name!r}: {field} names the Template {name!r}, whose "
                 f"type is {template.type}",
                 cluster_type.at(field),
-                f"Templates of type {expected}: {', '.join(others) or 'none'}",
+                f"Templates of type {expected}: {abbreviated(others, MAX_LISTED) or 'none'}",
                 "template-type-wrong",
             )
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+MAX_LISTED: Final = 8
+"""Names that advice lists; more are read by nobody."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:

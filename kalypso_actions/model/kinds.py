@@ -119,17 +119,19 @@ class LabelExpression:
 class LabelSelector:
     """A Kubernetes LabelSelector as written; `where` is its place in the policy.
 
-    `places` has those of its requirements, by the key of the label.
+    `places` has those of its requirements, by the key of the label, `value_places` those of the
+    values of expressions, by key and value.
     """
 
     match_labels: Mapping[str, str]
     match_expressions: tuple[LabelExpression, ...]
     where: Location
     places: Mapping[str, Location] = field(default_factory=dict)
+    value_places: Mapping[tuple[str, str], Location] = field(default_factory=dict)
 
-    def at(self, key: str) -> Location:
-        """Return the place of the requirement on a label."""
-        return self.places.get(key, self.where)
+    def at(self, key: str, value: str = "") -> Location:
+        """Return the place of the requirement on a label, or of one of its values."""
+        return self.value_places.get((key, value)) or self.places.get(key, self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ class SchedulingPolicy:
     cluster_types: LabelSelector
     where: Location
     workspace_where: Location | None = None
+    name_where: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ kind: ClusterType
     ProblemCode(
         "kind-unknown",
         "error",
-        "The document has Kalypso's `apiVersion`, but Kalypso has no such kind.",
+        "The document has Kalypso's `apiVersion`, but Kalypso has no such kind. In the repository "
+        "of a registered application it is a warning: the application is missing from the fleet.",
         """\
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: SchedulingPolices
@@ -168,5 +169,16 @@ annotations:
   kalypso.io/ignore: policy-without-target
 """,
         "Write `<code> -- <reason>`, one line for each reason. Errors cannot be acknowledged.",
+    ),
+    ProblemCode(
+        "ignore-stale",
+        "note",
+        "The annotation `kalypso.io/ignore` names a warning that the object does not have. "
+        "`kalypso validate` says so when it knows all environments and applications.",
+        """\
+annotations:
+  kalypso.io/ignore: policy-without-targets -- waits for the edge clusters   # they are here
+""",
+        "Remove the acknowledgement.",
     ),
 )

@@ -53,6 +53,19 @@ deploymentTargetSelector:
         "Correct the workspace here, or in the registration.",
     ),
     ProblemCode(
+        "selector-value-unknown",
+        "warning",
+        "A selector lists a value that nothing has, and that resembles one: it was probably "
+        "misspelled. Values without such a resemblance may wait for an object, and are no fault.",
+        """\
+matchExpressions:
+  - key: connection
+    operator: NotIn
+    values: [raido]   # the cluster types have radio
+""",
+        "Correct the value, or acknowledge it.",
+    ),
+    ProblemCode(
         "policies-equal",
         "warning",
         "Two policies have equal selectors. One of them has no effect.",
@@ -63,7 +76,7 @@ deploymentTargetSelector:
     matchLabels:
       purpose: functional-test
 """,
-        "Remove one, or correct its selectors.",
+        "Remove one, or correct its selectors. An acknowledgement at either policy suffices.",
     ),
     ProblemCode(
         "target-unselected",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
     FIRST_ENVIRONMENT_ANNOTATION,
     NEXT_ENVIRONMENT_ANNOTATION,
@@ -189,7 +190,7 @@ def near_environment(name: str, environments: Collection[str]) -> str:
     """Return the advice for a name of no environment: the closest one, and all."""
     near = nearest(name, environments)
     suggestion = f"did you mean {near!r}? " if near else ""
-    known = ", ".join(sorted(environments)) or "none"
+    known = abbreviated(sorted(environments), MAX_LISTED) or "none"
     return f"{suggestion}Environments on main: {known}"
 
 

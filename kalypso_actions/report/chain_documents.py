@@ -9,7 +9,13 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.model.verdicts import Verdict
-from kalypso_actions.report.documents import ChangesEntry, Document, PositionEntry, ProblemEntry
+from kalypso_actions.report.documents import (
+    AcknowledgedEntry,
+    ChangesEntry,
+    Document,
+    PositionEntry,
+    ProblemEntry,
+)
 from kalypso_actions.report.json_text import json_text
 
 
@@ -22,7 +28,7 @@ class ChainDocument(Document):
     OUTPUTS: ClassVar[Mapping[str, str]] = {}
 
     notes: tuple[ProblemEntry, ...] = ()
-    acknowledged: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[AcknowledgedEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 

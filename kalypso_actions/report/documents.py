@@ -83,6 +83,21 @@ class ProblemEntry(Document):
         return Problem(self.message, where, self.advice, self.code)
 
 
+class AcknowledgedEntry(ProblemEntry):
+    """A warning that people acknowledge at its object, with their reason."""
+
+    reason: str
+
+    @classmethod
+    def all_of(cls, problems: Iterable[Problem]) -> tuple[Self, ...]:
+        """Convert acknowledged warnings, in order."""
+        return tuple(
+            cls(**dict(entry), reason=problem.reason)
+            for problem in problems
+            for entry in ProblemEntry.all_of([problem])
+        )
+
+
 class SourceEntry(Document):
     """A repository that was read; `commit` is null for a plain folder."""
 
@@ -169,7 +184,7 @@ class RenderDocument(Document):
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
     degraded: bool = False
     notes: tuple[ProblemEntry, ...] = ()
-    acknowledged: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[AcknowledgedEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
@@ -182,7 +197,7 @@ class ValidateDocument(Document):
     main: tuple[PositionEntry, ...] = ()
     documents: int = 0
     notes: tuple[ProblemEntry, ...] = ()
-    acknowledged: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[AcknowledgedEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 

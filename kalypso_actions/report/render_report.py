@@ -15,6 +15,7 @@ from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.documents import (
+    AcknowledgedEntry,
     AssignmentEntry,
     ChangesEntry,
     PositionEntry,
@@ -37,7 +38,7 @@ from kalypso_actions.report.terminal import (
 from kalypso_actions.report.trimmed import print_trimmed
 
 TABLE_LIMIT = 500
-"""Rows of the table; the JSON output has all."""
+"""Assignments and deleted files that are shown; the JSON output has all."""
 
 Row = tuple[Assignment, str, tuple[str, ...]]
 """An assignment, its namespace, and the names of its files."""
@@ -89,7 +90,7 @@ def render_document(
         else ChangesEntry(),
         degraded=degraded,
         notes=ProblemEntry.all_of(notes),
-        acknowledged=ProblemEntry.all_of(acknowledged),
+        acknowledged=AcknowledgedEntry.all_of(acknowledged),
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(problems),
     )
@@ -108,8 +109,9 @@ def print_render(
         _print_assignments(console, document)
         changes = document.changes
         console.print(f"\nmanifests: {change_counts(changes, with_unchanged=True)}")
-        for path in changes.deleted:
+        for path in changes.deleted[:TABLE_LIMIT]:
             console.print(Text(f"  deleted {escape_log_line(path)}"), soft_wrap=True)
+        _print_hidden(console, len(changes.deleted) - TABLE_LIMIT, "deleted files")
     else:
         reason = escape_log_line(not_compared(document.problems, files))
         console.print(Text(f"manifests: {reason}"), soft_wrap=True)
@@ -139,6 +141,9 @@ def _print_assignments(console: Console, document: RenderDocument) -> None:
         )
         table.add_row(*(Text(escape_log_line(cell)) for cell in cells))
     print_trimmed(console, table)
-    hidden = len(document.assignments) - TABLE_LIMIT
-    if hidden > 0:
-        console.print(f"… and {hidden} more assignments; --output json lists all")
+    _print_hidden(console, len(document.assignments) - TABLE_LIMIT, "assignments")
+
+
+def _print_hidden(console: Console, number: int, noun: str) -> None:
+    if number > 0:
+        console.print(f"… and {number} more {noun}; --output json lists all")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, Protocol
 
 from rich.console import Console
@@ -11,9 +12,12 @@ from rich.text import Text
 
 from kalypso_actions.errors import HERE, Location
 from kalypso_actions.model.counts import counted
-from kalypso_actions.report.documents import ProblemEntry, Where
+from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
 from kalypso_actions.report.escaping import escape_line, escape_log_line
 from kalypso_actions.report.excerpts import excerpt
+
+MAX_ALIKE: Final = 3
+"""Findings of one kind at one place that are shown, such as of all assignments of a Template."""
 
 
 class Files(Protocol):
@@ -84,10 +88,11 @@ def print_notes(console: Console, notes: Iterable[ProblemEntry], files: Files = 
 
 
 def print_acknowledged(
-    console: Console, warnings: Iterable[ProblemEntry], files: Files = NO_FILES
+    console: Console, warnings: Iterable[AcknowledgedEntry], files: Files = NO_FILES
 ) -> None:
-    """Print each acknowledged warning like `print_findings`."""
-    _print(console, [_Finding("acknowledged", "cyan", entry) for entry in warnings], files)
+    """Print each acknowledged warning like `print_findings`, with the reason instead of advice."""
+    entries = (entry.model_copy(update={"advice": entry.reason}) for entry in warnings)
+    _print(console, [_Finding("acknowledged", "cyan", entry) for entry in entries], files)
 
 
 def finding_counts(problems: Sequence[ProblemEntry], warnings: Sequence[ProblemEntry]) -> str:
@@ -131,17 +136,24 @@ def _append_advice(text: Text, advice: str, *, indent: int) -> None:
 
 
 def _print(
-    console: Console, findings: list[_Finding], files: Files, *, with_lines: bool = True
+    console: Console, all_findings: list[_Finding], files: Files, *, with_lines: bool = True
 ) -> None:
     by_file: dict[tuple[str, ...], list[_Finding]] = {}
-    for finding in findings:
+    for finding in all_findings:
         by_file.setdefault(finding.file, []).append(finding)
     groups = sorted(by_file.values(), key=lambda group: any(f.heading == "problem" for f in group))
     for index, group in enumerate(groups):
         if index:
             console.print()
-        for finding in sorted(group, key=lambda finding: finding.place):
-            console.print(_text(finding, files, with_lines=with_lines), soft_wrap=True)
+        ordered = sorted(group, key=lambda finding: (finding.place, finding.entry.code))
+        for _, alike in groupby(ordered, key=lambda f: (f.place, f.entry.code, f.entry.advice)):
+            findings = list(alike)
+            most = MAX_ALIKE if findings[0].place[0] else len(findings)
+            for finding in findings[:most]:
+                console.print(_text(finding, files, with_lines=with_lines), soft_wrap=True)
+            if len(findings) > most:
+                more = f"… and {len(findings) - most} more like it; --output json lists all"
+                console.print(more, style="dim")
 
 
 def _text(finding: _Finding, files: Files, *, with_lines: bool) -> Text:

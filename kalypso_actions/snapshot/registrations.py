@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kalypso_actions import fleet
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet import registered_problem
 from kalypso_actions.gitops import PreviousSources
 from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, WorkloadRegistration
 from kalypso_actions.model.tree import RegistrationReading
@@ -54,7 +55,7 @@ def _read(
     try:
         reading = reader.documents(source, commit)
     except KalypsoError as error:
-        problems = tuple(_of(registration, problem) for problem in error.problems)
+        problems = tuple(registered_problem(registration, problem) for problem in error.problems)
         return RegistrationReading(registration, "kept", None, (), problems, is_readable=False)
     workloads, findings = fleet.read_workloads(registration, environment, reading.documents)
     problems = (*reading.problems, *findings.problems)
@@ -63,7 +64,7 @@ def _read(
         state="kept" if problems else "head",
         revision=None if problems else reading.revision,
         workloads=() if problems else workloads,
-        problems=tuple(_of(registration, problem) for problem in problems),
+        problems=tuple(registered_problem(registration, problem) for problem in problems),
         warnings=(*reading.warnings, *findings.warnings),
         documents=reading.documents,
     )
@@ -77,7 +78,10 @@ def _usable(
     previous: PreviousSources | None,
 ) -> RegistrationReading:
     registration = head.registration
-    conflict = tuple(_of(registration, problem) for problem in conflicts.get(registration.name, ()))
+    conflict = tuple(
+        registered_problem(registration, problem)
+        for problem in conflicts.get(registration.name, ())
+    )
     if not (head.problems or conflict):
         return head
     unusable = dataclasses.replace(
@@ -98,15 +102,4 @@ def _usable(
         state="last-good",
         revision=last_good.revision,
         workloads=last_good.workloads,
-    )
-
-
-def _of(registration: WorkloadRegistration, problem: Problem) -> Problem:
-    """Return the problem with the registration's name, and its location if it has no file."""
-    where, message = problem.where, problem.message
-    if where is None or not where.path:
-        place = where.repository if where else registration.source.repo
-        where, message = registration.where, f"{place}: {message}"
-    return dataclasses.replace(
-        problem, message=f"registration {registration.name!r}: {message}", where=where
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fleet_checks.control_planes import Plane, edited, findings, sound
+from tests.fleet_checks.control_planes import Plane, edited, findings, shown, sound
 
 CODE = "policy-without-cluster-types"
 
@@ -29,6 +29,29 @@ def test_acknowledged_warnings_are_set_apart(text: str) -> None:
     diagnostics = findings(annotated(text))
     assert diagnostics.warnings == []
     assert [item.code for item in diagnostics.acknowledged] == [CODE]
+    assert diagnostics.acknowledged[0].reason in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["tests", "again"])
+def test_equal_policies_are_acknowledged_at_either(name: str) -> None:
+    plane = sound()
+    policy = plane["dev"]["policy.yaml"]
+    text = f"{policy}---\n{policy.replace('name: tests', 'name: again')}"
+    annotation = "  annotations: {kalypso.io/ignore: policies-equal -- until May}"
+    plane["dev"]["policy.yaml"] = text.replace(f"name: {name}\n", f"name: {name}\n{annotation}\n")
+    diagnostics = findings(plane)
+    assert (diagnostics.warnings, diagnostics.notes) == ([], [])
+    assert [item.reason for item in diagnostics.acknowledged] == ["until May"]
+
+
+@pytest.mark.parametrize("with_app", [True, False])
+def test_an_acknowledgement_of_nothing_is_a_note_if_everything_was_read(with_app: bool) -> None:
+    annotation = "  annotations:\n    kalypso.io/ignore: policies-equal -- until May\n"
+    plane = edited(sound(), "dev/policy.yaml", "  name: tests\n", f"  name: tests\n{annotation}")
+    diagnostics = findings(plane, with_app=with_app)
+    assert diagnostics.warnings == []
+    stale = [item for item in diagnostics.notes if item.code == "ignore-stale"]
+    assert shown(stale) == [("ignore-stale", "dev/policy.yaml:6")] * with_app
 
 
 @pytest.mark.parametrize(

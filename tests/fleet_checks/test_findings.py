@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fleet_checks.control_planes import edited, findings, shown, sound
+from tests.fleet_checks.control_planes import edited, environment, findings, shown, sound
 
 
 def test_a_sound_control_plane_has_no_findings() -> None:
@@ -47,7 +47,7 @@ def test_warnings(place: str, old: str, new: str, code: str, where: str, said: s
     [
         pytest.param(
             "dev/policy.yaml", "purpose: test", "purpose: tset",
-            [("policy-without-targets", "dev/policy.yaml:10"), ("target-unselected", "app/workload.yaml:7")],
+            [("policy-without-targets", "dev/policy.yaml:10")],
             id="policy's label of targets",
         ),
         pytest.param(
@@ -57,7 +57,7 @@ def test_warnings(place: str, old: str, new: str, code: str, where: str, said: s
         ),
         pytest.param(
             "dev/policy.yaml", "workspace: team", "workspace: taem",
-            [("policy-workspace-unknown", "dev/policy.yaml:7"), ("target-unselected", "app/workload.yaml:7")],
+            [("policy-workspace-unknown", "dev/policy.yaml:7")],
             id="policy's workspace",
         ),
         pytest.param(
@@ -93,8 +93,85 @@ def test_equal_policies_are_a_warning() -> None:
     policy = plane["dev"]["policy.yaml"]
     plane["dev"]["again.yaml"] = policy.replace("name: tests", "name: again")
     (warning,) = findings(plane).warnings
-    assert shown([warning]) == [("policies-equal", "dev/policy.yaml:1")]
+    assert shown([warning]) == [("policies-equal", "dev/policy.yaml:4")]
     assert "selects the same as 'again' in dev: again.yaml:1" in warning.message
+
+
+def test_the_later_one_of_two_equal_policies_is_reported() -> None:
+    plane = sound()
+    policy = plane["dev"]["policy.yaml"]
+    plane["dev"]["policy.yaml"] = f"{policy}---\n{policy.replace('name: tests', 'name: again')}"
+    (warning,) = findings(plane).warnings
+    assert shown([warning]) == [("policies-equal", "dev/policy.yaml:19")]
+    assert warning.message.startswith("SchedulingPolicy 'again' selects the same as 'tests'")
+
+
+CLUSTERS = "        size: edge\n"
+
+
+def with_expression(operator: str, *values: str) -> str:
+    listed = "".join(f"          - {value}\n" for value in values)
+    return (
+        f"{CLUSTERS}      matchExpressions:\n      - key: region\n        operator: {operator}\n"
+        f"        values:\n{listed}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "line"),
+    [("In", ("west", "waest"), 0), ("In", ("waste", "west"), 0), ("NotIn", ("eats",), 0),
+     ("In", ("west", "norht"), 20), ("NotIn", ("norht",), 19), ("NotIn", ("South",), 19),
+     ("In", ("west", "elsewhere"), 0), ("NotIn", ("north-2",), 0), ("NotIn", ("norht", "north"), 0)],
+)  # fmt: skip
+def test_values_that_resemble_another_are_reported_at_their_lines(
+    operator: str, values: tuple[str, ...], line: int
+) -> None:
+    plane = edited(sound(), "dev/policy.yaml", CLUSTERS, with_expression(operator, *values))
+    for region in ("north", "south"):
+        cluster_type = plane["stage"]["edge.yaml"].replace("west", region).replace("edge", region)
+        plane["stage"][f"{region}.yaml"] = cluster_type
+    warnings = findings(plane).warnings
+    expected = [("selector-value-unknown", f"dev/policy.yaml:{line}")] if line else []
+    assert shown(warnings) == expected
+    if line:
+        assert warnings[0].advice.startswith(f"did you mean region: {values[-1][0].lower()}")
+
+
+def test_a_misspelled_value_of_targets_is_the_cause_of_an_unselected_target() -> None:
+    plane = sound()
+    plane["app"]["workload.yaml"] += (
+        "    - name: load\n      environment: dev\n      labels: {purpose: load}\n"
+        "      manifests: {repo: r}\n"
+    )
+    expression = "matchExpressions:\n      - {key: purpose, operator: In, values: [test, laod]}"
+    plane = edited(plane, "dev/policy.yaml", "matchLabels:\n        purpose: test", expression)
+    assert shown(findings(plane).warnings) == [("selector-value-unknown", "dev/policy.yaml:10")]
+
+
+def test_a_target_that_an_invalid_policy_may_select_is_not_reported() -> None:
+    plane = edited(sound(), "dev/policy.yaml", "purpose: test", "purpose: -test")
+    diagnostics = findings(plane)
+    assert shown(diagnostics.problems) == [("selector-invalid", "dev/policy.yaml:8")]
+    assert diagnostics.warnings == []
+
+
+def test_a_field_that_writes_no_value_is_one_warning() -> None:
+    plane = edited(
+        sound(),
+        "main/templates.yaml",
+        "flux\nspec:\n  type: reconciler\n  manifests:\n    - 'namespace: {{ .Namespace }}'",
+        "flux\nspec:\n  type: reconciler\n  manifests:\n    - 'path: {{ .Manifests.pth }}'",
+    )
+    (warning,) = findings(plane).warnings
+    assert shown([warning]) == [("template-field-unknown", "main/templates.yaml:9")]
+
+
+def test_long_lists_are_cut() -> None:
+    plane = edited(sound(), "app/workload.yaml", "environment: dev", "environment: devv")
+    for number in range(12):
+        plane["main"][f"more{number}.yaml"] = environment(f"region{number}")
+    (warning,) = [i for i in findings(plane).warnings if i.code == "target-environment-unknown"]
+    assert "region3, region4 and 6 more; the Workload's" in warning.advice
 
 
 def test_a_cluster_type_without_policies_is_a_note() -> None:
@@ -241,6 +318,16 @@ def test_a_repository_that_cannot_be_read_leaves_its_application_out() -> None:
     assert (
         "'app' is missing from the fleet: https://git.test/app: not diagnostics" in warning.message
     )
+
+
+def test_a_fault_of_a_registered_document_is_one_warning() -> None:
+    diagnostics = findings(
+        edited(sound(), "app/workload.yaml", "kind: Workload", "kind: Workloads")
+    )
+    (warning,) = diagnostics.warnings
+    assert shown([warning]) == [("kind-unknown", "app/workload.yaml:2")]
+    assert warning.message == "registration 'app': unknown kind 'Workloads'"
+    assert (diagnostics.problems, diagnostics.notes) == ([], [])
 
 
 @pytest.mark.parametrize("branch", ["main", "dev"])

@@ -82,3 +82,17 @@ def test_a_line_is_no_command_for_the_runner() -> None:
     )
     assert "##[" not in said
     assert "\x1b" not in said
+
+
+def test_of_many_findings_of_one_kind_at_one_line_some_are_shown() -> None:
+    where = Location("fleet", "templates.yaml", 3)
+    failures = [
+        Problem(f"app{n} on edge: failed", where, "why", "template-failed") for n in range(9)
+    ]
+    other = Problem("other", where, "", "template-no-value")
+    lines = shown(*failures, other).splitlines()
+    assert sum("failed [" in line for line in lines) == 3
+    assert "… and 6 more like it; --output json lists all" in lines
+    assert any("other" in line for line in lines)
+    elsewhere = [Problem(f"server {n} failed", Location("fleet")) for n in range(9)]
+    assert shown(*elsewhere).count("failed") == 9

@@ -30,7 +30,7 @@ from kalypso_actions.promotion.starts import starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
 from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry
 from kalypso_actions.snapshot.control_plane import environments_among
 from kalypso_actions.snapshot.document_reader import SharedReader
 from kalypso_actions.snapshot.revision_reader import read_branch
@@ -68,7 +68,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
         commit=commit,
         checked=tuple(map(_entry, checked.environments)),
         notes=ProblemEntry.all_of(checked.notes),
-        acknowledged=ProblemEntry.all_of(checked.acknowledged),
+        acknowledged=AcknowledgedEntry.all_of(checked.acknowledged),
         warnings=ProblemEntry.all_of(checked.warnings),
         problems=ProblemEntry.all_of(checked.problems),
     )

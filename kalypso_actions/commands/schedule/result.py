@@ -20,7 +20,12 @@ from kalypso_actions.plan import Plan
 from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
 from kalypso_actions.promotion.start_records import StartRecord, is_served, schedule_context
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
-from kalypso_actions.report.documents import ChangesEntry, PositionEntry, ProblemEntry
+from kalypso_actions.report.documents import (
+    AcknowledgedEntry,
+    ChangesEntry,
+    PositionEntry,
+    ProblemEntry,
+)
 from kalypso_actions.report.positions import position_text
 from kalypso_actions.report.pull_request import CommitLink
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
@@ -87,7 +92,7 @@ def build_result(
         pull_request_number=first.number if first else None,
         pull_request_url=first.url if first else "",
         notes=ProblemEntry.all_of(plan.notes),
-        acknowledged=ProblemEntry.all_of(plan.acknowledged),
+        acknowledged=AcknowledgedEntry.all_of(plan.acknowledged),
         warnings=ProblemEntry.all_of(results.warnings),
         problems=ProblemEntry.all_of(results.problems),
     )
