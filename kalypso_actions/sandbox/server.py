@@ -12,6 +12,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -26,8 +27,6 @@ log = logging.getLogger(__name__)
 HOST: Final = "127.0.0.1"
 IDLE_TIMEOUT: Final = 300.0
 """Seconds after which an idle connection is closed."""
-POLL_INTERVAL: Final = 0.01
-"""Seconds between checks for a shutdown."""
 
 
 class Server:
@@ -51,7 +50,7 @@ class Server:
         with listening:
             self._server = _Listener(listening.fileno(), answer, tls)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(POLL_INTERVAL,), name="sandbox", daemon=True
+            target=self._server.serve_forever, name="sandbox", daemon=True
         )
 
     @property
@@ -70,7 +69,7 @@ class Server:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._server.shutdown()
+        self._server.stop()
         self._thread.join()
         self._server.end_connections()
 
@@ -85,6 +84,20 @@ class _Listener(ThreadedWSGIServer):
         self.ssl_context = tls
         self._connections: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
+        self._stopping = threading.Event()
+
+    def serve_forever(self, poll_interval: float = 0.5) -> None:
+        """Accept connections until `stop`; unlike the library, do not wake up in between."""
+        del poll_interval
+        while not self._stopping.is_set():
+            self.handle_request()
+        self.server_close()
+
+    def stop(self) -> None:
+        """Let `serve_forever` end: another connection wakes it up."""
+        self._stopping.set()
+        with suppress(OSError), socket.create_connection((HOST, self.port)):
+            pass
 
     def process_request(self, request: Any, client_address: Any) -> None:
         thread = threading.Thread(
