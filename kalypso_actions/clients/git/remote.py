@@ -131,6 +131,14 @@ class RemoteRepositories:
             check_branch(branch, url)
         return self._clone(url).heads(branches)
 
+    def fetch_head(self, url: str, branch: str) -> str | None:
+        """Fetch the head of a branch now and return its commit; None without the branch.
+
+        One request instead of two for a caller that reads the commit next. Raises KalypsoError.
+        """
+        check_branch(branch, url)
+        return self._clone(url).fetch_head(branch)
+
     def resolve(self, url: str, revision: str) -> str:
         """Return the commit of a branch, a tag, or a full commit id. Raises KalypsoError."""
         if is_commit_id(revision):

@@ -61,7 +61,9 @@ class ShallowClone:
         """
         with self._lock:
             if preferred not in self._default_branches:
-                exists = bool(preferred) and self._try_fetch_branch(preferred)
+                exists = preferred in self._heads or (
+                    preferred and self._try_fetch_branch(preferred, "the default branch")
+                )
                 self._default_branches[preferred] = (
                     preferred if exists else self._read_default_branch()
                 )
@@ -89,6 +91,12 @@ class ShallowClone:
             if fresh or branch not in self._heads:
                 self._fetch_branch(branch, f"the branch {branch!r}")
             return self._heads[branch]
+
+    def fetch_head(self, branch: str) -> str | None:
+        """Fetch a branch's head as it is now, and return its commit; None without the branch."""
+        with self._lock:
+            exists = self._try_fetch_branch(branch, f"the branch {branch!r}")
+            return self._heads[branch] if exists else None
 
     def forget_heads(self) -> None:
         """Fetch each branch again the next time."""
@@ -148,11 +156,10 @@ class ShallowClone:
         self._heads[branch] = fetch_head.split("\t")[0]
         self._commits.add(self._heads[branch])
 
-    def _try_fetch_branch(self, branch: str) -> bool:
-        """Fetch a branch unless it was fetched; return whether it exists."""
+    def _try_fetch_branch(self, branch: str, subject: str) -> bool:
+        """Fetch a branch; return whether it exists."""
         try:
-            if branch not in self._heads:
-                self._fetch_branch(branch, "the default branch")
+            self._fetch_branch(branch, subject)
         except KalypsoError as error:
             cause = error.__cause__
             if not isinstance(cause, ProcessError) or MISSING_REF not in cause.stderr:

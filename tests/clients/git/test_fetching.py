@@ -148,6 +148,21 @@ def test_small_files_come_with_their_commit(tmp_path: Path) -> None:
         assert len(started.network()) == 2
 
 
+def test_the_head_of_a_branch_comes_with_its_commit(tmp_path: Path) -> None:
+    path, _, second = origin(tmp_path)
+    url = f"file://{path}"
+    started = Counting()
+    with remotes(started) as opened:
+        assert opened.fetch_head(url, "main") == second
+        assert opened.fetch(url, commit=second).commit == second
+        assert len(started.network()) == 1
+        assert opened.fetch_head(url, "gone") is None
+        third = commit(path, {"new": "new"})
+        assert opened.fetch_head(url, "main") == third
+        with pytest.raises(KalypsoError, match="the branch 'main' cannot be read"):
+            opened.fetch_head(f"{url}-gone", "main")
+
+
 @pytest.mark.parametrize("serve_http", [False, True])
 def test_sha256_repositories(tmp_path: Path, *, serve_http: bool) -> None:
     path, head = bare(tmp_path, object_format="sha256")
