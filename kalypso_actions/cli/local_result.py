@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Generic, Literal, TypeVar
 
 import typer
@@ -15,6 +16,7 @@ from kalypso_actions.cli.output import print_json
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.model.urls import name_in
 from kalypso_actions.report.documents import ProblemEntry, RenderDocument, ValidateDocument, Where
 from kalypso_actions.report.sarif import sarif
 from kalypso_actions.report.terminal import Files
@@ -78,10 +80,14 @@ def _tell_job(document: Result, output: str, files: FilesAtHand, forms: Forms[Re
 
 def _sarif(document: RenderDocument | ValidateDocument, files: FilesAtHand) -> str:
     def path_of(where: Where) -> str:
-        location = where.location()
-        return files.path_in_clone(location) or files.path(location)
+        path = files.path_here(where.location())
+        if path:
+            return path
+        repository = name_in(where.repository) or Path(where.repository).resolve().name
+        name = f"{repository}@{where.branch}" if where.branch else repository
+        return f"{name}/{where.path}" if where.path else name
 
-    return sarif(_findings(document), path_of) + "\n"
+    return sarif([*_findings(document), ("warning", document.acknowledged)], path_of) + "\n"
 
 
 def _findings(

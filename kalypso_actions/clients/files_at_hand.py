@@ -42,6 +42,19 @@ class FilesAtHand:
         """Return the content of a location's file; "" if it is not on this machine."""
         return self._read(where)[1]
 
+    def path_here(self, where: Location) -> str:
+        """Return the path of a location's file in the clone that contains the current folder.
+
+        Without one, in the clone of a path that the user names, else from the current folder. ""
+        for files elsewhere, also for those of clones that stand for the URL of an application.
+        """
+        path = self.path(where)
+        clone = enclosing_clone(Path())
+        if clone is None and path and is_path(where.repository):
+            clone = enclosing_clone(Path(path).parent)
+        root, file = (clone or Path()).resolve(), Path(path).resolve()
+        return file.relative_to(root).as_posix() if path and file.is_relative_to(root) else ""
+
     def path_in_clone(self, where: Location, repository: str = "") -> str:
         """Return the path of a location's file in the clone that contains it; "" without one.
 

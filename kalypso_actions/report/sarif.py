@@ -1,5 +1,9 @@
 """Findings in SARIF 2.1.0, the format of code scanning and of editors.
 
+GitHub refuses a whole file for one result without a location, or with a URI that is no path in a
+repository ("expected at least one location", github/codeql-action#2459; "SARIF URI scheme did not
+match the checkout URI scheme", aquasecurity/trivy-action#273).
+
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 https://docs.github.com/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
 """
@@ -12,7 +16,7 @@ from urllib.parse import quote
 
 from kalypso_actions import PROJECT_URL, __version__
 from kalypso_actions.problem_codes import CODES
-from kalypso_actions.report.documents import ProblemEntry, Where
+from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
 from kalypso_actions.report.json_text import json_text
 
 Level = Literal["error", "warning"]
@@ -20,6 +24,8 @@ Level = Literal["error", "warning"]
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 UNCLASSIFIED: Final = "unclassified"
 """The rule of problems without a code, such as failures of other systems."""
+NO_FILE: Final = "no-file"
+"""The path of problems without any place."""
 
 
 def sarif(
@@ -27,7 +33,8 @@ def sarif(
 ) -> str:
     """Format findings by level.
 
-    `path_of` returns the path of a file in the repository at hand, "" for files elsewhere.
+    `path_of` returns the path of a file in the checkout; that of a file elsewhere begins with the
+    name of its repository. Acknowledged warnings are suppressed results.
     """
     entries = [(level, entry) for level, group in findings for entry in group]
     rules = list(dict.fromkeys(entry.code or UNCLASSIFIED for _, entry in entries))
@@ -70,20 +77,17 @@ def _result(
         "ruleIndex": index,
         "level": level,
         "message": {"text": text},
+        "locations": [{"physicalLocation": _place(entry.where, path_of)}],
     }
-    if entry.where and entry.where.path:
-        result["locations"] = [{"physicalLocation": _place(entry.where, path_of)}]
-    elif entry.where:
-        result["message"]["text"] = f"{entry.where.repository}: {text}"
+    if isinstance(entry, AcknowledgedEntry):
+        result["suppressions"] = [{"kind": "inSource", "justification": entry.reason}]
     return result
 
 
-def _place(where: Where, path_of: Callable[[Where], str]) -> dict[str, Any]:
-    path = quote(path_of(where) or where.path, errors="surrogateescape")
-    uri = path if path_of(where) or "://" not in where.repository else f"{where.repository}/{path}"
-    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
-    if where.line:
-        place["region"] = {"startLine": where.line}
-        if where.column:
-            place["region"]["startColumn"] = where.column
-    return place
+def _place(where: Where | None, path_of: Callable[[Where], str]) -> dict[str, Any]:
+    path = path_of(where) if where else NO_FILE
+    region = {"startLine": where.line if where and where.line else 1}
+    if where and where.line and where.column:
+        region["startColumn"] = where.column
+    uri = quote(path, safe="/@", errors="surrogateescape")
+    return {"artifactLocation": {"uri": uri}, "region": region}

@@ -265,3 +265,18 @@ def test_a_line_of_another_branch_names_it(clone: Path) -> None:
     git(clone, "commit", "--quiet", "--all", "--message", "break")
     git(clone, "checkout", "--quiet", "main")
     assert "fleet.yaml:12:1 (branch stage): unknown kind" in call_kalypso("validate").stdout
+
+
+def test_sarif_names_branches_and_repositories_elsewhere(clone: Path) -> None:
+    git(clone, "branch", "stage", "origin/stage")
+    git(clone, "checkout", "--quiet", "stage")
+    (clone / "fleet.yaml").write_text(FLEET.replace("kind: Sch", "kind: Sech"))
+    git(clone, "rm", "--quiet", "base-repo.yaml")
+    git(clone, "commit", "--quiet", "--all", "--message", "break")
+    git(clone, "checkout", "--quiet", "dev")
+    (run,) = json.loads(call_kalypso("validate", "--output", "sarif").stdout)["runs"]
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+    assert [place["artifactLocation"]["uri"] for place in places] == [
+        "clone@stage/fleet.yaml",
+        "clone@main/.environments/stage.yaml",
+    ]

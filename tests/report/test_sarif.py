@@ -6,21 +6,25 @@ import json
 from typing import Any
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.sarif import sarif
+from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
+from kalypso_actions.report.sarif import Level, sarif
 
 HERE = Location("here", "a b/ü.yaml", 3, 5)
-ELSEWHERE = Location("https://github.com/acme/app", "w.yaml", 2)
+ELSEWHERE = Location("https://github.com/acme/app", "w.yaml", 2, branch="dev")
+
+
+def path_of(where: Where) -> str:
+    branch = f"@{where.branch}" if where.branch else ""
+    name = f"{where.repository.removeprefix('https://github.com/')}{branch}"
+    return where.path if name == "here" else f"{name}/{where.path}".rstrip("/")
 
 
 def run_of(*problems: Problem, warnings: tuple[Problem, ...] = ()) -> dict[str, Any]:
-    findings = [
+    findings: list[tuple[Level, tuple[ProblemEntry, ...]]] = [
         ("error", ProblemEntry.all_of(problems)),
         ("warning", ProblemEntry.all_of(warnings)),
     ]
-    document = json.loads(
-        sarif(findings, lambda where: where.path if where.repository == "here" else "")  # type: ignore[arg-type]
-    )
+    document = json.loads(sarif(findings, path_of))
     assert document["version"] == "2.1.0"
     assert document["$schema"].endswith("/sarif-2.1.0.json")
     (run,) = document["runs"]
@@ -38,10 +42,12 @@ def check(run: dict[str, Any]) -> None:
         assert result["level"] in {"none", "note", "warning", "error"}
         assert result["message"]["text"]
         assert ids[result["ruleIndex"]] == result["ruleId"]
-        for location in result.get("locations", []):
+        assert len(result["locations"]) == 1
+        for location in result["locations"]:
             place = location["physicalLocation"]
             assert set(place) <= {"artifactLocation", "region"}
-            assert place["artifactLocation"]["uri"]
+            assert place["artifactLocation"]["uri"].partition("/")[0]
+            assert "://" not in place["artifactLocation"]["uri"]
             assert all(number >= 1 for number in place.get("region", {}).values())
 
 
@@ -66,19 +72,24 @@ def test_a_problem_in_a_file_at_hand() -> None:
     assert rule["shortDescription"]["text"] == "A ClusterType names a Template that does not exist."
 
 
-def test_places_elsewhere() -> None:
+def test_every_result_has_a_path_without_scheme() -> None:
     run = run_of(
         Problem("a", ELSEWHERE), Problem("b", Location("https://github.com/acme/x")), Problem("c")
     )
-    first, second, third = run["results"]
-    (location,) = first["locations"]
-    assert location["physicalLocation"] == {
-        "artifactLocation": {"uri": "https://github.com/acme/app/w.yaml"},
-        "region": {"startLine": 2},
-    }
-    assert second["message"]["text"] == "https://github.com/acme/x: b"
-    assert "locations" not in third
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+    assert [(place["artifactLocation"]["uri"], place["region"]) for place in places] == [
+        ("acme/app@dev/w.yaml", {"startLine": 2}),
+        ("acme/x", {"startLine": 1}),
+        ("no-file", {"startLine": 1}),
+    ]
     assert {result["ruleId"] for result in run["results"]} == {"unclassified"}
+
+
+def test_an_acknowledged_warning_is_suppressed() -> None:
+    problem = Problem("a", HERE, code="policies-equal", reason="until May")
+    document = json.loads(sarif([("warning", AcknowledgedEntry.all_of([problem]))], path_of))
+    (result,) = document["runs"][0]["results"]
+    assert result["suppressions"] == [{"kind": "inSource", "justification": "until May"}]
 
 
 def test_nothing_wrong() -> None:
