@@ -33,7 +33,7 @@ def _function(command: ChainCommand) -> Callable[..., None]:
     def run(given: dict[str, Any]) -> None:
         as_json = given.pop("output") == "json"
         verbose = given.pop("verbose")
-        configure_logging(verbose=verbose)
+        configure_logging(calls=verbose > 1)
         with ProgressDisplay(stderr(), "rendering") as progress:
             runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _log)
             result, exit_code = run_command(command, given, runtime)

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from kalypso_actions.cli.output import (
     Output,
-    Verbose,
+    VerboseCalls,
     configure_logging,
     errors_as_json,
     print_json,
@@ -39,10 +39,10 @@ def demo(
         ),
     ] = None,
     output: Output = "text",
-    verbose: Verbose = False,
+    verbose: VerboseCalls = False,
 ) -> None:
     """Run the whole promotion chain for a sample organisation, on this machine alone."""
-    configure_logging(verbose=verbose)
+    configure_logging(calls=verbose)
     console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
     timeline = Timeline(console)
 

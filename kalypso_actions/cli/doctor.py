@@ -37,7 +37,7 @@ TEXT: Final = """Check the set-up of a control plane and its GitOps repositories
 
 def _run(given: dict[str, Any]) -> None:
     output = given.pop("output")
-    configure_logging(verbose=given.pop("verbose"))
+    configure_logging(calls=given.pop("verbose"))
 
     def failed(problems: Sequence[Problem]) -> Document:
         return DoctorDocument(

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from kalypso_actions.cli.output import (
     Output,
-    Verbose,
+    VerboseCalls,
     configure_logging,
     errors_as_json,
     print_json,
@@ -95,7 +95,7 @@ def init(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     output: Output = "text",
-    verbose: Verbose = False,
+    verbose: VerboseCalls = False,
 ) -> None:
     """Set up two repositories, empty or not, as a control plane and its GitOps repository.
 
@@ -110,7 +110,7 @@ def init(
     codes: 0 success, 1 a problem, or no consent, 2 wrong usage.
     """
     given: dict[str, Any] = dict(locals())
-    configure_logging(verbose=verbose)
+    configure_logging(calls=verbose)
     interactive = not (yes or dry_run) and output == "text"
 
     def failed(problems: Sequence[Problem]) -> Document:

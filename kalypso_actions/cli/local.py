@@ -41,9 +41,9 @@ def files_at_hand(sources: Iterable[Source] = ()) -> FilesAtHand:
     return FilesAtHand(programs, folders)
 
 
-def local_context(progress: ProgressDisplay, *, verbose: bool) -> LocalContext:
+def local_context(progress: ProgressDisplay, *, calls: bool) -> LocalContext:
     """Build the context of a command that reads for a person at a terminal."""
-    configure_logging(verbose=verbose)
+    configure_logging(calls=calls)
     token = input_from_environment("token", os.environ)
     return LocalContext(
         Programs(os.environ),

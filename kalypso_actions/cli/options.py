@@ -44,7 +44,7 @@ def _parameters(model: type[ChainInputs]) -> Iterator[inspect.Parameter]:
             complete = _complete_environment if name in ENVIRONMENTS else None
             yield _parameter(name, None, _option(field, complete))
     yield _parameter("output", "text", Output)
-    yield _parameter("verbose", False, Verbose)
+    yield _parameter("verbose", 0, Verbose)
 
 
 def _complete_environment(incomplete: str) -> list[str]:

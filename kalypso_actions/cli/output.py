@@ -17,7 +17,19 @@ from kalypso_actions.report.documents import Document
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="The format of standard output.")]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Show notes, and each program started.")]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        metavar="",
+        help="Show notes and acknowledged warnings; -vv: also each program started and API call.",
+    ),
+]
+VerboseCalls = Annotated[
+    bool, typer.Option("--verbose", help="Show each program started and API call.")
+]
 
 
 LocalOutput = Annotated[
@@ -38,10 +50,10 @@ def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document])
         raise typer.Exit(error.exit_code) from error
 
 
-def configure_logging(*, verbose: bool) -> None:
-    """With `verbose`, log each program and API call to standard error, with its time."""
+def configure_logging(*, calls: bool) -> None:
+    """With `calls`, log each program and API call to standard error, with its time."""
     logging.getLogger("azure").addHandler(logging.NullHandler())  # it raises what it warns of
-    if verbose:
+    if calls:
         handler = logging.StreamHandler()
         handler.setFormatter(LogFormatter("%(asctime)s %(message)s"))
         logging.basicConfig(handlers=[handler])

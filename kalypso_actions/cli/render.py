@@ -90,10 +90,10 @@ def render(
         typer.Option(help="What <no value> in a rendered file is."),
     ] = "warning",
     output: LocalOutput = "text",
-    verbose: Verbose = False,
+    verbose: Verbose = 0,
 ) -> None:
     """Compute the GitOps tree of one environment."""
-    options = dict(locals())
+    options = {**locals(), "verbose": verbose > 0}
     named = options.pop("environment_option")
     del options["output"]
 
@@ -105,7 +105,7 @@ def render(
         )
 
     def print_text(document: RenderDocument, files: Files) -> None:
-        print_render(stdout(), document, files, verbose=verbose)
+        print_render(stdout(), document, files, verbose=verbose > 0)
         if out and not document.problems:
             typer.echo(f"written to {out}")
 
@@ -116,6 +116,6 @@ def render(
         options["environment"] = environment or named
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = run_render(given, local_context(progress, verbose=verbose))
+            document = run_render(given, local_context(progress, calls=verbose > 1))
     print_result(document, output, files_at_hand(given.source), forms)
     raise typer.Exit(1 if document.problems else 0)

@@ -40,7 +40,7 @@ def validate(
     ] = False,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     output: LocalOutput = "text",
-    verbose: Verbose = False,
+    verbose: Verbose = 0,
 ) -> None:
     """Check all documents of branches: schemas, references, templates, names."""
     options = {
@@ -55,18 +55,18 @@ def validate(
 
 def print_validation(options: Mapping[str, Any], output: str) -> ValidateDocument:
     """Run validate with its options, print the result, and return it. Raises KalypsoError."""
-    verbose = bool(options.get("verbose"))
+    verbose = int(options.get("verbose", 0))
 
     def failed(problems: Sequence[Problem]) -> ValidateDocument:
         return ValidateDocument(problems=ProblemEntry.all_of(problems))
 
     def print_text(document: ValidateDocument, files: Files) -> None:
-        print_validate(stdout(), document, files, verbose=verbose)
+        print_validate(stdout(), document, files, verbose=verbose > 0)
 
     forms = Forms("kalypso validate", print_text, validate_summary)
     with errors_as_result(output, failed, forms):
-        given = checked_inputs(ValidateInputs, options)
+        given = checked_inputs(ValidateInputs, {**options, "verbose": verbose > 0})
         with ProgressDisplay(stderr(), "validating") as progress:
-            document = run_validate(given, local_context(progress, verbose=verbose))
+            document = run_validate(given, local_context(progress, calls=verbose > 1))
     print_result(document, output, files_at_hand(given.source), forms)
     return document

@@ -280,3 +280,12 @@ def test_sarif_names_branches_and_repositories_elsewhere(clone: Path) -> None:
         "clone@stage/fleet.yaml",
         "clone@main/.environments/stage.yaml",
     ]
+
+
+def test_verbose_shows_the_reasons_of_acknowledged_warnings(clone: Path) -> None:
+    annotation = ", annotations: {kalypso.io/ignore: policy-without-cluster-types -- until May}"
+    text = FLEET.replace("{name: all}", f"{{name: all{annotation}}}")
+    (clone / "fleet.yaml").write_text(text.replace("{size: small}}}\n---", "{size: smalll}}}\n---"))
+    done = call_kalypso("validate", "-v")
+    shown = done.stdout
+    assert "acknowledged fleet.yaml:" in shown and "→ until May" in shown

@@ -157,6 +157,7 @@ def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool
     assert lines[-1].endswith("of 1 branch: 0 problems, 0 warnings, 1 note")
     assert len(lines) == (5 if verbose else 1)
     assert done.stdout.startswith(f"note {planes}/main/.environments/stage.yaml:1:1: ") is verbose
+    assert "git" not in done.stderr
 
 
 def test_templates_of_a_branch_that_was_not_given_cannot_be_checked(planes: Path) -> None:
