@@ -5,6 +5,7 @@ And what hypothesis finds does not depend on the machine's speed.
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Iterator
 from functools import cache
@@ -26,6 +27,16 @@ settings.register_profile(
 settings.register_profile("quick", settings.get_profile("any machine"), max_examples=25)
 settings.register_profile("thorough", settings.get_profile("any machine"), max_examples=200)
 settings.load_profile("quick")
+
+
+# Thousands of tests are objects that live to the end: the collector need not look at them again.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector look at what the tests themselves make."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import stat
-import subprocess
 import sys
 from dataclasses import dataclass
 from io import StringIO
@@ -26,6 +25,7 @@ from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
 from kalypso_actions.report.timeline import INTRODUCTION, Timeline
+from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git
 from tools.reference.schemas import REFERENCE
@@ -173,21 +173,11 @@ def test_the_readme_shows_what_is_printed(played: Played) -> None:
     assert masked(shown).strip() in masked(played.timeline)
 
 
-def kalypso(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", "demo", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("kind", ["full", "file", "json"])
 def test_a_folder_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
     (tmp_path / "file").touch()
     folder = str(tmp_path / "file" if kind == "file" else tmp_path)
-    done = kalypso("--dir", folder, *(["--output", "json"] if kind == "json" else []))
+    done = call_kalypso("demo", "--dir", folder, *(["--output", "json"] if kind == "json" else []))
     assert done.returncode == 2
     if kind == "json":
         document: Any = json.loads(done.stdout)

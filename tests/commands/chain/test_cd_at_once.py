@@ -165,16 +165,16 @@ def test_the_branch_of_an_ended_pull_request_proposes_nothing(acme: Organisation
     assert pull["title"] == f"Promote {expected[:7]} to dev"
 
 
-@pytest.mark.parametrize("mode", ["commit", "pull-request"])
+@pytest.mark.parametrize("mode", ["commit", pytest.param("pull-request", marks=pytest.mark.slow)])
 def test_several_at_once(acme_over_http: Organisation, mode: str) -> None:
     """The newest commit wins; the others end superseded."""
     acme = acme_over_http
-    main = commits(acme, 3)
+    main = commits(acme, 2)
 
     def job(commit: str) -> None:
         run(acme, commit, mode=mode, promoted_from="ci")
 
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(4) as pool:
         list(pool.map(job, main * 2))
     branch = "dev" if mode == "commit" else PROPOSALS
     assert acme.files(branch)["base-repo.yaml"] == documents.base_repo(acme.url(), main[-1])

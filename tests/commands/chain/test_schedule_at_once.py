@@ -219,11 +219,11 @@ def test_a_race_that_never_ends(acme: Organisation) -> None:
         ("POST", "git", "lost"),
         pytest.param("POST", "git", "dropped", marks=SLOW),
         pytest.param("POST", f"{REPO}/labels", "doubled", marks=SLOW),
-        ("POST", f"{REPO}/pulls", "lost"),
+        pytest.param("POST", f"{REPO}/pulls", "lost", marks=SLOW),
         pytest.param("POST", f"{REPO}/pulls", "doubled", marks=SLOW),
         pytest.param("POST", f"{REPO}/issues/{{issue_number}}/labels", "truncated", marks=SLOW),
         pytest.param("PATCH", f"{REPO}/pulls/{{pull_number}}", "lost", marks=SLOW),
-        ("POST", f"{REPO}/issues/{{issue_number}}/comments", "doubled"),
+        pytest.param("POST", f"{REPO}/issues/{{issue_number}}/comments", "doubled", marks=SLOW),
     ],
 )
 def test_over_a_bad_network(acme: Organisation, method: str, path: str, kind: Any) -> None:

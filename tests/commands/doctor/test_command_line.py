@@ -15,6 +15,7 @@ import pytest
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
 from kalypso_actions.sandbox.faults import Fault
 from kalypso_actions.sandbox.repositories import BareRepository
+from tests.command_line import call_kalypso
 from tests.commands.doctor.organisation import Acme, acme
 
 
@@ -27,13 +28,9 @@ def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
 def typed(
     organisation: Acme, *arguments: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", "doctor", *arguments],
-        env={**organisation.variables, "COLUMNS": "200", **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    own = {"GITHUB_TOKEN": "", "GH_TOKEN": "", "COLUMNS": "200"}
+    return call_kalypso(
+        "doctor", *arguments, variables={**own, **organisation.variables, **variables}
     )
 
 

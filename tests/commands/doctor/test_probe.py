@@ -164,7 +164,24 @@ REFUSALS: Final[dict[str, tuple[Plant, str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("plant", "line", "advice"), REFUSALS.values(), ids=REFUSALS)
+QUICK: Final = (
+    "a rule refuses pushes",
+    "no permission to open",
+    "no labels",
+    "a merge needs a review",
+    "a branch remains",
+    "a rule of an environment branch",
+)
+"""The others differ in what `tests/doctor_rules` holds, and in the sandbox's answer."""
+
+
+@pytest.mark.parametrize(
+    ("plant", "line", "advice"),
+    [
+        pytest.param(*refusal, id=name, marks=() if name in QUICK else pytest.mark.slow)
+        for name, refusal in REFUSALS.items()
+    ],
+)
 def test_a_refusal_is_reported(healthy: Acme, plant: Plant, line: str, advice: str) -> None:
     plant(healthy)
     entries = healthy.doctor(probe=True).probe
