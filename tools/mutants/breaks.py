@@ -24,27 +24,26 @@ COMPLIANCE: Final = "kalypso_actions/compliance"
 GITOPS: Final = "kalypso_actions/gitops"
 
 
+def case(module: str, name: str) -> str:
+    """Return a test as pytest names it; `module` is "folder/file"."""
+    folder, _, file = module.rpartition("/")
+    return f"tests/{folder}/test_{file}.py::test_{name}"
+
+
 def story(file: str, name: str) -> str:
     """Return a story of the chain as pytest names it."""
-    return f"tests/chain/test_{file}.py::test_{name}"
+    return case(f"chain/{file}", name)
 
 
 THROUGH: Final = story("promotion", "a_commit_goes_through_all_environments")
-LOST: Final = story("losses", "each_run_is_lost_once")
 ADOPTED: Final = story("adoption", "nothing_goes_while_nobody_knows_whose_it_is")
-CONFIGURED: Final = story("promotion", "a_configuration_merge_before_the_clusters_have_synced")
-HEALED: Final = story("sources", "a_registration_breaks_and_heals")
-OVERTAKEN: Final = story("promotion", "a_newer_commit_overtakes_what_is_proposed")
 UNOPENED: Final = (
     "tests/commands/chain/test_cd_at_once.py"
     "::test_an_older_commit_between_the_push_and_its_pull_request"
 )
-OUT_OF_ORDER: Final = story("promotion", "an_older_commit_comes_after_a_newer_one")
-ROLLED_BACK: Final = story("rejections", "a_rollback_stays_where_it_is")
 RESOURCE_MANAGER: Final = "tests/clients/resource_graph/test_resource_manager.py"
 DELETED: Final = "tests/compliance/test_deleted_clusters.py"
 CHECK_PROMOTE: Final = "tests/commands/chain/test_check_promote"
-TAKEN_BACK: Final = story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
 
 CHAIN_BREAKS: Final = (
     Break(
@@ -59,28 +58,28 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/verdicts.py",
         "    if promoted_commit == expected or (",
         "    if expected is None or (",
-        (THROUGH,),
+        (case("promotion/verdicts", "when_another_commit_ends_a_promotion"),),
     ),
     Break(
         "Deployed is success while a next environment exists",
         f"{PROMOTION}/statuses.py",
         '"success" if is_last else "pending"',
         '"success"',
-        (THROUGH,),
+        (case("promotion/decisions", "the_table_of_statuses"),),
     ),
     Break(
         "zero rows comply",
         f"{COMPLIANCE}/assessment.py",
         'return ("none-targeted" if requirements.require_targets else "compliant"), reason',
         'return "compliant", reason',
-        (story("losses", "clusters_that_nobody_sees_are_no_success"),),
+        (case("compliance/assessment", "no_reports"),),
     ),
     Break(
         "failing clusters are waited for",
         f"{COMPLIANCE}/assessment.py",
         "    return failed > len(group) - _needed(group, requirements)\n",
         "    return failed > len(group)\n",
-        (story("promotion", "a_failure_and_its_correction_by_configuration"),),
+        (case("compliance/assessment", "the_outcome"),),
     ),
     Break(
         "a cluster complies with whatever commit it runs",
@@ -166,7 +165,7 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/merges.py",
         'Merge("continuation", after) if is_open(latest) else Merge("configuration")',
         'Merge("configuration")',
-        (story("promotion", "a_failure_and_its_correction_by_configuration"),),
+        (case("promotion/decisions", "the_meaning_of_a_push"),),
     ),
     Break(
         "a promotion that changes no manifest is none",
@@ -180,28 +179,33 @@ CHAIN_BREAKS: Final = (
         f"{COMMANDS}/check_promote/followed_branch.py",
         "        if head == self._head:\n            return\n",
         "        if self._head:\n            return\n",
-        (f"{CONFIGURED}[after]",),
+        (
+            case(
+                "commands/chain/check_promote_waiting",
+                "a_configuration_change_before_the_clusters_have_synced_still_promotes",
+            ),
+        ),
     ),
     Break(
         "a doubled run takes back what was found",
         f"{COMMANDS}/check_promote/status.py",
         "        if not is_deployed(latest):\n",
         "        if latest is None or failed:\n",
-        (f"{CONFIGURED}[before]",),
+        (case("commands/chain/check_promote", "a_deployed_commit_does_not_fail_later"),),
     ),
     Break(
         "an old status is trusted: a deployed commit goes on with every merge",
         f"{PROMOTION}/statuses.py",
         "    return _state(status) not in {None, State.DEPLOYED}\n",
         "    return _state(status) is not None\n",
-        (story("rejections", "manual_drift_is_repaired_by_force_alone"),),
+        (case("promotion/decisions", "the_meaning_of_a_push"),),
     ),
     Break(
         "an older commit overwrites a newer one",
         f"{PROMOTION}/cd_decision.py",
         'relation is None or relation == "ahead":',
         'relation is None or relation in {"ahead", "behind"}:',
-        (OUT_OF_ORDER,),
+        (case("promotion/decisions", "what_cd_does"),),
     ),
     Break(
         "a commit that was pushed but not opened yet is overwritten",
@@ -215,63 +219,63 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/cd_decision.py",
         "    if allow_rollback:\n",
         "    if allow_rollback or relation:\n",
-        (ROLLED_BACK,),
+        (case("promotion/decisions", "a_rollback_must_be_allowed"),),
     ),
     Break(
         "a rollback is forced upon the next environments",
         f"{PROMOTION}/cd_decision.py",
         "    if promoted_from:\n",
         '    if promoted_from in {"", "ci"}:\n',
-        (ROLLED_BACK,),
+        (case("promotion/decisions", "what_cd_does"),),
     ),
     Break(
         "nobody is told what has replaced a commit",
         f"{COMMANDS}/cd/command.py",
         "    if promoted.replaced:\n",
         "    if promoted.replaced and promoted.hook:\n",
-        (OVERTAKEN,),
+        (case("commands/chain/cd_proposals", "a_newer_commit_takes_the_place_of_an_older_one"),),
     ),
     Break(
         "a revert is a promotion",
         f"{PROMOTION}/merges.py",
         "    if goes_back and environment_commit != after:\n",
         "    if goes_back and environment_commit is None:\n",
-        (TAKEN_BACK,),
+        (case("promotion/decisions", "the_meaning_of_a_push"),),
     ),
     Break(
         "what was closed is proposed again",
         f"{GITOPS}/rejections.py",
         "    for pull in sorted(closed, key=lambda pull: pull.number):\n",
         "    for pull in sorted(closed, key=lambda pull: pull.number)[:0]:\n",
-        (story("rejections", "a_closed_pull_request_is_not_proposed_again"),),
+        (case("gitops/rejections", "restrictions"),),
     ),
     Break(
         "what was reverted is proposed again",
         f"{GITOPS}/merge_history.py",
         "            if before in versions and not (restored or promotes):\n",
         "            if before in versions and restored:\n",
-        (story("rejections", "a_reverted_merge_is_not_proposed_again"),),
+        (case("gitops/merge_history", "the_latest_merge_is_reverted"),),
     ),
     Break(
         "a changed setting is no wish",
         f"{GITOPS}/rejections.py",
         "        is_rejected = self.is_all and not self.commits & set(changed)\n",
         "        is_rejected = bool(self.content)\n",
-        (story("rejections", "another_content_than_the_closed_one_is_proposed"),),
+        (case("gitops/rejections", "restrictions"),),
     ),
     Break(
         "force repairs nothing",
         f"{GITOPS}/proposal_decision.py",
         "and not (force or is_open):",
         "and not is_open:",
-        (story("rejections", "a_closed_pull_request_is_forced"),),
+        (case("gitops/proposal_decision", "force_proposes_again_but_does_not_merge"),),
     ),
     Break(
         "the removal guard is off",
         f"{GITOPS}/mass_removals.py",
         "    return removal is not None and writes and not allow_removals\n",
         "    return False\n",
-        (story("sources", "a_mass_removal_waits_for_somebodys_word"),),
+        (case("gitops/changes", "blocked_removals"),),
     ),
     Break(
         "what cannot be read is deleted",
@@ -285,42 +289,47 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/starts.py",
         "        is_before_merge=statuses.is_before_merge(latest),\n",
         "        is_before_merge=latest is None,\n",
-        (LOST,),
+        (case("promotion/starts", "starts_of_check_promote_by_schedule"),),
     ),
     Break(
         "cd of the commit that is there repairs nothing",
         f"{COMMANDS}/cd/command.py",
         '    if promoted.action in {"written", "unchanged"}:\n',
         '    if promoted.action == "written":\n',
-        (LOST,),
+        (case("commands/chain/cd", "run_again_it_changes_nothing_but_starts_schedule"),),
     ),
     Break(
         "issues stay open",
         f"{COMMANDS}/schedule/issues.py",
         "        _close(repository, settled, plan, context)\n",
         "        continue\n",
-        (HEALED,),
+        (case("commands/chain/schedule_issues", "the_issue_follows_the_failure"),),
     ),
     Break(
         "what has moved is not polled",
         f"{PROMOTION}/schedule_inputs.py",
         '        json.dumps(["folder", place.repo, place.branch, place.path, tree])\n',
         '        json.dumps(["folder", place.repo, place.branch, place.path])\n',
-        (story("sources", "a_workload_reaches_every_environment"),),
+        (case("promotion/schedule_inputs", "what_changes_the_digest"),),
     ),
     Break(
         "one of two GitOps repositories is enough",
         f"{COMMANDS}/check_promote/watch.py",
         "        if self._promoted_commit is not None:\n",
         "        if self._promoted_commit is None:\n",
-        (story("several", "one_of_two_gitops_repositories_is_merged_first"),),
+        (
+            case(
+                "commands/chain/check_promote_repositories",
+                "an_older_commit_in_the_other_repository",
+            ),
+        ),
     ),
     Break(
         "only one next environment is started",
         f"{PROMOTION}/environments.py",
         "    return tuple(dict.fromkeys(own.next_environments))\n",
         "    return own.next_environments[:1]\n",
-        (story("several", "environments_that_meet_again"),),
+        (case("promotion/decisions", "next_environments"),),
     ),
     Break(
         "a dispatch is believed",
@@ -334,7 +343,7 @@ CHAIN_BREAKS: Final = (
         f"{COMMANDS}/ci/command.py",
         "    if not checked.problems and starts_cd(",
         "    if starts_cd(",
-        (story("promotion", "a_broken_commit_goes_nowhere"),),
+        (case("commands/chain/ci", "faults_of_main_fail"),),
     ),
 )
 """Of each kind of rule that the chain keeps, at least one is broken."""

@@ -11,6 +11,7 @@ from tools.mutants.breaks import (
     GITOPS,
     PROMOTION,
     Break,
+    case,
     story,
 )
 
@@ -20,7 +21,7 @@ PROMOTION_BREAKS: Final = (
         f"{PROMOTION}/environments.py",
         "    if len(unnamed) == 1:",
         "    if unnamed:",
-        (story("first_environments", "an_environment_that_a_variable_names_is_not_a_first_one"),),
+        (case("promotion/decisions", "first_environments"),),
     ),
     Break(
         "a circle of environments is no error",
@@ -48,28 +49,28 @@ PROMOTION_BREAKS: Final = (
         f"{COMMANDS}/check_promote/watch.py",
         "        return self._left()\n",
         "        return None\n",
-        (story("rollbacks", "the_rollback_is_not_merged_yet_and_the_clusters_comply"),),
+        (case("commands/chain/withheld", "check_promote_reads_base_repo_first"),),
     ),
     Break(
         "cd does not look again at the environment before",
         f"{COMMANDS}/cd/rollback_check.py",
         "return self._rollbacks[state.head] or self._of_origin()",
         "return self._rollbacks[state.head]",
-        (story("rollbacks", "a_commit_is_withdrawn_while_cd_waits_for_an_approval"),),
+        (case("commands/chain/withheld", "a_commit_that_the_environment_before_has_withdrawn"),),
     ),
     Break(
         "an old start brings back what was rolled back",
         f"{PROMOTION}/rollbacks.py",
         "        promoted_commit == commit or not main.contains(",
         "        not main.contains(",
-        (story("rollbacks", "an_old_ci_run_does_not_undo_a_rollback"),),
+        (case("promotion/rollbacks", "left_commits"),),
     ),
     Break(
         "what another environment named counts as a rollback",
         f"{PROMOTION}/rollbacks.py",
         ".intersection(frozenset().union(*within))",
         "",
-        (story("rollbacks", "a_branch_that_was_cut_from_another_environments"),),
+        (case("promotion/rollbacks", "what_was_left_before_or_after_a_branch_was_cut"),),
     ),
     Break(
         "what people changed by hand is merged over",
@@ -97,14 +98,14 @@ PROMOTION_BREAKS: Final = (
         f"{COMMANDS}/runtime/dispatch.py",
         "        statuses.post(context.github, context.control_plane, commit, status)\n",
         "        statuses.latest(context.github, context.control_plane, commit)\n",
-        (f"{story('repairs', 'a_lost_start_is_repeated')}[cd dev]",),
+        (case("commands/chain/recorded_starts", "the_record_comes_first"),),
     ),
     Break(
         "a start is repeated for ever",
         f"{PROMOTION}/start_records.py",
         "    attempt = record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0\n",
         "    attempt = record.attempt + 1\n",
-        (story("repairs", "a_start_is_repeated_twice_at_most_and_then_told_as_a_failure"),),
+        (case("promotion/start_records", "overdue_starts"),),
     ),
     Break(
         "a lost start with force is repeated without it",
@@ -125,7 +126,7 @@ PROMOTION_BREAKS: Final = (
         f"{PROMOTION}/start_records.py",
         "    return has_failed and record is not None and not is_recorded\n",
         "    return False\n",
-        (story("repairs", "a_lost_word_of_a_correction_is_repeated"),),
+        (case("promotion/start_records", "lost_checks"),),
     ),
     Break(
         "a pull request that GitHub still thinks about conflicts",
@@ -146,14 +147,14 @@ PROMOTION_BREAKS: Final = (
         f"{GITOPS}/proposal_decision.py",
         '    return "can be merged now" if is_ready and not was_ready else ""\n',
         '    return "can be merged now" if was_ready else ""\n',
-        (story("repairs", "a_merge_that_a_check_holds_up_is_tried_again"),),
+        (case("gitops/proposal_decision", "why_schedule_is_started"),),
     ),
     Break(
         "clusters of other paths fail the environment",
         f"{COMPLIANCE}/paths.py",
         "    return name if name in tree.cluster_types else None\n",
         "    return name\n",
-        (story("foreign_paths", "a_cluster_of_another_path_is_not_ours[failing]"),),
+        (case("compliance/assessment", "other_paths_of_the_branch_do_not_count"),),
     ),
     Break(
         "anybody's start records count",
@@ -170,7 +171,7 @@ PROMOTION_BREAKS: Final = (
         f"{GITOPS}/proposal_decision.py",
         '    if decision is not None and decision.action != "leave":\n        return True\n',
         "",
-        (story("auto_merge", "what_a_person_enabled_ends_with_new_content"),),
+        (case("gitops/proposal_decision", "the_end_of_auto_merge"),),
     ),
     Break(
         "GitHub merges an earlier proposal after a run that failed",
@@ -198,7 +199,12 @@ PROMOTION_BREAKS: Final = (
         f"{COMMANDS}/cd/promote.py",
         "        warnings += _disable_auto_merges(inputs, context) if goes_back else ()\n",
         "",
-        (story("auto_merge", "a_rollback_by_the_app"),),
+        (
+            case(
+                "commands/chain/schedule_auto_merge",
+                "cd_warns_of_what_it_disabled_before_a_conflict",
+            ),
+        ),
     ),
     Break(
         "a pull request of another workflow is taken for ours",
@@ -232,7 +238,12 @@ PROMOTION_BREAKS: Final = (
         f"{CLIENTS}/resource_graph/authorization.py",
         "            self._renewable.forget_tokens()\n",
         "            pass\n",
-        (story("azure_refusals", "a_token_is_refused_once[0-revoked]"),),
+        (
+            case(
+                "clients/resource_graph/with_sandbox",
+                "a_token_that_is_refused_is_fetched_anew_once",
+            ),
+        ),
     ),
 )
 """A rule each."""
