@@ -227,6 +227,7 @@ def test_names_and_messages_of_main_and_of_applications(acme: Organisation, job:
     assert harmless(job, schedule)
 
 
+@pytest.mark.slow
 def test_messages_of_clusters(acme: Organisation, job: Job) -> None:
     message = HOSTILE["lines"] + HOSTILE["commands"] + HOSTILE["substitution"]
     merged = merge(acme, None)
@@ -254,6 +255,7 @@ def test_set_up_puts_kalypso_on_the_path_and_nothing_else(job: Job) -> None:
     assert job.shell(imported).exit_code == 0
 
 
+@pytest.mark.slow
 def test_set_up_runs_a_command_with_the_inputs_of_the_action(acme: Organisation, job: Job) -> None:
     ran = job_of(acme, job).uses(ROOT, run="poll --environments 'dev, stage'")
     assert ran.exit_code == 0, ran.log
