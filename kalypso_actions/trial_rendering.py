@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
 from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
@@ -19,7 +19,11 @@ REPORTED_ELSEWHERE: Final = frozenset({"template-invalid", "template-missing"})
 """The check of Templates and of references reports these, also without an assignment."""
 
 
-def try_rendering(scopes: Iterable[FleetScope], diagnostics: Diagnostics) -> None:
+def try_rendering(
+    scopes: Iterable[FleetScope],
+    diagnostics: Diagnostics,
+    missing_values: Literal["warning", "error"] = "warning",
+) -> None:
     """Configure, validate and render assignments, and add each failure once, with an example."""
     failures: dict[tuple[Location, str], Problem] = {}
     rendered: list[rendering.Rendered] = []
@@ -28,7 +32,8 @@ def try_rendering(scopes: Iterable[FleetScope], diagnostics: Diagnostics) -> Non
         rendered += _rendered(scope.fleet, failures)
         templates |= {template.name: template for template in scope.fleet.templates}
     diagnostics.problems += failures.values()
-    diagnostics.warnings += rendering.missing_values(rendered, [*templates.values()])
+    gaps = rendering.missing_values(rendered, [*templates.values()])
+    (diagnostics.problems if missing_values == "error" else diagnostics.warnings).extend(gaps)
 
 
 def _rendered(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from kalypso_actions import config_schemas, fleet, promotion, rendering, scheduling
 from kalypso_actions.errors import Problem
@@ -41,7 +41,9 @@ class _Branch:
 
 
 def validate_control_plane(
-    readings: Sequence[Reading], registered: Registered
+    readings: Sequence[Reading],
+    registered: Registered,
+    missing_values: Literal["warning", "error"] = "warning",
 ) -> fleet.Diagnostics:
     """Check all documents, then what they mean together, and set acknowledged warnings apart."""
     diagnostics = validate_branches(readings)
@@ -49,7 +51,7 @@ def validate_control_plane(
     diagnostics.problems += check_branches(branches)
     view = branches.view(registered, diagnostics)
     findings = check_fleet(view)
-    try_rendering(view.scopes, findings)
+    try_rendering(view.scopes, findings, missing_values)
     diagnostics.problems += findings.problems
     diagnostics.warnings += findings.warnings
     diagnostics.notes += findings.notes

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kalypso_actions import inputs
 from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
 from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
@@ -39,6 +40,10 @@ def validate(
         ),
     ] = False,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    missing_values: Annotated[
+        inputs.MissingValues,
+        typer.Option(help="What <no value> in a rendered file is."),
+    ] = "warning",
     output: LocalOutput = "text",
     verbose: Verbose = 0,
 ) -> None:
@@ -47,6 +52,7 @@ def validate(
         "places": places or [],
         "workload": workload,
         "source": source,
+        "missing_values": missing_values,
         "verbose": verbose,
     }
     document = print_validation(options, output)

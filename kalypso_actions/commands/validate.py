@@ -54,6 +54,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
                 for item, position in zip(readings, positions, strict=True)
             ],
             registered,
+            inputs.missing_values,
         )
     main = [
         PositionEntry.of(reading.revision.branch, position)

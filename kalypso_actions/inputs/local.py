@@ -74,6 +74,7 @@ class ValidateInputs(Inputs):
     places: tuple[Place, ...] = ()
     source: Sources = ()
     workload: bool = False
+    missing_values: MissingValues = "warning"
 
     @model_validator(mode="after")
     def _workloads_alone(self) -> ValidateInputs:

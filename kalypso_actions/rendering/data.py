@@ -38,6 +38,9 @@ FIELDS = (
 _OLD_NAMES = {"Repo": "repo", "Branch": "branch", "Path": "path"}
 """Fields that the first templates used; now they are `.Manifests.repo` and so on."""
 
+JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
+"""What a Jinja2 template can name."""
+
 
 @dataclass(slots=True)
 class TemplateData:

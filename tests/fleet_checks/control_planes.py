@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from textwrap import dedent
-from typing import Final
+from typing import Final, Literal
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import Diagnostics
@@ -158,13 +158,17 @@ def edited(plane: Plane, place: str, old: str, new: str) -> Plane:
 
 
 def findings(
-    plane: Mapping[str, Files], *, app_fault: str = "", with_app: bool = True
+    plane: Mapping[str, Files],
+    *,
+    app_fault: str = "",
+    with_app: bool = True,
+    missing_values: Literal["warning", "error"] = "warning",
 ) -> Diagnostics:
     """Validate the branches, with the registered repository unless it is not `with_app`."""
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
     registered = {APP: RegisteredReading(app, app_fault)}
-    return validate_control_plane(readings, registered)
+    return validate_control_plane(readings, registered, missing_values)
 
 
 def reading(branch: str, files: Files) -> Reading:

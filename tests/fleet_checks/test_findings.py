@@ -166,6 +166,17 @@ def test_a_field_that_writes_no_value_is_one_warning() -> None:
     assert shown([warning]) == [("template-field-unknown", "main/templates.yaml:9")]
 
 
+def test_missing_values_are_an_error_if_wanted() -> None:
+    old = "flux\nspec:\n  type: reconciler\n  manifests:\n    - 'namespace: {{ .Namespace }}'"
+    plane = edited(sound(), "main/templates.yaml", old, old.replace("Namesp", "ConfigData.Namesp"))
+    assert [item.code for item in findings(plane).warnings] == ["template-no-value"]
+    diagnostics = findings(plane, missing_values="error")
+    assert ([i.code for i in diagnostics.problems], diagnostics.warnings) == (
+        ["template-no-value"],
+        [],
+    )
+
+
 def test_long_lists_are_cut() -> None:
     plane = edited(sound(), "app/workload.yaml", "environment: dev", "environment: devv")
     for number in range(12):

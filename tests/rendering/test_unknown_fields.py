@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.rendering import TemplateData, unknown_fields
-from kalypso_actions.rendering.data import FIELDS
+from kalypso_actions.rendering.data import FIELDS, JINJA_NAMES
+from kalypso_actions.rendering.jinja.values import variables
 from tests.builders import template
 
 
@@ -47,9 +48,38 @@ def test_objects_of_old_templates() -> None:
     assert [problem.advice for problem in unknown_fields(old)] == ["did you mean .Namespace?"]
 
 
-def test_jinja2_has_its_own_names() -> None:
-    other = template("t", "{{ Wrkload }}", annotations={"kalypso.io/engine": "jinja2"})
-    assert list(unknown_fields(other)) == []
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("{{ Workload }} {{ Labels.team }} {{ ConfigData.X | toYaml }}", []),
+        ("{{ Wrkload }}", ["Wrkload"]),
+        ("{{ Wrkload | default('app') }}", ["Wrkload"]),
+        ("{% for item in range(3) %}{{ item }}{{ loop.index }}{% endfor %}", []),
+        ("{% set x = 1 %}{{ x }}{% macro m(y) %}{{ y }}{% endmacro %}{{ m(2) }}", []),
+        ("{{ Path }}", ["Path"]),
+        ("{{ Manifests.brnch }} {{ Manifests.image }}", ["Manifests.brnch"]),
+        ("{{ Wrkload", []),
+        ("{% include 'x' %}{{ Wrkload }}", []),
+    ],
+)
+def test_names_of_jinja2(text: str, fields: list[str]) -> None:
+    other = template("t", text, annotations={"kalypso.io/engine": "jinja2"})
+    problems = unknown_fields(other, {"branches"})
+    assert [problem.message.rpartition(" ")[2] for problem in problems] == fields
+
+
+def test_lines_and_advice_of_jinja2() -> None:
+    text = "a\nb: {{ Wrkload }}\n"
+    other = template("t", text, annotations={"kalypso.io/engine": "jinja2"})
+    (problem,) = unknown_fields(other)
+    assert (problem.where.line if problem.where else 0, problem.advice) == (
+        9,
+        "did you mean Workload?",
+    )
+
+
+def test_the_names_of_jinja2_are_those_of_its_data() -> None:
+    assert {*JINJA_NAMES} == {*variables(TemplateData("t", "n", "e", "w", "l", {}, {}, "c", {}))}
 
 
 def test_the_fields_are_those_of_the_data() -> None:

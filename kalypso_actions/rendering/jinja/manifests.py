@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from types import CodeType, GeneratorType, TracebackType
 from typing import Final, TypeAlias, cast
 
 import jinja2
+from jinja2 import nodes
 from jinja2.exceptions import TemplateError, TemplateSyntaxError
+from jinja2.meta import find_undeclared_variables
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, FunctionError, Limits
 from kalypso_actions.rendering.data import TemplateData
@@ -89,8 +92,7 @@ def _compile(text: str, limits: Limits) -> jinja2.Template:
     if len(text.encode("utf-8", "surrogatepass")) > limits.template_bytes:
         raise ManifestError(f"the template has more than {limits.template_bytes} bytes")
     try:
-        tree = _SANDBOX.parse(text)
-        check(tree, _FILTER_NAMES, _TEST_NAMES, limits)
+        tree = _parsed(text, limits)
         source = _SANDBOX.compile(Metering().visit(tree), raw=True)
     except TemplateSyntaxError as error:
         raise ManifestError(error.message or "", error.lineno, text=text) from error
@@ -99,6 +101,34 @@ def _compile(text: str, limits: Limits) -> jinja2.Template:
     except ValueError as error:  # a number with too many digits
         raise ManifestError(str(error)) from error
     return jinja2.Template.from_code(_SANDBOX, _python(source, text), _SANDBOX.make_globals(None))
+
+
+def root_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield each name that a template looks up in its data, with a key of it, and its line.
+
+    A template with a fault has none: the fault is reported where it is compiled.
+    """
+    try:
+        tree = _parsed(text, DEFAULT_LIMITS)
+        undeclared = find_undeclared_variables(tree)
+    except (TemplateSyntaxError, RecursionError, MemoryError, ValueError):
+        return
+    keyed = {
+        id(node.node): node.attr
+        for node in tree.find_all(nodes.Getattr)
+        if isinstance(node.node, nodes.Name)
+    }
+    for node in tree.find_all(nodes.Name):
+        if node.ctx == "load" and node.name in undeclared:
+            key = keyed.get(id(node))
+            yield ((node.name, key) if key else (node.name,)), node.lineno
+
+
+def _parsed(text: str, limits: Limits) -> nodes.Template:
+    """Parse. Raises TemplateSyntaxError for what a manifest cannot use."""
+    tree = _SANDBOX.parse(text)
+    check(tree, _FILTER_NAMES, _TEST_NAMES, limits)
+    return tree
 
 
 def _python(source: str, text: str) -> CodeType:
