@@ -25,11 +25,17 @@ class AllowedRepositories:
     repositories of the control plane's owner are allowed.
     """
 
-    def __init__(self, globs: Sequence[str], server_url: str, control_plane: str) -> None:
-        """Raise UsageError for a glob that names no repository."""
+    def __init__(
+        self, globs: Sequence[str], server_url: str, control_plane: str, own_repository: str = ""
+    ) -> None:
+        """The control plane and the job's `own_repository` are always allowed.
+
+        Raises UsageError for a glob that names no repository.
+        """
         server = urlsplit(server_url).netloc
         owner = control_plane.partition("/")[0]
-        allowed = [*globs, control_plane] if globs else [f"{owner}/*"]
+        own = filter(None, (control_plane, own_repository))
+        allowed = [*(globs or [f"{owner}/*"]), *own]
         self._globs = [_Glob.parse(glob, server) for glob in allowed]
 
     def check(self, url: str) -> None:

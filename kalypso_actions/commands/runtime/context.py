@@ -127,7 +127,9 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
     def authorize(url: str) -> str:
         return table.authorize(url) or github.authorize(url)
 
-    allowed = AllowedRepositories(inputs.allowed_repositories, server.server_url, control_plane)
+    allowed = AllowedRepositories(
+        inputs.allowed_repositories, server.server_url, control_plane, runtime.job.repository
+    )
     with RemoteRepositories(
         runtime.programs,
         protocols=server.git_protocols,
