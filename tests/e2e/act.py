@@ -105,7 +105,7 @@ class Act:
             for option in ("--secret-file", "--env-file"):
                 files[option].unlink()
         try:
-            run = read_run(output.splitlines(), job.name)
+            run = read_run(output.split("\n"), job.name)
         except ValueError as error:
             raise ActError(f"{job.name}: {error}\n{output}") from error
         (folder / "log.txt").write_text(run.log, encoding="utf-8")

@@ -79,18 +79,22 @@ def test_no_ancestor_shows_a_secret(acme: Organisation, job: Job) -> None:
     assert b"pre-deployment" not in read.replace(command.encode(), b"")
 
 
+LIKE_A_CONTAINER = """
+import ctypes, os, sys
+for capability in (19, 21, 38):  # SYS_PTRACE, SYS_ADMIN, PERFMON: not for the next program
+    ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
+"""
+
 PARENT = """
-import ctypes, os, subprocess, sys
+import os, subprocess, sys
 from kalypso_actions.cli.own_process import hide_process
 hide_process(lambda name: name == "PATH")
 assert os.environ["TOKEN"] == "5ecret" and os.environ["PATH"]
 child = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read(9))"
-def like_a_container():
-    for capability in (19, 21, 38):  # SYS_PTRACE, SYS_ADMIN, PERFMON: not for the next program
-        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
 for name in ("environ", "mem", "maps"):
     command = [sys.executable, "-I", "-c", child, f"/proc/{os.getpid()}/{name}"]
-    done = subprocess.run(command, capture_output=True, preexec_fn=like_a_container)
+    done = subprocess.run(command, capture_output=True)
     print(name, done.returncode, "Permission" in done.stderr.decode())
 print(open("/proc/self/environ", "rb").read().count(b"5ecret"))
 """
@@ -99,7 +103,7 @@ print(open("/proc/self/environ", "rb").read().count(b"5ecret"))
 def test_a_program_of_the_same_user_cannot_read_the_process(tmp_path: Path) -> None:
     """Root without the capabilities that a container lacks cannot either."""
     done = subprocess.run(
-        [sys.executable, "-c", PARENT],
+        [sys.executable, "-c", LIKE_A_CONTAINER, PARENT],
         env={"PATH": os.environ["PATH"], "TOKEN": "5ecret", "PYTHONPATH": str(PACKAGE)},
         cwd=tmp_path,
         capture_output=True,

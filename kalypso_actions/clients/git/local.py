@@ -118,8 +118,10 @@ class GitRepository:
     def resolve(self, revision: str) -> str:
         """Return the commit of a branch, a tag, or an id, which may be abbreviated.
 
-        Raises KalypsoError.
+        A whole id is one, whatever branches are called. Raises KalypsoError.
         """
+        if self.has_commit(revision):
+            return revision
         if not INVALID_BRANCH.search(revision):
             tag = self._commit(f"refs/tags/{revision}")
             commit = self._head(revision) or tag
