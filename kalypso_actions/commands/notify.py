@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.clients.github import commits, statuses
+from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_check_promote
 from kalypso_actions.commands.runtime.environment_history import never_named
@@ -15,6 +15,7 @@ from kalypso_actions.commands.runtime.gitops_branches import (
     named_commit,
     read_environment,
 )
+from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops import contradicts, gitops_folder, touches
@@ -206,7 +207,7 @@ def _meaning_of_commits(
     if before and after and before != after:
         goes_back = commits.relation(github, control_plane, before, after) == "behind"
     elif after and before == after:
-        posted = statuses.latest(github, control_plane, after)
+        posted = own_statuses(context, after)
         latest = posted.get(table.context(pushed.environment.name).lower())
     return meaning_of_push(
         before,

@@ -14,9 +14,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from kalypso_actions.model.github import CommitStatus, StatusState
+from kalypso_actions.model.identity import Identity
 from kalypso_actions.promotion.lifecycle import BEFORE_MERGE, ENDS, State, posted_for
 
 CI_CONTEXT: Final = "kalypso / ci"
@@ -64,6 +66,18 @@ def superseded(environment: str, by: str) -> CommitStatus:
 def rolled_back(environment: str, to: str) -> CommitStatus:
     """Return the status of a commit after an older one came back to the environment."""
     return _status(environment, State.ROLLED_BACK, to[:7])
+
+
+def posted_by_chain(
+    posted: Mapping[str, CommitStatus], identity: Identity
+) -> dict[str, CommitStatus]:
+    """Return the statuses, by context, that accounts of the chain posted: see `Identity`.
+
+    Anyone with write access can post a status with any context, and every App with `statuses`.
+    """
+    return {
+        key: status for key, status in posted.items() if identity.may_have_recorded(status.author)
+    }
 
 
 def is_open(status: CommitStatus | None) -> bool:

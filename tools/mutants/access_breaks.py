@@ -12,6 +12,7 @@ HOOKS: Final = (
     "tests/hostile/test_hooks.py::test_a_program_of_the_same_user_cannot_read_the_process"
 )
 OUTPUT: Final = "tests/hostile/test_output.py"
+STATUSES: Final = "tests/hostile/test_statuses.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
 ACCESS_BREAKS: Final = (
@@ -56,6 +57,20 @@ ACCESS_BREAKS: Final = (
         """(("##[", r"##\\u005b"), """,
         "(",
         (f"{OUTPUT}::test_every_command_with_every_separator",),
+    ),
+    Break(
+        "statuses of everybody count as the chain's",
+        "kalypso_actions/promotion/statuses.py",
+        "if identity.may_have_recorded(status.author)\n",
+        "if identity.login\n",
+        (f"{STATUSES}::test_a_configuration_change_goes_on_for_nobody_else",),
+    ),
+    Break(
+        "a branch goes before the commit whose id is its name",
+        f"{CLIENTS}/git/local.py",
+        "        if self.has_commit(revision):\n",
+        '        if revision == "":\n',
+        ("tests/hostile/test_names.py::test_a_commit_is_a_commit_whatever_branches_are_called",),
     ),
     Break(
         "the waiting may have begun before the merge",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.requests import PromotionRequest
@@ -30,7 +31,7 @@ class DeploymentStatus:
         if promoted_commit is None:
             return
         github, repository = self._context.github, self._context.control_plane
-        latest = statuses.latest(github, repository, promoted_commit).get(status.context.lower())
+        latest = own_statuses(self._context, promoted_commit).get(status.context.lower())
         if not is_deployed(latest):
             run_url = self._context.runtime.job.run_url
             statuses.post(github, repository, promoted_commit, status, run_url=run_url)

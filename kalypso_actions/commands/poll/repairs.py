@@ -14,6 +14,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import why_schedule
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ActiveRun, CommitStatus
+from kalypso_actions.model.identity import Identity
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
@@ -150,7 +151,8 @@ class Repairs:
                 record = self._record(commit, status_context)
                 if record is None or record.kind != "starting" or not is_commit_id(record.subject):
                     continue
-                if table.has_ended(statuses.get(table.context(environment.name).lower())):
+                own = table.posted_by_chain(statuses, self._identity())
+                if table.has_ended(own.get(table.context(environment.name).lower())):
                     self._settle(commit, status_context, record)
                     continue
                 yield Start(
@@ -250,9 +252,11 @@ class Repairs:
         dispatch.post_record(self.context, commit, status_context, record)
 
     def _record(self, commit: str, status_context: str) -> StartRecord | None:
-        identity = viewer.identity(self.context.github, self.context.control_plane)
         status = self.statuses.get(commit, {}).get(status_context.lower())
-        return start_records.trusted_record(status, identity)
+        return start_records.trusted_record(status, self._identity())
+
+    def _identity(self) -> Identity:
+        return viewer.identity(self.context.github, self.context.control_plane)
 
     def _has(self, environment: EnvironmentInputs, commit: str) -> bool:
         """Whether the environment has a commit of main, or a later one."""

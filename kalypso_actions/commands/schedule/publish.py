@@ -17,12 +17,12 @@ from kalypso_actions.clients.github import (
     labels,
     merging,
     pull_requests,
-    statuses,
 )
 from kalypso_actions.commands.runtime.branch_writes import BranchWrite, write_commit
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_check_promote
 from kalypso_actions.commands.runtime.labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
+from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
@@ -303,7 +303,7 @@ def _statuses(sources: Snapshot, context: CommandContext) -> Mapping[str, Commit
     own = repository_key(context.url(context.control_plane))
     if sources.promoted_commit is None or [repository_key(url) for url in mains] != [own]:
         return {}
-    return statuses.latest(context.github, context.control_plane, sources.promoted_commit)
+    return own_statuses(context, sources.promoted_commit)
 
 
 def _start(

@@ -1,0 +1,108 @@
+"""Statuses with the contexts of the chain, posted by somebody else with `statuses: write`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.notify import notify
+from kalypso_actions.inputs.chain import NotifyInputs
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.promotion import start_records, statuses
+from kalypso_actions.promotion.start_records import StartRecord
+from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixtures
+from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414
+from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
+from tests.commands.chain.polls import LONG, at_rest, started
+from tests.commands.chain.polls import post as post_as_poll
+from tests.commands.chain.polls import run as poll
+from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
+from tests.commands.chain.proposals import run_schedule, settle
+
+DEV = "dev environment"
+CHECK = f"kalypso / check-promote dev {GITOPS}"
+FORGED = [
+    statuses.deployed("dev", is_last=True),
+    statuses.superseded("dev", "f" * 40),
+    statuses.rolled_back("dev", "f" * 40),
+]
+
+
+def forge(acme: Organisation, commit: str, status: CommitStatus) -> None:
+    """Post a status as another account of the organization."""
+    kind: Any = "user"
+    token = acme.sandbox.create_token(kind, None, login="mallory", owner="acme")
+    body = {"context": status.context, "description": status.description, "state": status.state}
+    acme.ask("POST", f"{CONTROL_PLANE}/statuses/{commit}", body, token=token)
+
+
+def notified(acme: Organisation) -> list[str]:
+    """Run notify on the latest push; return the promoted commits of the started checks."""
+    with acme.sandbox.lock:
+        pushes = [one for one in acme.sandbox.store.events if one.name == "push"]
+        payload = next(one.payload for one in reversed(pushes) if one.repository == GITOPS)
+    run_notify(acme, payload)
+    return [start.inputs.get("promoted_commit_id", "") for start in acme.dispatches()]
+
+
+def run_notify(acme: Organisation, payload: Any) -> None:
+    job = Job("push", payload["ref"], payload["after"], GITOPS, payload)
+    acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE)
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=lambda status: status.description.split()[0])
+def test_a_lost_check_is_repeated_whatever_others_post(
+    acme: Organisation, forged: CommitStatus
+) -> None:
+    at_rest(acme)
+    commit = acme.head("main") or ""
+    post_as_poll(acme, commit, start_records.starting("c" * 40).status(CHECK))
+    forge(acme, commit, forged)
+    acme.clock.sleep(LONG)
+    assert started(poll(acme)) == [("check-promote.yaml", "dev", 2)]
+
+
+@pytest.mark.parametrize("description", ["Deploying", "Promoted", "Failed to deploy: x"])
+def test_a_configuration_change_goes_on_for_nobody_else(
+    acme: Organisation, description: str
+) -> None:
+    commit = main_commit(acme)
+    merge(acme, commit)
+    merge(acme, commit, config="2")
+    forge(acme, commit, CommitStatus(DEV, "pending", description))
+    assert notified(acme) == [""]
+    acme.status(commit, DEV, description)
+    assert notified(acme) == ["", commit]
+
+
+def test_a_failure_is_shown_whatever_others_post(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_in(acme, monkeypatch)
+    acme.cluster("dev", "drone", behaviour="fail")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    forge(acme, commit, statuses.deployed("dev", is_last=True))
+    assert verdict(check(acme, merged, commit)) == "failed"
+    state, description = acme.statuses(commit)[DEV]
+    assert state == "failure"
+    assert description.startswith("Failed to deploy")
+
+
+@pytest.mark.parametrize("kind", ["received", "given up"])
+def test_a_forged_record_withholds_no_check(acme: Organisation, kind: start_records.Kind) -> None:
+    merged = settle(acme)
+    commit = acme.head("main") or ""
+    acme.status(commit, DEV, "Promoted")
+    forge(acme, commit, StartRecord(kind, merged).status(CHECK))
+    run_schedule(acme)
+    assert [start.workflow for start in acme.dispatches()] == ["check-promote.yaml"]
+
+
+def test_a_forged_status_starts_no_check(acme: Organisation) -> None:
+    settle(acme)
+    forge(acme, acme.head("main") or "", CommitStatus(DEV, "pending", "Promoted"))
+    run_schedule(acme)
+    assert acme.dispatches() == []
