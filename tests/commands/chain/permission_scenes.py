@@ -25,7 +25,6 @@ from kalypso_actions.inputs.chain import (
     ScheduleInputs,
     StartScheduleInputs,
 )
-from kalypso_actions.model.identity import JOBS
 from kalypso_actions.model.permissions import Level
 from kalypso_actions.sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents
@@ -150,10 +149,7 @@ def _notify(acme: Organisation) -> Run:
     commit = main_commit(acme)
     merge(acme, commit)
     merge(acme, commit, config="2")
-    kind: Any = "user"
-    token = acme.sandbox.create_token(kind, None, login=JOBS, owner="acme")
-    body = {"context": DEV, "description": "Failed to deploy", "state": "failure"}
-    acme.ask("POST", f"{CONTROL_PLANE}/statuses/{commit}", body, token=token)
+    acme.status(commit, DEV, "Failed to deploy", "failure")
     payload = pushed(acme)
     job = Job("push", payload["ref"], payload["after"], GITOPS, payload)
     return _runs(acme, notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE)
