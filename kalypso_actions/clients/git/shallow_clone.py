@@ -229,8 +229,9 @@ class ShallowClone:
         self, arguments: list[str], subject: str, blobs: str, stdin: bytes = b""
     ) -> None:
         settings = ["remote.origin.promisor=true", f"remote.origin.partialclonefilter={blobs}"]
-        if stdin:
-            # Negotiation offers commits, which says nothing about the blobs that are here.
+        if stdin or blobs == SMALL_BLOBS:
+            # Negotiation offers commits, which says nothing about the blobs that are here. Between
+            # branches of a control plane it saves little, and takes another request.
             settings.append("fetch.negotiationAlgorithm=noop")
         command = [*FETCH, f"--filter={blobs}", *arguments]
         self._connection.read(self._git_dir, command, subject, settings=settings, stdin=stdin)

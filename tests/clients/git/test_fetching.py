@@ -148,6 +148,17 @@ def test_small_files_come_with_their_commit(tmp_path: Path) -> None:
         assert len(started.network()) == 2
 
 
+def test_a_second_branch_takes_no_negotiation(tmp_path: Path) -> None:
+    path, _ = bare(tmp_path)
+    git(path, "branch", "dev", git(path, "commit-tree", "-m", "dev", "main^{tree}"))
+    with serving(tmp_path / "srv") as server:
+        url = f"{server.url}/org/repo"
+        with remotes(with_files=[url]) as opened:
+            for branch in ("main", "dev"):
+                assert opened.fetch(url, branch=branch).read(["x.yaml"]) == {"x.yaml": b"x"}
+        assert len(server.requests) == 6
+
+
 def test_the_head_of_a_branch_comes_with_its_commit(tmp_path: Path) -> None:
     path, _, second = origin(tmp_path)
     url = f"file://{path}"
