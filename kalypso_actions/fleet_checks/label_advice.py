@@ -50,6 +50,10 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
             counts[failing[0]] += 1
     key = max(counts, key=lambda name: counts[name], default="")
     advice = f"remove a requirement, or label a {noun} so that it has all of them"
+    misspelled_label = _misspelled_label(requirements, objects)
+    if misspelled_label:
+        key, label = misspelled_label
+        advice = f"a {noun} has {label}: did you mean {key} there? Otherwise {advice}"
     return Mismatch(key, f"no {noun} has all of {both}", advice)
 
 
@@ -81,6 +85,19 @@ def misspelled_values(
         meant = misspelled(value, known - requirement.values)
         if meant:
             yield value, replace(requirement, values=requirement.values - {value} | {meant})
+
+
+def _misspelled_label(
+    requirements: Sequence[Requirement], objects: Iterable[Labels]
+) -> tuple[str, str] | None:
+    """Return the key that alone is missing from an object, and its label that resembles it."""
+    for labels in objects:
+        failing = [item for item in requirements if not item.matches(labels)]
+        if len(failing) == 1 and failing[0].key not in labels:
+            close = nearest(failing[0].key, labels)
+            if close and labels[close] in failing[0].values:
+                return failing[0].key, f"{close}: {labels[close]}"
+    return None
 
 
 def _meant(requirement: Requirement, objects: Iterable[Labels]) -> Requirement | None:

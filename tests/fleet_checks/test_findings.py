@@ -106,48 +106,6 @@ def test_the_later_one_of_two_equal_policies_is_reported() -> None:
     assert warning.message.startswith("SchedulingPolicy 'again' selects the same as 'tests'")
 
 
-CLUSTERS = "        size: edge\n"
-
-
-def with_expression(operator: str, *values: str) -> str:
-    listed = "".join(f"          - {value}\n" for value in values)
-    return (
-        f"{CLUSTERS}      matchExpressions:\n      - key: region\n        operator: {operator}\n"
-        f"        values:\n{listed}"
-    )
-
-
-@pytest.mark.parametrize(
-    ("operator", "values", "line"),
-    [("In", ("west", "waest"), 0), ("In", ("waste", "west"), 0), ("NotIn", ("eats",), 0),
-     ("In", ("west", "norht"), 20), ("NotIn", ("norht",), 19), ("NotIn", ("South",), 19),
-     ("In", ("west", "elsewhere"), 0), ("NotIn", ("north-2",), 0), ("NotIn", ("norht", "north"), 0)],
-)  # fmt: skip
-def test_values_that_resemble_another_are_reported_at_their_lines(
-    operator: str, values: tuple[str, ...], line: int
-) -> None:
-    plane = edited(sound(), "dev/policy.yaml", CLUSTERS, with_expression(operator, *values))
-    for region in ("north", "south"):
-        cluster_type = plane["stage"]["edge.yaml"].replace("west", region).replace("edge", region)
-        plane["stage"][f"{region}.yaml"] = cluster_type
-    warnings = findings(plane).warnings
-    expected = [("selector-value-unknown", f"dev/policy.yaml:{line}")] if line else []
-    assert shown(warnings) == expected
-    if line:
-        assert warnings[0].advice.startswith(f"did you mean region: {values[-1][0].lower()}")
-
-
-def test_a_misspelled_value_of_targets_is_the_cause_of_an_unselected_target() -> None:
-    plane = sound()
-    plane["app"]["workload.yaml"] += (
-        "    - name: load\n      environment: dev\n      labels: {purpose: load}\n"
-        "      manifests: {repo: r}\n"
-    )
-    expression = "matchExpressions:\n      - {key: purpose, operator: In, values: [test, laod]}"
-    plane = edited(plane, "dev/policy.yaml", "matchLabels:\n        purpose: test", expression)
-    assert shown(findings(plane).warnings) == [("selector-value-unknown", "dev/policy.yaml:10")]
-
-
 def test_a_target_that_an_invalid_policy_may_select_is_not_reported() -> None:
     plane = edited(sound(), "dev/policy.yaml", "purpose: test", "purpose: -test")
     diagnostics = findings(plane)
@@ -241,6 +199,10 @@ def test_labels_that_exist_apart_are_not_enough() -> None:
     (warning,) = findings(plane).warnings
     assert warning.code == "policy-without-cluster-types"
     assert "no cluster type has all of region = east, size = edge" in warning.message
+    label = plane["dev"]["large.yaml"].replace("size: large", "szie: edge")
+    plane["dev"]["large.yaml"] = label
+    (warning,) = [item for item in findings(plane).warnings if item.code == warning.code]
+    assert warning.advice.startswith("a cluster type has szie: edge: did you mean size there?")
 
 
 FIELD = "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}"
