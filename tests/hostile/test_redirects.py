@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import CredentialTable, RemoteRepositories
+from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, registered_heads
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.github import RegisteredPath
+from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 from tests.clients.git.remotes import bare
 from tests.clients.git.servers import Server, serving
@@ -89,3 +92,15 @@ def test_the_repository_itself_is_not_asked_unless_it_is_allowed(server: Server)
     with opened(server) as repositories, pytest.raises(KalypsoError, match="among those"):
         repositories.fetch(f"{server.url}/evil/private", branch="main")
     assert server.requests == []
+
+
+def test_the_heads_of_a_renamed_repository_are_left_to_git(tmp_path: Path) -> None:
+    """GraphQL follows a rename by itself, wherever it leads."""
+    with Sandbox(tmp_path / "sandbox", programs()) as sandbox:
+        sandbox.create_repository("acme/shop", {"README.md": "x"})
+        server = GitHubServer(sandbox.url, sandbox.url)
+        github = GitHub(server, TokenAuth(sandbox.create_token()), {}, sleep=lambda _: None)
+        path = RegisteredPath("acme/shop", "main", "")
+        assert registered_heads.read(github, [path])[path] is not None
+        sandbox.rename_repository("acme/shop", "moved")
+        assert registered_heads.read(github, [path])[path] is None

@@ -25,7 +25,8 @@ def read(
 ) -> Mapping[RegisteredPath, PathHead | None]:
     """Return the commit of each path's branch and the tree of its folder.
 
-    A head is None if the repository or the branch does not exist, or if the token may not see it;
+    A head is None if the repository or the branch does not exist or was renamed (git follows to
+    repositories that may be read), or if the token may not see it;
     `tree` is None if the branch has no such folder. Raises GitHubError if GitHub does not answer
     completely.
     """
@@ -51,7 +52,7 @@ def query(count: int) -> str:
         for n in range(count)
     )
     repositories = "\n".join(
-        f"  r{n}: repository(owner: $owner{n}, name: $name{n}) {{\n"
+        f"  r{n}: repository(owner: $owner{n}, name: $name{n}, followRenames: false) {{\n"
         f"    ref(qualifiedName: $ref{n}) {{ target {{ oid }} }}\n"
         f"    object(expression: $path{n}) {{ __typename oid }}\n"
         "  }"

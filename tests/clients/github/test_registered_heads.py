@@ -121,7 +121,7 @@ def test_a_folder_that_is_registered_twice_is_asked_for_once() -> None:
 def test_the_query_holds_no_name() -> None:
     assert registered_heads.query(1) == (
         "query Heads($owner0: String!, $name0: String!, $ref0: String!, $path0: String!) {\n"
-        "  r0: repository(owner: $owner0, name: $name0) {\n"
+        "  r0: repository(owner: $owner0, name: $name0, followRenames: false) {\n"
         "    ref(qualifiedName: $ref0) { target { oid } }\n"
         "    object(expression: $path0) { __typename oid }\n"
         "  }\n"
