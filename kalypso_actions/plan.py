@@ -158,12 +158,7 @@ def make_plan(
         problems=problems,
         faults=tuple(findings.problems),
         warnings=tuple(findings.warnings),
-        # With faults it is unknown what the tree should have: what seems removed may be unread.
-        mass_removals=(
-            (None,) * len(snapshot.base_trees)
-            if findings.problems
-            else tuple(_mass_removals(snapshot.base_trees, trees, options))
-        ),
+        mass_removals=tuple(_mass_removals(snapshot.base_trees, trees, options, findings)),
         fleet=fleet,
     )
 
@@ -319,12 +314,17 @@ def _registered(reading: RegistrationReading, previous: SourceRevision | None) -
 
 
 def _mass_removals(
-    bases: Sequence[BaseTree], trees: Sequence[TreeChanges], options: PlanOptions
+    bases: Sequence[BaseTree],
+    trees: Sequence[TreeChanges],
+    options: PlanOptions,
+    findings: Diagnostics,
 ) -> Iterator[Problem | None]:
+    """Yield the warning for each tree; none after a fault: what seems removed may be unread."""
     for base, changes in zip(bases, trees, strict=False):
         removal = gitops.mass_removal(changes, options.max_removal_percent)
         where = Location(base.repository, base.path)
-        yield Problem(removal, where, code="mass-removal") if removal else None
+        is_known = removal and not findings.problems
+        yield Problem(removal, where, code="mass-removal") if is_known else None
 
 
 def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:

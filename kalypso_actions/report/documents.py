@@ -67,12 +67,10 @@ class ProblemEntry(Document):
     @classmethod
     def all_of(cls, problems: Iterable[Problem]) -> tuple[Self, ...]:
         """Convert problems, in order."""
+        names = cls.model_fields.keys() & {"message", "advice", "code", "reason"}
         return tuple(
-            cls(
-                message=problem.message,
-                where=Where.of(problem.where),
-                advice=problem.advice,
-                code=problem.code,
+            cls.model_validate(
+                {"where": Where.of(problem.where), **{n: getattr(problem, n) for n in names}}
             )
             for problem in problems
         )
@@ -87,15 +85,6 @@ class AcknowledgedEntry(ProblemEntry):
     """A warning that people acknowledge at its object, with their reason."""
 
     reason: str
-
-    @classmethod
-    def all_of(cls, problems: Iterable[Problem]) -> tuple[Self, ...]:
-        """Convert acknowledged warnings, in order."""
-        return tuple(
-            cls(**dict(entry), reason=problem.reason)
-            for problem in problems
-            for entry in ProblemEntry.all_of([problem])
-        )
 
 
 class SourceEntry(Document):
