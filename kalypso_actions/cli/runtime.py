@@ -8,8 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TextIO
 
-from kalypso_actions.cli.own_process import hide_process
-from kalypso_actions.clients.process import Programs, is_inherited
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.inputs.reading import SECRET_VARIABLES
 from kalypso_actions.model.progress import Progress
@@ -17,13 +16,11 @@ from kalypso_actions.runner import Runner
 
 
 def make_runtime(progress: Progress, stream: TextIO, log: Callable[[str], None]) -> Runtime:
-    """Take the environment's variables, and hide secrets from the programs of a job.
+    """Take the environment's variables, and remove secrets from the process.
 
     Workflow commands go to `stream`, and messages for people to `log`.
     """
     environment = dict(os.environ)
-    if environment.get("GITHUB_ACTIONS") == "true":
-        hide_process(is_inherited)
     for name in SECRET_VARIABLES:  # Azure's library hands the whole environment to programs
         os.environ.pop(name, None)
     return Runtime(

@@ -24,6 +24,13 @@ ACCESS_BREAKS: Final = (
         (f"{REDIRECTS}::test_the_target_is_not_asked_unless_it_is_allowed",),
     ),
     Break(
+        "GraphQL follows a renamed repository",
+        f"{CLIENTS}/github/registered_heads.py",
+        ", followRenames: false",
+        "",
+        (f"{REDIRECTS}::test_the_heads_of_a_renamed_repository_are_left_to_git",),
+    ),
+    Break(
         "a glob's star crosses segments",
         "kalypso_actions/snapshot/allowed_repositories.py",
         '"*": ".*" if crossing else "[^/]*"}',
