@@ -58,13 +58,15 @@ class Template:
         self.text = source.text
         self._main = main
 
-    def execute(self, data: object, limits: Limits = DEFAULT_LIMITS) -> str:
-        """Render the template with `data` as dot.
+    def execute(
+        self, data: object, limits: Limits = DEFAULT_LIMITS, *, budget: Budget | None = None
+    ) -> str:
+        """Render the template with `data` as dot; `budget` may be that of earlier executions.
 
         Raises `TemplateError` if Go rejects the template or the execution exceeds `limits`.
         """
         output: list[str] = []
-        budget = Budget(limits)
+        budget = budget or Budget(limits)
         try:
             budget.spend(len(self.text), "the template")
             dot = NO_VALUE if data is None else data

@@ -1,11 +1,14 @@
 """Limits: no template may hang the run or exhaust its memory.
 
-A `Budget` counts what one execution uses of its `Limits`. Functions ask the budget before they
-build a large value, so that the memory is never allocated.
+A `Budget` counts what the executions of one assignment use of its `Limits`. Each call is counted
+before it runs, and functions ask the budget before they build a large value, so that neither the
+time is spent nor the memory allocated. Steps and bytes are counted, never seconds: every machine
+accepts the same templates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kalypso_actions.gotemplate.values import FunctionError
@@ -19,16 +22,17 @@ class Limits:
     - `output_bytes`: the rendered text, and each value that a function builds;
     - `iterations`: the iterations of all loops plus the calls of all templates;
     - `recursion`: the depth of calls between templates, including the controls around each call;
-    - `work`: the characters that functions read and write, plus those of a loop's body for each
-      iteration.
+    - `work`: the characters that functions read and write (an element of a list counts as
+      `ELEMENT`, and slow functions count each character several times), those of a loop's body for
+      each iteration, and the texts that are parsed while rendering.
     """
 
-    template_bytes: int = 1 << 20
+    template_bytes: int = 256 << 10
     parse_depth: int = 60
-    output_bytes: int = 16 << 20
+    output_bytes: int = 2 << 20
     iterations: int = 1_000_000
     recursion: int = 300
-    work: int = 64 << 20
+    work: int = 16 << 20
 
 
 DEFAULT_LIMITS = Limits()
@@ -39,10 +43,10 @@ class LimitError(FunctionError):
 
 
 class Budget:
-    """Counts what one execution has used of its limits.
+    """Counts what the executions of one assignment have used of its limits.
 
-    Calls of functions are not measured (`counts_calls` is false) until the execution has done
-    enough other work.
+    Calls of functions on small values are not measured (`counts_calls` is false) until enough other
+    work is done.
     """
 
     __slots__ = ("counts_calls", "iterations", "limits", "output", "output_limit", "work")
@@ -82,7 +86,7 @@ class Budget:
             if self.work > self.limits.work:
                 raise LimitError(
                     f"{what} goes beyond the limit of {self.limits.work} characters that loops and "
-                    "functions may process in one execution"
+                    "functions may process for one assignment"
                 )
 
     def count_iteration(self, size: int, what: str) -> None:
@@ -94,40 +98,55 @@ class Budget:
         if self.iterations > self.limits.iterations:
             raise LimitError(
                 f"{what} goes beyond the limit of {self.limits.iterations} iterations of loops and "
-                "calls of templates in one execution"
+                "calls of templates for one assignment"
             )
 
-    def charge(self, what: str, *values: object) -> None:
-        """Count the arguments and the result of a function."""
-        self.spend(_CALL + sum(map(_size, values)), what)
+    def reserve_elements(self, count: int, what: str) -> None:
+        """Reserve `count` elements of a list or map before building it."""
+        self.reserve(count * ELEMENT, what)
+
+    def count_call(self, function: str, cost: int, arguments: Iterable[object]) -> None:
+        """Count a call before it runs; `cost` is the work for each character of its arguments."""
+        left = self.limits.work - self.work
+        size = 0
+        for argument in arguments:
+            size += work_of(argument, left)
+        self.spend(_CALL + cost * size, function)
+
+    def count_result(self, function: str, result: object) -> None:
+        """Count what a call has built, without the elements' own parts."""
+        if isinstance(result, str):
+            self.spend(len(result), function)
+        elif isinstance(result, list | dict):
+            self.spend(len(result) * ELEMENT, function)
 
 
 _FREE_WORK = 1 << 16
-"""Below this amount of work, arguments and results are not measured."""
+"""Below this amount of work, calls on small values are not measured."""
 
 _CALL = 128
 """The work of a call, in characters."""
-_ELEMENT = 16
+
+ELEMENT = 32
 """The work of an element of a list or map, in characters."""
 
 
-def _size(value: object) -> int:
-    """Estimate the work of processing a value: its characters, and more for each element."""
+def work_of(value: object, limit: int) -> int:
+    """Estimate the work of processing a value: its characters, and more for each element.
+
+    Measuring stops beyond `limit`, because a value that contains itself has no end.
+    """
     if isinstance(value, str):
         return len(value)
     if not isinstance(value, list | dict):
         return 1
     size, rest = 0, [value]
-    while rest and size < _LARGE:
+    while rest and size <= limit:
         container = rest.pop()
-        size += _ELEMENT * len(container)
+        size += ELEMENT * len(container)
         for element in container.values() if isinstance(container, dict) else container:
             if isinstance(element, list | dict):
                 rest.append(element)
             elif isinstance(element, str):
                 size += len(element)
     return size
-
-
-_LARGE = 1 << 24
-"""Measuring stops at this size, because a value that contains itself has no end."""

@@ -106,9 +106,12 @@ def _on_values(
     return Function(name, call, parameters, variadic, result)
 
 
-def _on_any(name: str, call: Callable[..., object], *fixed: Type) -> Function:
+def _on_any(name: str, call: Callable[..., object], *fixed: Type, cost: int = 1) -> Function:
     """Declare a function that makes a text of any number of values."""
-    return Function(name, call, (*fixed, ANY), variadic=True, result=STRING, takes_budget=True)
+    parameters = (*fixed, ANY)
+    return Function(
+        name, call, parameters, variadic=True, result=STRING, takes_budget=True, cost=cost
+    )
 
 
 BUILTINS: Mapping[str, Function] = {
@@ -130,9 +133,9 @@ BUILTINS: Mapping[str, Function] = {
         _on_any("print", _print),
         _on_any("println", _println),
         _on_any("printf", _printf, STRING),
-        _on_any("html", _escaper("html", escape_html)),
-        _on_any("js", _escaper("js", escape_js)),
-        _on_any("urlquery", _escaper("urlquery", escape_query)),
+        _on_any("html", _escaper("html", escape_html), cost=4),
+        _on_any("js", _escaper("js", escape_js), cost=16),
+        _on_any("urlquery", _escaper("urlquery", escape_query), cost=4),
     )
 }
 """Go's functions by name."""

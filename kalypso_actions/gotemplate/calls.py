@@ -12,7 +12,15 @@ from kalypso_actions.gotemplate.conversion import Argument, Bound, Check, bind, 
 from kalypso_actions.gotemplate.execution import Definition, Evaluate, State
 from kalypso_actions.gotemplate.function_values import call_value
 from kalypso_actions.gotemplate.nodes import Command, Node
-from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError, Type, type_of
+from kalypso_actions.gotemplate.values import (
+    NO_VALUE,
+    Function,
+    FunctionError,
+    GoMap,
+    GoSlice,
+    Type,
+    type_of,
+)
 
 
 class _NoFinal:
@@ -20,6 +28,10 @@ class _NoFinal:
 
 
 NO_FINAL: Final = _NoFinal()
+
+_SIZED: Final = frozenset({str, list, dict, GoSlice, GoMap})
+_SMALL: Final = 256
+"""Longer values are counted from the first call on."""
 
 
 class Call:
@@ -134,14 +146,17 @@ class Call:
         """Compile a call whose only argument comes from a pipe, such as `| quote`."""
         call, name, takes_budget = function.call, function.name, function.takes_budget
         accepts, convert = final
+        cost = function.cost
 
         def piped(state: State, _: object, value: object = NO_FINAL) -> object:
             argument = value if type(value) in accepts else convert(state, value)
             budget = state.budget
             try:
+                if budget.counts_calls or (type(argument) in _SIZED and len(argument) > _SMALL):  # type: ignore[arg-type]
+                    budget.count_call(name, cost, (argument,))
                 result = call(budget, argument) if takes_budget else call(argument)
-                if budget.counts_calls:
-                    budget.charge(name, argument, result)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):  # type: ignore[arg-type]
+                    budget.count_result(name, result)
             except FunctionError as error:
                 raise self._failed(error) from None
             return result
@@ -151,12 +166,14 @@ class Call:
     def _ordinary(self, final: Check | None, function: Function) -> Evaluate:
         """Compile a call that evaluates its arguments in order."""
         call, name, takes_budget = function.call, function.name, function.takes_budget
+        cost = function.cost
         bounds = [(bound.evaluate, *bound.check) for bound in self.bounds]
         if final is not None and not bounds:
             return self._piped(final, function)
 
         def ordinary(state: State, dot: object, value: object = NO_FINAL) -> object:
-            values: list[object] = [state.budget] if takes_budget else []
+            budget = state.budget
+            values: list[object] = []
             for evaluate, accepts, convert in bounds:
                 argument = evaluate(state, dot)
                 if type(argument) not in accepts:
@@ -167,9 +184,11 @@ class Call:
                     value if type(value) in final.accepts else final.convert(state, value)
                 )
             try:
-                result = call(*values)
-                if state.budget.counts_calls:
-                    state.budget.charge(name, *values[takes_budget:], result)
+                if budget.counts_calls:
+                    budget.count_call(name, cost, values)
+                result = call(budget, *values) if takes_budget else call(*values)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):  # type: ignore[arg-type]
+                    budget.count_result(name, result)
             except FunctionError as error:
                 raise self._failed(error) from None
             return result

@@ -215,6 +215,7 @@ class Function:
     does; a `variadic` function takes any number of its last parameter's type. `call` receives the
     arguments and raises `FunctionError`. With `takes_budget`, a `Budget` precedes the arguments; a
     function whose result can be much larger than its arguments asks it before building the result.
+    `cost` is the work for each character of the arguments, measured by tests/hostile.
     `unusable` is the reason why templates cannot call the function with any arguments.
     """
 
@@ -225,6 +226,7 @@ class Function:
     result: Type = ANY
     takes_budget: bool = False
     unusable: str = ""
+    cost: int = 1
 
     @property
     def type(self) -> Type:

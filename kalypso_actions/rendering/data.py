@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
+from kalypso_actions.gotemplate.budget import work_of
 from kalypso_actions.gotemplate.values import (
     ANY_MAP,
     STRING,
@@ -47,7 +49,8 @@ class TemplateData:
     """The data of one assignment.
 
     `go` is built once and shared by all manifests and Templates of the assignment: functions such
-    as sprig's `set` change it for the manifests that are rendered later.
+    as sprig's `set` change it for the manifests that are rendered later. So is `budget`, which
+    bounds what the assignment takes, whatever other assignments take.
     """
 
     target: str
@@ -59,7 +62,14 @@ class TemplateData:
     manifests: Mapping[str, str]
     cluster_type: str
     config: Mapping[str, object]
+    budget: Budget = field(default_factory=lambda: Budget(DEFAULT_LIMITS), repr=False)
     _go: GoStruct | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Count the data, which each Template may read: large data is counted in each call."""
+        values = (self.labels, self.manifests, self.config)
+        limit = self.budget.limits.work
+        self.budget.work += sum(work_of(value, limit) for value in values)
 
     @property
     def go(self) -> GoStruct:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from kalypso_actions import gotemplate, goyaml
+from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.manifests import ManifestError
 
 PASSES = 8
 """Upstream renders its output again for as long as it contains `{{`; this is our limit."""
+
+PARSING = 32
+"""The work of parsing a character, which takes about 10 microseconds and 300 bytes."""
+
+CACHED_BYTES = 256 << 10
+"""Templates have a few kilobytes; a parsed one takes up to 300 times the space of its text."""
 
 TEMPLATE_NAME = "template"
 """The template's name in upstream's error messages."""
@@ -30,7 +36,7 @@ class TextManifest:
         for _ in range(PASSES - 1):
             if "{{" not in output:
                 return output
-            output = _execute(_compile(output), data, output)
+            output = _execute(_compile_output(output, data), data, output)
         start = output.find("{{")
         if start >= 0:
             raise ManifestError(
@@ -82,9 +88,28 @@ def _render_object(value: object, data: TemplateData) -> object:
             return value
 
 
-@lru_cache(maxsize=1024)
+_templates: SizedCache[gotemplate.Template] = SizedCache(CACHED_BYTES)
+
+
 def _compile(text: str) -> gotemplate.Template:
-    """Parse a text once: Templates are few, and so are values that are templates."""
+    """Parse the text of a Template once for all environments."""
+    template = _templates.get(text)
+    if template is None:
+        template = _parse(text)
+        _templates.put(text, template, len(text))
+    return template
+
+
+def _compile_output(text: str, data: TemplateData) -> gotemplate.Template:
+    """Parse the output of a pass at the assignment's own cost; it is rarely that of another."""
+    try:
+        data.budget.spend(PARSING * len(text), "parsing the output of a pass")
+    except gotemplate.LimitError as error:
+        raise ManifestError(f"template: {TEMPLATE_NAME}: {error}", text=text) from error
+    return _parse(text)
+
+
+def _parse(text: str) -> gotemplate.Template:
     try:
         return gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED)
     except gotemplate.TemplateError as error:
@@ -93,7 +118,7 @@ def _compile(text: str) -> gotemplate.Template:
 
 def _execute(template: gotemplate.Template, data: TemplateData, text: str) -> str:
     try:
-        return template.execute(data.go)
+        return template.execute(data.go, budget=data.budget)
     except gotemplate.TemplateError as error:
         raise _located(error, text) from error
     except gotemplate.FunctionError as error:  # Python cannot represent the data

@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from kalypso_actions import gotemplate
-from kalypso_actions.gotemplate import Budget, LimitError, Limits, TemplateError
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget, LimitError, Limits, TemplateError
 from tests.gotemplate.data import failure, render
 
-MEGABYTE = 1 << 20
+MOST = DEFAULT_LIMITS.template_bytes
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ MEGABYTE = 1 << 20
             "{{range 6}}{{end}}",
             Limits(iterations=5),
             '1:8: executing "t" at <6>: the loop goes beyond the limit of 5 iterations of loops and calls '
-            "of templates in one execution",
+            "of templates for one assignment",
         ),
         (
             '{{define "a"}}{{end}}{{range 3}}{{template "a"}}{{end}}',
             Limits(iterations=5),
             '1:43: executing "t" at <{{template "a"}}>: the call goes beyond the limit of 5 iterations of '
-            "loops and calls of templates in one execution",
+            "loops and calls of templates for one assignment",
         ),
         (
             '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}',
@@ -122,18 +122,18 @@ def test_growth_ends(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{{" + "(" * MEGABYTE, "max expression depth exceeded (60)"),
-        ("{{if 1}}" * (MEGABYTE // 8), "max nesting depth exceeded (60)"),
-        ("{{" * (MEGABYTE // 2), 'unexpected "{" in command'),
-        ('{{"' + "\\" * (MEGABYTE - 4), "unterminated quoted string"),
-        ("{{" + " " * (MEGABYTE - 4), "unclosed action"),
-        ("{{" + "-" * (MEGABYTE - 4), 'bad number syntax: "--"'),
+        ("{{" + "(" * MOST, "max expression depth exceeded (60)"),
+        ("{{if 1}}" * (MOST // 8), "max nesting depth exceeded (60)"),
+        ("{{" * (MOST // 2), 'unexpected "{" in command'),
+        ('{{"' + "\\" * (MOST - 4), "unterminated quoted string"),
+        ("{{" + " " * (MOST - 4), "unclosed action"),
+        ("{{" + "-" * (MOST - 4), 'bad number syntax: "--"'),
     ],
     ids=["parentheses", "controls", "delimiters", "quote", "spaces", "signs"],
 )
 def test_a_hostile_text_ends_in_a_located_error(text: str, message: str) -> None:
     with pytest.raises(TemplateError) as caught:
-        gotemplate.parse(text[:MEGABYTE], name="t")
+        gotemplate.parse(text[:MOST], name="t")
     assert str(caught.value) == f"template: t:1: {message}"
 
 
@@ -181,7 +181,7 @@ def test_a_budget_counts_what_is_reserved() -> None:
 
 def test_large_arguments_count_once_much_is_done() -> None:
     budget = Budget(Limits(work=1 << 20))
-    budget.charge("nothing", "x" * (1 << 16))
+    budget.count_call("nothing", 1, ["x" * (1 << 16)])
     assert budget.counts_calls
     with pytest.raises(LimitError, match="list goes beyond"):
-        budget.charge("list", [["x" * 100_000] * 10], {})
+        budget.count_call("list", 1, [["x" * 100_000] * 10])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, Limits
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget, Limits
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
@@ -14,7 +14,9 @@ SMALL = replace(DEFAULT_LIMITS, output_bytes=100_000, iterations=10_000, work=4_
 """Limits that tests reach quickly."""
 
 
-def template_data(config: Mapping[str, object] | None = None) -> TemplateData:
+def template_data(
+    config: Mapping[str, object] | None = None, limits: Limits = DEFAULT_LIMITS
+) -> TemplateData:
     return TemplateData(
         target="hello-world",
         namespace="dev-large-hello-world",
@@ -25,13 +27,14 @@ def template_data(config: Mapping[str, object] | None = None) -> TemplateData:
         manifests={"repo": "https://git.test/hello", "branch": "main", "path": "./dev"},
         cluster_type="large",
         config={"replicas": "3"} if config is None else config,
+        budget=Budget(limits),
     )
 
 
 def rendered(
     text: str, config: Mapping[str, object] | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> str:
-    return JinjaManifest(text, limits).render(template_data(config))
+    return JinjaManifest(text, limits).render(template_data(config, limits))
 
 
 def attempt(

@@ -235,7 +235,7 @@ def test_a_loop_that_compares_such_a_value() -> None:
             id="loops",
         ),
         pytest.param("{{ a }}" * 30_000, "more than 30000 elements", id="elements"),
-        pytest.param("x" * (1 << 20) + "x", "more than 1048576 bytes", id="bytes"),
+        pytest.param("x" * (1 << 18) + "x", "more than 262144 bytes", id="bytes"),
     ],
 )
 def test_a_template_that_is_too_large(template: str, message: str) -> None:

@@ -16,7 +16,7 @@ def _separates_words(rune: str) -> bool:
     return not (is_letter(rune) or is_digit(rune)) and rune in SPACES
 
 
-@function("title", STRING, returns=STRING)
+@function("title", STRING, returns=STRING, cost=2)
 def title(text: str) -> str:
     """Go's `strings.Title`: change the first letter of each word to title case."""
     changed = []
@@ -42,7 +42,7 @@ def untitle(text: str) -> str:
     return "".join(changed)
 
 
-@function("swapcase", STRING, returns=STRING)
+@function("swapcase", STRING, returns=STRING, cost=2)
 def swapcase(text: str) -> str:
     """Change upper and title case to lower, lower to upper, or to title case at a word's start."""
     changed = []
@@ -60,7 +60,7 @@ def swapcase(text: str) -> str:
     return "".join(changed)
 
 
-@function("initials", STRING, returns=STRING)
+@function("initials", STRING, returns=STRING, cost=8)
 def initials(text: str) -> str:
     """Return the first byte of each word (after white space) as a rune."""
     first_runes = []

@@ -43,7 +43,7 @@ _CHARACTERS = {
     "x": "AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz0123456789!@#$%^&*()",
 }
 
-_SCRYPT_WORK = 4 << 20
+_SCRYPT_WORK = 1 << 20
 """The work of one derivation: it takes about as long as reading so many characters."""
 
 
@@ -82,7 +82,7 @@ def derive_password(
         n=32768,
         r=8,
         p=2,
-        maxmem=64 << 20,
+        maxmem=61 << 20,
         dklen=64,
     )
     message = _SEED + _prefixed(site) + counter.to_bytes(4, "big")

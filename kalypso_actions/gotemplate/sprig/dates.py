@@ -6,6 +6,7 @@ depend on the time of rendering.
 
 from __future__ import annotations
 
+from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.sprig.date_parsing import parse_instant
 from kalypso_actions.gotemplate.sprig.durations import parse_duration
 from kalypso_actions.gotemplate.sprig.instants import (
@@ -47,13 +48,13 @@ def _formatted(layout: str, value: object, zone: str) -> str:
     return format_instant(_instant(value).at(load_location(zone) or UTC_LOCATION), layout)
 
 
-@function("date", STRING, ANY, returns=STRING)
+@function("date", STRING, ANY, returns=STRING, cost=16)
 def date(layout: str, value: object) -> str:
     """Format a date in the operator's time zone, which is UTC."""
     return _formatted(layout, value, "Local")
 
 
-@function("dateInZone", "date_in_zone", STRING, ANY, STRING, returns=STRING)
+@function("dateInZone", "date_in_zone", STRING, ANY, STRING, returns=STRING, cost=16)
 def date_in_zone(layout: str, value: object, zone: str) -> str:
     """Format a date in a named time zone, in UTC if there is none of that name."""
     return _formatted(layout, value, zone)
@@ -80,9 +81,11 @@ def date_modify(duration: str, value: TimeValue) -> TimeValue:
         return value
 
 
-@function("toDate", STRING, STRING, returns=TIME)
-def to_date(layout: str, text: str) -> TimeValue:
+@function("toDate", STRING, STRING, returns=TIME, takes_budget=True)
+def to_date(budget: Budget, layout: str, text: str) -> TimeValue:
     """Parse a date; return the first day of the year 1 for an invalid text."""
+    # The parser copies the rest of the text for each element of the layout.
+    budget.spend(512 + len(layout) * (16 + len(text) // 256), "toDate")
     try:
         return TimeValue(parse_instant(layout, text))
     except ValueError:

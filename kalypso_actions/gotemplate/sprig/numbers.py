@@ -139,7 +139,7 @@ def until_step(budget: Budget, start: int, stop: int, step: int) -> GoSlice:
     if step == 0 or (stop < start) != (step < 0):
         return GoSlice(INT_SLICE)
     numbers = range(start, stop, step)
-    budget.reserve(_length(numbers), "untilStep")
+    budget.reserve_elements(_length(numbers), "untilStep")
     return GoSlice(INT_SLICE, numbers)
 
 

@@ -45,14 +45,14 @@ _GROUPS = re.compile(
 _NAME = re.compile("[A-Za-z0-9_]+")
 """The names of groups that Go accepts; RE2 accepts letters of any script."""
 
-_SCAN = 32
-"""RE2 scans so many bytes in the time that other functions take for one character."""
+_STEPS = 8
+"""RE2 takes at most a step for each byte and instruction: so many are the work of a character."""
 
 _INSTRUCTION = 16
 """The work of compiling one instruction, in characters."""
 
-_KEPT_SIZE, _KEPT_COUNT = 2_000, 256
-"""The cache holds so many expressions of at most so many instructions."""
+_KEPT_SIZE, _KEPT_COUNT = 2_000, 16
+"""The cache holds so many expressions of at most so many instructions; each may take 8 MB."""
 
 _REFERENCE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})?")
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
@@ -89,7 +89,8 @@ class Expression:
         """Return the spans of the first match from `start` on and of its groups."""
         data = subject.data
         while True:
-            budget.spend((len(data) - start) // _SCAN + 1, "the regular expression")
+            steps = self.size * (len(data) - start)
+            budget.spend(1 + steps // _STEPS, "the regular expression")
             match = self._regexp.search(data, start)
             if match is None:
                 return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from kalypso_actions.gotemplate.values import ANY, Function, Type
 
@@ -19,22 +19,30 @@ def function(
     variadic: bool = False,
     returns: Type = ANY,
     takes_budget: bool = False,
+    cost: int = 1,
 ) -> Callable[[_Call], _Call]:
     """Declare the decorated function under one or more names, with the types of its parameters.
 
     `@function("append", "push", ANY, ANY, returns=ANY_SLICE)` reads as Go's
     `func(interface {}, interface {}) []interface {}` under two names. `variadic` repeats the last
-    parameter, `takes_budget` puts the execution's `Budget` before the arguments.
+    parameter, `takes_budget` puts the execution's `Budget` before the arguments; `cost` is the work
+    for each character of the arguments.
     """
     names = [name for name in names_and_parameters if isinstance(name, str)]
     parameters = tuple(type_ for type_ in names_and_parameters if isinstance(type_, Type))
 
     def declare(call: _Call) -> _Call:
         for name in names:
-            DECLARED[name] = Function(name, call, parameters, variadic, returns, takes_budget)
+            DECLARED[name] = Function(
+                name, call, parameters, variadic, returns, takes_budget, cost=cost
+            )
         return call
 
     return declare
+
+
+_METHOD_COST: Final = 16
+"""The work of a method for each character of its arguments: `Format` has long layouts."""
 
 
 class Methods:
@@ -47,7 +55,9 @@ class Methods:
         """Declare the decorated function as a method."""
 
         def declare(call: _Call) -> _Call:
-            self._declared.append(Function(name, call, parameters, result=returns))
+            self._declared.append(
+                Function(name, call, parameters, result=returns, cost=_METHOD_COST)
+            )
             return call
 
         return declare
@@ -65,6 +75,7 @@ class Methods:
                 method.parameters,
                 result=method.result,
                 unusable=method.unusable,
+                cost=method.cost,
             )
             for method in self._declared
         }

@@ -141,7 +141,7 @@ def repeat(budget: Budget, count: int, text: str) -> str:
     """Repeat `text` `count` times."""
     if count < 0:
         raise FunctionError("strings: negative Repeat count")
-    budget.fit(byte_length(text) * count, "repeat")
+    budget.reserve(byte_length(text) * count, "repeat")
     # An empty str cannot be multiplied by numbers of 64 bits.
     return text * count if text else ""
 
@@ -151,11 +151,13 @@ def replace(budget: Budget, old: str, new: str, text: str) -> str:
     """Go's `strings.ReplaceAll`: an empty `old` matches between all runes."""
     if _bytewise(text, old):
         data, old_data, new_data = map(to_bytes, (text, old, new))
-        budget.fit(len(data) + data.count(old_data) * (len(new_data) - len(old_data)), "replace")
+        budget.reserve(
+            len(data) + data.count(old_data) * (len(new_data) - len(old_data)), "replace"
+        )
         return from_bytes(data.replace(old_data, new_data))
     text = normal(text)
     growth = byte_length(new) - len(old)
-    budget.fit(byte_length(text) + text.count(old) * growth, "replace")
+    budget.reserve(byte_length(text) + text.count(old) * growth, "replace")
     return text.replace(old, new)
 
 
@@ -169,7 +171,7 @@ def _indented(budget: Budget, before: str, spaces: int, text: str) -> str:
     if spaces < 0:
         raise FunctionError("strings: negative Repeat count")
     growth = spaces * (text.count("\n") + 1)
-    budget.fit(len(before) + byte_length(text) + growth, "indent")
+    budget.reserve(len(before) + byte_length(text) + growth, "indent")
     pad = " " * spaces
     return before + pad + text.replace("\n", "\n" + pad)
 
@@ -235,14 +237,16 @@ def to_strings_(budget: Budget, value: object) -> GoSlice:
 def join(budget: Budget, separator: str, value: object) -> str:
     """Join the elements as strings with `separator`."""
     texts = to_strings(budget, value)
-    budget.fit(sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0), "join")
+    budget.reserve(sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0), "join")
     return separator.join(texts)
 
 
-def split_text(separator: str, count: int, text: str) -> list[str]:
+def split_text(budget: Budget, separator: str, count: int, text: str) -> list[str]:
     """Go's `strings.SplitN`: at most `count` parts, all if it is negative, none if it is 0."""
     if count == 0:
         return []
+    parts_of_all = text.count(separator) + 1
+    budget.reserve_elements(parts_of_all if count < 0 else min(count, parts_of_all), "splitting")
     if not separator:
         text = normal(text)
         if count < 0 or count >= len(text):
@@ -254,23 +258,24 @@ def split_text(separator: str, count: int, text: str) -> list[str]:
     return text.split(separator, max(count - 1, -1))
 
 
-def _numbered(parts: list[str]) -> GoMap:
+def _numbered(budget: Budget, parts: list[str]) -> GoMap:
+    budget.reserve_elements(2 * len(parts), "splitting")  # the keys need space, too
     return GoMap(STRING_MAP, {f"_{index}": part for index, part in enumerate(parts)})
 
 
-@function("split", STRING, STRING, returns=STRING_MAP)
-def split(separator: str, text: str) -> GoMap:
+@function("split", STRING, STRING, returns=STRING_MAP, takes_budget=True)
+def split(budget: Budget, separator: str, text: str) -> GoMap:
     """Split `text` into a map with the keys `_0`, `_1` and so on."""
-    return _numbered(split_text(separator, -1, text))
+    return _numbered(budget, split_text(budget, separator, -1, text))
 
 
-@function("splitn", STRING, INT, STRING, returns=STRING_MAP)
-def splitn(separator: str, count: int, text: str) -> GoMap:
+@function("splitn", STRING, INT, STRING, returns=STRING_MAP, takes_budget=True)
+def splitn(budget: Budget, separator: str, count: int, text: str) -> GoMap:
     """Split `text` like `split`, into at most `count` parts."""
-    return _numbered(split_text(separator, count, text))
+    return _numbered(budget, split_text(budget, separator, count, text))
 
 
-@function("splitList", STRING, STRING, returns=STRING_SLICE)
-def split_list(separator: str, text: str) -> GoSlice:
+@function("splitList", STRING, STRING, returns=STRING_SLICE, takes_budget=True)
+def split_list(budget: Budget, separator: str, text: str) -> GoSlice:
     """Split `text` into a list."""
-    return GoSlice(STRING_SLICE, split_text(separator, -1, text))
+    return GoSlice(STRING_SLICE, split_text(budget, separator, -1, text))

@@ -9,13 +9,13 @@ from kalypso_actions.gotemplate.text import byte_length, from_bytes, to_bytes
 from kalypso_actions.gotemplate.values import INT, STRING
 
 
-@function("wrap", INT, STRING, returns=STRING, takes_budget=True)
+@function("wrap", INT, STRING, returns=STRING, takes_budget=True, cost=16)
 def wrap(budget: Budget, width: int, text: str) -> str:
     """Wrap `text` into lines of at most `width` bytes, without breaking longer words."""
     return _wrapped(budget, text, width, "\n", break_words=False)
 
 
-@function("wrapWith", INT, STRING, STRING, returns=STRING, takes_budget=True)
+@function("wrapWith", INT, STRING, STRING, returns=STRING, takes_budget=True, cost=16)
 def wrap_with(budget: Budget, width: int, separator: str, text: str) -> str:
     """Wrap `text` with another separator, breaking longer words."""
     return _wrapped(budget, text, width, separator or "\n", break_words=True)

@@ -54,12 +54,11 @@ class JinjaManifest:
         """Compile. Raises ManifestError."""
         self._text = text
         self._lines = _LINE_END.split(text)
-        self._limits = limits
         self._template = _compile(text, limits)
 
     def render(self, data: TemplateData) -> str:
         """Render once, even if the output contains `{{`. Raises ManifestError."""
-        meter = Meter(self._limits)
+        meter = Meter(data.budget)
         try:
             context = self._template.new_context(variables(data))
         except FunctionError as error:

@@ -14,7 +14,7 @@ from typing import Final
 
 from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
 
-from kalypso_actions.gotemplate import Budget, LimitError, Limits
+from kalypso_actions.gotemplate import Budget, LimitError
 
 MAX_DEPTH: Final = 100
 """Levels of lists and mappings in one value."""
@@ -46,27 +46,30 @@ _KINDS: Final[dict[str, type | tuple[type, ...]]] = {
 }
 
 
-class Meter(Budget):
-    """The budget of one rendering, and how values count."""
+class Meter:
+    """Counts what one rendering takes of its assignment's budget."""
 
-    def __init__(self, limits: Limits) -> None:
-        super().__init__(limits)
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.limits = budget.limits
+        self.spend, self.reserve, self.fit = budget.spend, budget.reserve, budget.fit
         self._calls = 0
 
     def write(self, text: str) -> None:
         """Count a piece of the output. Raises LimitError, and UnicodeEncodeError."""
-        self.output += len(text.encode("utf-8", "surrogateescape"))
-        if self.output > self.output_limit:
-            raise LimitError(f"the output goes beyond the limit of {self.output_limit} bytes")
+        budget = self.budget
+        budget.output += len(text.encode("utf-8", "surrogateescape"))
+        if budget.output > budget.output_limit:
+            raise LimitError(f"the output goes beyond the limit of {budget.output_limit} bytes")
 
     def iterate(self, count: int = 1) -> None:
         """Count iterations of loops, including those inside filters. Raises LimitError."""
-        self.iterations += max(0, count)
+        self.budget.iterations += max(0, count)
         self.fit_iterations(0)
 
     def fit_iterations(self, count: int) -> None:
         """Raise LimitError if `count` more iterations are beyond the limit."""
-        if self.iterations + count > self.limits.iterations:
+        if self.budget.iterations + count > self.limits.iterations:
             raise LimitError(
                 f"loops and macros go beyond the limit of {self.limits.iterations} iterations"
             )

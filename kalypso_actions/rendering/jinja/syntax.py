@@ -6,6 +6,7 @@ of filters whose names no template can write (`%…`); `sandbox` defines them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -87,6 +88,8 @@ def _check_node(node: nodes.Node, filters: Vocabulary, tests: Vocabulary) -> Non
             filters.check(node.name, node.lineno)
         case nodes.Test():
             tests.check(node.name, node.lineno)
+        case nodes.Const(value=float() as number) if math.isinf(number):
+            raise TemplateSyntaxError("a number is too large", node.lineno)
         case nodes.Tuple() if any(isinstance(item, nodes.Slice) for item in node.items):
             raise TemplateSyntaxError("only one slice fits between brackets", node.lineno)
 

@@ -74,7 +74,9 @@ def _own_function(name: str) -> Callable[[object], object]:
     def call(value: object) -> object:
         meter = current_meter()
         meter.measure(value)
-        arguments = (meter, _go_value(value)) if function.takes_budget else (_go_value(value),)
+        arguments = (
+            (meter.budget, _go_value(value)) if function.takes_budget else (_go_value(value),)
+        )
         result = function.call(*arguments)
         meter.measure(result)
         return result
