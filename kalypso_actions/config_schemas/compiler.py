@@ -7,7 +7,6 @@ once, after the schemas that refer to it, so circles and long chains need no sta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from kalypso_actions.config_schemas import assertions
 from kalypso_actions.config_schemas.assertions import Members, wrong_type
@@ -24,6 +23,7 @@ from kalypso_actions.config_schemas.patterns import Pattern, PatternError
 from kalypso_actions.config_schemas.references import Documents, parse_reference, resolve
 from kalypso_actions.config_schemas.schema import Draft, Schema
 from kalypso_actions.gotemplate.urls import URL
+from kalypso_actions.model.sized_cache import SizedCache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,12 +34,22 @@ class CompiledSchema:
     error: str = ""
 
 
-@lru_cache(maxsize=1024)
+_schemas: SizedCache[CompiledSchema] = SizedCache(1 << 20)
+
+
 def compile_schema(text: str) -> CompiledSchema:
     """Compile a schema; for a broken one return upstream's error.
 
     Many assignments share few schemas, so keep the results.
     """
+    schema = _schemas.get(text)
+    if schema is None:
+        schema = _compile(text)
+        _schemas.put(text, schema, len(text))
+    return schema
+
+
+def _compile(text: str) -> CompiledSchema:
     if len(text) > MAX_SCHEMA_LENGTH:
         return CompiledSchema(
             None,

@@ -9,6 +9,7 @@ every keyword beside it, and no number has a `format`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from kalypso_actions.config_schemas.errors import (
     MAX_NESTING,
@@ -23,14 +24,32 @@ from kalypso_actions.config_schemas.scalars import number_violations, text_viola
 from kalypso_actions.config_schemas.schema import Schema
 
 
-def violations(schema: Schema, document: Json) -> list[str]:
+def violations(schema: Schema, document: Json, budget: EvaluationBudget) -> list[str]:
     """Return `field: text` for every violation, in no particular order.
 
     Raise `SchemaError` if the schema leads in a circle or takes too long.
     """
     result = Result()
-    _Evaluation().apply(schema, document, None, result)
+    _Evaluation(budget).apply(schema, document, None, result)
     return result.violations
+
+
+@dataclass(slots=True)
+class EvaluationBudget:
+    """The steps and characters that are left for all schemas of one configuration."""
+
+    steps: int = MAX_STEPS
+    characters: int = MAX_VIOLATIONS_LENGTH
+
+    def spend(self, steps: int) -> None:
+        """Count steps before they are taken. Raises SchemaError."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise SchemaError(
+                f"the schemas take more than {MAX_STEPS:,} steps to check this configuration: "
+                "simplify their combinations of schemas, their patterns, and $refs that lead in a "
+                "circle"
+            )
 
 
 def _type_name(value: Json) -> str:
@@ -61,23 +80,15 @@ def _target(schema: Schema, path: Path) -> Schema:
 class _Evaluation:
     """The evaluation of one document: counts steps, depth and characters against the limits."""
 
-    def __init__(self) -> None:
-        self._steps = MAX_STEPS
+    def __init__(self, budget: EvaluationBudget) -> None:
+        self._budget = budget
+        self._spend = budget.spend
         self._depth = 0
-        self._characters = MAX_VIOLATIONS_LENGTH
-
-    def _spend(self, steps: int) -> None:
-        self._steps -= steps
-        if self._steps < 0:
-            raise SchemaError(
-                f"the schema takes more than {MAX_STEPS:,} steps to check this configuration: "
-                "simplify its combinations of schemas, and $refs that lead in a circle"
-            )
 
     def _fail(self, result: Result, path: Path, text: str) -> None:
         violation = f"{field_name(path)}: {text}"
-        self._characters -= len(violation)
-        if self._characters < 0:
+        self._budget.characters -= len(violation)
+        if self._budget.characters < 0:
             raise SchemaError(
                 f"the violations take more than {MAX_VIOLATIONS_LENGTH:,} characters: "
                 "check whether the schema belongs to this configuration"
@@ -126,6 +137,8 @@ class _Evaluation:
             self._scalar(number_violations(schema, value), path, result)
         elif isinstance(value, str):
             self._spend(len(value) >> (2 if schema.format else 4))
+            if schema.pattern is not None:
+                self._spend(schema.pattern.steps(value))
             self._scalar(text_violations(schema, value), path, result)
         self._const_and_enum(schema, value, path, result)
         if isinstance(value, dict) and schema.properties:
@@ -148,9 +161,8 @@ class _Evaluation:
         result.score += 1
 
     def _canonical_text(self, value: Json) -> str:
-        text = canonical_text(value)
-        self._spend(1 + (len(text) >> 4))
-        return text
+        self._spend(_writing_steps(value))
+        return canonical_text(value)
 
     def _combinations(self, schema: Schema, value: Json, path: Path, result: Result) -> None:
         if schema.any_of:
@@ -294,7 +306,7 @@ class _Evaluation:
         """Return whether any pattern matches the name."""
         matched = False
         for pattern, item_schema in schema.pattern_properties:
-            self._spend(1 + (len(name) >> 4))
+            self._spend(pattern.steps(name))
             if pattern.matches(name):
                 matched = True
                 self.apply(item_schema, item, (path, name), result)
@@ -308,3 +320,14 @@ class _Evaluation:
             self.apply(schema.additional_properties, item, (path, name), result)
         elif schema.additional_properties is False:
             self._fail(result, path, f"Additional property {name} is not allowed")
+
+
+def _writing_steps(value: Json) -> int:
+    """Return how many steps it takes to write a value as JSON."""
+    if isinstance(value, str):
+        return 1 + (len(value) >> 3)
+    if isinstance(value, list):
+        return 1 + sum(map(_writing_steps, value))
+    if isinstance(value, dict):
+        return 1 + sum(1 + (len(key) >> 3) + _writing_steps(item) for key, item in value.items())
+    return 1

@@ -13,6 +13,11 @@ import re2
 from kalypso_actions.config_schemas.errors import SchemaError
 from kalypso_actions.gotemplate.text import to_bytes
 
+CACHED_LENGTH = 256
+
+_QUICK = 128
+"""RE2 executes so many instructions in the time of one step of an evaluation."""
+
 
 class PatternError(ValueError):
     """A text is no regular expression of RE2."""
@@ -43,14 +48,24 @@ class Pattern:
         size: int = self._compiled.programsize
         return size
 
+    def steps(self, text: str) -> int:
+        """Return how many steps of an evaluation a search counts, before it is made.
+
+        RE2 may need all instructions for each byte.
+        """
+        return 1 + self.size * (len(text) if text.isascii() else len(to_bytes(text))) // _QUICK
+
     def matches(self, text: str) -> bool:
         """Return whether any part of the text matches."""
         return self._compiled.search(to_bytes(text)) is not None
 
 
-@lru_cache(maxsize=128)
 def is_regex(text: str) -> bool:
     """Return whether a text is a regular expression of RE2, of any size."""
+    return _cached_is_regex(text) if len(text) <= CACHED_LENGTH else _is_regex(text)
+
+
+def _is_regex(text: str) -> bool:
     try:
         Pattern(text)
     except PatternError:
@@ -58,3 +73,6 @@ def is_regex(text: str) -> bool:
     except SchemaError:
         return True
     return True
+
+
+_cached_is_regex = lru_cache(maxsize=128)(_is_regex)

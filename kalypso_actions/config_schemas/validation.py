@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from kalypso_actions.config_schemas.coercion import coerce_numbers
 from kalypso_actions.config_schemas.compiler import compile_schema
 from kalypso_actions.config_schemas.errors import SchemaError, UnsupportedValueError
-from kalypso_actions.config_schemas.evaluation import violations
+from kalypso_actions.config_schemas.evaluation import EvaluationBudget, violations
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.serialization import to_document
 
@@ -26,7 +26,8 @@ def validate(config: Mapping[str, object], schemas: Sequence[str]) -> str:
     except UnsupportedValueError as error:
         messages = [str(error)] * len(schemas)
     else:
-        messages = [text for schema in schemas if (text := _message(document, schema))]
+        budget = EvaluationBudget()
+        messages = [text for schema in schemas if (text := _message(document, schema, budget))]
     return "Config data validation failed: \n " + "\n".join(messages) if messages else ""
 
 
@@ -35,12 +36,12 @@ def schema_error(text: str) -> str | None:
     return compile_schema(text).error or None
 
 
-def _message(document: dict[str, Json], text: str) -> str:
+def _message(document: dict[str, Json], text: str, budget: EvaluationBudget) -> str:
     schema = compile_schema(text)
     if schema.root is None:
         return _without_root(schema.error)
     try:
-        lines = [_without_root(f"- {line}\n") for line in violations(schema.root, document)]
+        lines = [_without_root(f"- {line}\n") for line in violations(schema.root, document, budget)]
     except SchemaError as error:
         return _without_root(str(error))
     return "".join(sorted(lines))

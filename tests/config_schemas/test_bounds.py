@@ -34,7 +34,7 @@ def doubling(levels: int) -> str:
         ('{"allOf": [{"$ref": "#"}]}', "a $ref leads back to itself"),
         ('{"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}', "a $ref leads back to itself"),
         ('{"not": {"if": {"$ref": "#"}}}', "a $ref leads back to itself"),
-        (doubling(40), "simplify its combinations of schemas"),
+        (doubling(40), "simplify their combinations of schemas"),
     ],
     ids=["itself", "allOf", "anyOf", "not-if", "doubling"],
 )
@@ -49,7 +49,7 @@ def test_endless_schemas(schema: str, advice: str) -> None:
         ("[" * 100_000, "move the inner ones into `definitions`"),
         ('{"not":' * 5_000, "move the inner ones into `definitions`"),
         (json.dumps({"title": "x" * 1_100_000}), "split it into several schemas"),
-        (json.dumps({"properties": {f"k{i}": {} for i in range(51_000)}}), "simplify it"),
+        ('{"allOf":[' + ",".join(["{}"] * 51_000) + "]}", "simplify it"),
         ('{"minimum": 1e999999999}', "write a smaller or rounder one"),
         ('{"enum": [' + "9" * 10_000 + "]}", "write a smaller or rounder one"),
         ('{"pattern": "\\\\pL{1,1000}"}', "lower the counts of its repetitions"),
@@ -72,12 +72,12 @@ def test_schemas_beyond_a_bound(schema: str, advice: str) -> None:
 @pytest.mark.parametrize(
     ("value", "schema", "advice"),
     [
-        (LETTERS, {"allOf": [{"pattern": "(a|b)*c"}] * 2_000}, "simplify its combinations"),
-        (LETTERS, {"allOf": [{"format": "email"}] * 2_000}, "simplify its combinations"),
+        (LETTERS, {"allOf": [{"pattern": "(a|b)*c"}] * 2_000}, "simplify their combinations"),
+        (LETTERS, {"allOf": [{"format": "email"}] * 2_000}, "simplify their combinations"),
         pytest.param(
             [[i] for i in range(20_000)],
             {"allOf": [{"uniqueItems": True}] * 200},
-            "simplify its combinations",
+            "simplify their combinations",
             marks=pytest.mark.slow,
         ),
         (
