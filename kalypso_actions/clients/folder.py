@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, FileEntry
+from kalypso_actions.model.documents import (
+    EXECUTABLE_MODE,
+    FILE_MODE,
+    SYMLINK_MODE,
+    FileEntry,
+    FilesTooLargeError,
+)
 from kalypso_actions.model.object_ids import blob_id
 
 
@@ -45,12 +51,16 @@ class FolderFiles:
             self._entries = {path: self._entry(path, mode) for path, mode in files}
         return self._entries
 
-    def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
+    def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
         """Return the contents of files; of a symbolic link, the text of its target.
 
-        Raises KeyError for an unknown path, KalypsoError if a file cannot be read.
+        Raises KeyError for an unknown path, KalypsoError if a file cannot be read,
+        FilesTooLargeError for more than `max_bytes`.
         """
         entries = self.entries()
+        paths = list(paths)
+        if max_bytes is not None and sum(entries[path].size for path in paths) > max_bytes:
+            raise FilesTooLargeError(max(paths, key=lambda path: entries[path].size))
         return {path: self._content(path, entries[path].mode) for path in paths}
 
     def tree_id(self, path: str) -> str | None:  # noqa: ARG002 - part of RevisionFiles

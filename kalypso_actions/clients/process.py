@@ -39,6 +39,10 @@ ORPHAN_TIMEOUT: Final = 5.0
 OUTPUT_CHECK_INTERVAL: Final = 0.1
 """Seconds between two checks of a limited output."""
 
+SMALL_OUTPUT: Final = 1 << 23
+SMALL_OUTPUT_CHECK_INTERVAL: Final = 0.01
+"""A program writes a gigabyte in a second, which is far beyond a limit of a few megabytes."""
+
 MAX_ERROR_LENGTH: Final = 4000
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -208,8 +212,12 @@ def _communicate(
     pending_input: bytes | None = stdin
     left = timeout
     orphaned_for: float | None = None
+    interval = ORPHAN_TIMEOUT
+    if max_output is not None:
+        is_small = max_output <= SMALL_OUTPUT
+        interval = SMALL_OUTPUT_CHECK_INTERVAL if is_small else OUTPUT_CHECK_INTERVAL
     while True:
-        pause = min(left, ORPHAN_TIMEOUT if max_output is None else OUTPUT_CHECK_INTERVAL)
+        pause = min(left, interval)
         try:
             stdout, stderr = process.communicate(pending_input, timeout=pause)
         except subprocess.TimeoutExpired as expired:

@@ -36,6 +36,14 @@ class FileEntry:
     size: int
 
 
+class FilesTooLargeError(Exception):
+    """The files to read have too many bytes; `largest` is the path of the largest."""
+
+    def __init__(self, largest: str) -> None:
+        super().__init__(largest)
+        self.largest = largest
+
+
 class RevisionFiles(Protocol):
     """The files of a commit, or of a plain folder in place of a commit."""
 
@@ -50,10 +58,11 @@ class RevisionFiles(Protocol):
     def entries(self) -> Mapping[str, FileEntry]:
         """Return all files by path, sorted by the bytes of the path. Raises KalypsoError."""
 
-    def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
+    def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
         """Return the contents of files, with one read; of a symbolic link, its target.
 
-        Raises KeyError for an unknown path, KalypsoError if a file cannot be read.
+        Raises KeyError for an unknown path, KalypsoError if a file cannot be read,
+        FilesTooLargeError for more than `max_bytes`.
         """
 
     def tree_id(self, path: str) -> str | None:

@@ -98,6 +98,21 @@ kind: Kustomization
         "Exclude whole folders, with fewer wildcards.",
     ),
     ProblemCode(
+        "registration-too-large",
+        "error",
+        "A registered folder has far more files, text, values or exclusions than Workloads need. "
+        "Each path counts, even if several have the same content, and so does each alias of YAML.",
+        """\
+spec:
+  workload:
+    repo: https://github.com/contoso/everything
+    branch: main
+    path: .   # with 3,000 YAML files
+""",
+        "Register the folder of the Workloads only, or exclude files by `.sourceignore`. The "
+        "registration's last good commit applies meanwhile.",
+    ),
+    ProblemCode(
         "ignore-pattern-invalid",
         "warning",
         "A line of `.sourceignore` is not a pattern of gitignore and excludes nothing.",

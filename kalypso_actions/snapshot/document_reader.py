@@ -14,6 +14,7 @@ from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.progress import Progress, no_progress
 from kalypso_actions.snapshot.repositories import Repositories
 from kalypso_actions.snapshot.revision_reader import KustomizeBuild, read_documents
+from kalypso_actions.sources.limits import Limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,15 +34,19 @@ class Reader:
     kustomize: KustomizeBuild | None
     fetched: Progress = field(default=no_progress, kw_only=True)
 
-    def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
+    def documents(
+        self, source: RepositoryPath, commit: str | None = None, limits: Limits | None = None
+    ) -> Reading:
         """Read the documents of a folder at `commit`, else at the branch's head.
 
-        Raises KalypsoError.
+        `limits` hold for all its files together. Raises KalypsoError.
         """
         files = self.repositories.open(source.repo, branch=source.branch, commit=commit)
-        return self.documents_of(files, branch=source.branch, path=source.path)
+        return self.documents_of(files, branch=source.branch, path=source.path, limits=limits)
 
-    def documents_of(self, files: RevisionFiles, *, branch: str, path: str = ".") -> Reading:
+    def documents_of(
+        self, files: RevisionFiles, *, branch: str, path: str = ".", limits: Limits | None = None
+    ) -> Reading:
         """Read the documents of a folder of open files."""
         return read_documents(
             files,
@@ -49,6 +54,7 @@ class Reader:
             branch=branch,
             path=path,
             kustomize=self.kustomize,
+            limits=limits,
         )
 
 
@@ -61,16 +67,19 @@ class SharedReader(Reader):
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader.repositories, reader.kustomize)
         self._lock = threading.Lock()
-        self._readings: dict[tuple[RepositoryPath, str | None], Future[Reading]] = {}
+        self._readings: dict[tuple[RepositoryPath, str | None, Limits | None], Future[Reading]] = {}
 
-    def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
+    def documents(
+        self, source: RepositoryPath, commit: str | None = None, limits: Limits | None = None
+    ) -> Reading:
         """Read the documents of a folder, or return those of an earlier call."""
+        key = (source, commit, limits)
         with self._lock:
-            is_first = (source, commit) not in self._readings
-            reading = self._readings.setdefault((source, commit), Future())
+            is_first = key not in self._readings
+            reading = self._readings.setdefault(key, Future())
         if is_first:
             try:
-                reading.set_result(super().documents(source, commit))
+                reading.set_result(super().documents(source, commit, limits))
             except BaseException as error:
                 reading.set_exception(error)
                 raise

@@ -11,6 +11,7 @@ from kalypso_actions.fleet_checks import Registered, RegisteredReading
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath, WorkloadRegistration
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
+from kalypso_actions.sources.limits import REGISTRATION
 
 
 def read_registered(
@@ -27,7 +28,7 @@ def read_registered(
         if not (allow_network or reader.repositories.is_at_hand(source.repo, source.branch)):
             return RegisteredReading(None)
         try:
-            return RegisteredReading(reader.documents(source))
+            return RegisteredReading(reader.documents(source, limits=REGISTRATION))
         except KalypsoError as error:
             if is_unreachable(error):
                 return RegisteredReading(None)

@@ -13,6 +13,7 @@ from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, Worklo
 from kalypso_actions.model.tree import RegistrationReading
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
+from kalypso_actions.sources.limits import REGISTRATION
 
 
 def read_registrations(
@@ -53,7 +54,7 @@ def _read(
     """Read a registration at the branch's head or at `commit`."""
     source = registration.source
     try:
-        reading = reader.documents(source, commit)
+        reading = reader.documents(source, commit, REGISTRATION)
     except KalypsoError as error:
         problems = tuple(registered_problem(registration, problem) for problem in error.problems)
         return RegistrationReading(registration, "kept", None, (), problems, is_readable=False)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.documents import Reading, Revision, RevisionFiles
+from kalypso_actions.model.documents import FilesTooLargeError, Reading, Revision, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.sources.discovery import Build, discover
-from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
+from kalypso_actions.sources.discovery import Build, Discovery, discover
+from kalypso_actions.sources.limits import Limits, too_many_files, too_much_text
+from kalypso_actions.sources.parsed_contents import ParsedContents
+from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable
 
 
 class KustomizeBuild(Protocol):
@@ -35,28 +37,45 @@ def read_documents(
     path: str,
     kustomize: KustomizeBuild | None,
     ignore_sourceignore: bool = False,
+    limits: Limits | None = None,
 ) -> Reading:
     """Read all documents below `path`, by the rules of Flux.
 
     `repository` is the URL as it was written, for locations and provenance. Without `kustomize`, a
     folder that must be built is a problem. With `ignore_sourceignore` every YAML file of the tree
-    is read, regardless of `.sourceignore` files and kustomizations. Raises KalypsoError if the
-    files cannot be read; the reading has the problems of their content.
+    is read, regardless of `.sourceignore` files and kustomizations. `limits` hold for all files
+    together. Raises KalypsoError if the files cannot be read; the reading has the problems of their
+    content.
     """
     entries = files.entries()
     contents: dict[str, bytes] = {}
     built: dict[str, bytes] = {}
     failures: list[Problem] = []
+    parsed = ParsedContents(limits)
     while True:
         discovery = discover(
-            repository, path, entries, contents, built, whole_tree=ignore_sourceignore
+            repository,
+            path,
+            entries,
+            contents,
+            built,
+            whole_tree=ignore_sourceignore,
+            parsed=parsed,
         )
         for build in discovery.builds:
             output, failure = _build(build, files, kustomize)
             built[build.folder] = output
             failures.extend(failure)
+        if limits and sum(map(len, built.values())) > limits.text_bytes:
+            largest = max(built, key=lambda folder: len(built[folder]))
+            where = Location(repository, printable(largest))
+            discovery = Discovery(problems=(too_much_text(limits, where),))
+            break
         if discovery.wanted:
-            contents.update(files.read(sorted(discovery.wanted)))
+            excess = _read(files, repository, contents, sorted(discovery.wanted), limits)
+            if excess:
+                discovery = Discovery(problems=(excess,))
+                break
         elif not discovery.builds:
             break
     reading = Reading(
@@ -66,6 +85,30 @@ def read_documents(
         discovery.warnings,
     )
     return _located(reading, branch, files.commit) if files.commit else reading
+
+
+def _read(
+    files: RevisionFiles,
+    repository: str,
+    contents: dict[str, bytes],
+    paths: Sequence[str],
+    limits: Limits | None,
+) -> Problem | None:
+    """Read files into `contents`; return the problem if they are too many or too large."""
+    if limits is None:
+        contents.update(files.read(paths))
+        return None
+    count = len(contents) + len(paths)
+    if count > limits.files:
+        return too_many_files(limits, Location(repository, printable(paths[0])), count)
+    try:
+        contents.update(files.read(paths, limits.text_bytes))
+    except FilesTooLargeError as error:
+        return too_much_text(limits, Location(repository, printable(error.largest)))
+    if sum(map(len, contents.values())) <= limits.text_bytes:
+        return None
+    largest = max(contents, key=lambda path: len(contents[path]))
+    return too_much_text(limits, Location(repository, printable(largest)))
 
 
 def read_branch(

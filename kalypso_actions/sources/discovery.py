@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules, read_ignore_files
-from kalypso_actions.sources.kustomization import Kustomization, Resource, read_kustomization
-from kalypso_actions.sources.objects import read_objects
+from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules
+from kalypso_actions.sources.kustomization import Kustomization, Resource
+from kalypso_actions.sources.limits import listing_excess
+from kalypso_actions.sources.parsed_contents import ParsedContents
 from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize, parent, printable
 from kalypso_actions.sources.source_tree import NON_FILE_MODES, YAML_SUFFIXES, SourceTree
 from kalypso_actions.sources.yaml_documents import MAX_BYTES, MAX_DEPTH, too_large
@@ -55,23 +56,21 @@ def discover(
     built: Mapping[str, bytes],
     *,
     whole_tree: bool = False,
+    parsed: ParsedContents | None = None,
 ) -> Discovery:
     """Find the documents below the folder `root` of a repository, in the order of their files.
 
     `contents` are the files read so far, `built` the outputs of kustomize by folder. If the result
-    has `wanted` files or `builds`, call again with these.
+    has `wanted` files or `builds`, call again with these, and the same `parsed`, which holds the
+    limits, and what earlier calls have parsed.
 
     With `whole_tree`, only the default exclusions apply: `.sourceignore` files and kustomizations
     have no effect.
     """
+    parsed = parsed or ParsedContents()
     if whole_tree:
-        search = _Search(
-            repository,
-            SourceTree(entries, IgnoreRules({}), kustomized=False),
-            entries,
-            contents,
-            built,
-        )
+        tree = SourceTree(entries, IgnoreRules({}), kustomized=False)
+        search = _Search(repository, tree, entries, contents, built, parsed)
         search.start(root)
         return search.result()
     ignore_files = sorted(
@@ -79,13 +78,17 @@ def discover(
         for path, entry in entries.items()
         if path.rpartition("/")[2] == IGNORE_FILE and entry.mode not in NON_FILE_MODES
     )
+    problem = listing_excess(parsed.limits, repository, root, entries, ignore_files, contents)
+    if problem:
+        return Discovery(problems=(problem,))
     missing = frozenset(ignore_files) - contents.keys()
     if missing:
         return Discovery(wanted=missing)
-    reading = read_ignore_files(repository, {path: contents[path] for path in ignore_files})
+    reading = parsed.ignore_files(repository, {path: contents[path] for path in ignore_files})
     if reading.problems:
         return Discovery(problems=reading.problems, warnings=reading.warnings)
-    search = _Search(repository, SourceTree(entries, reading.ignore), entries, contents, built)
+    tree = parsed.source_tree(entries, reading.ignore)
+    search = _Search(repository, tree, entries, contents, built, parsed)
     search.warnings.extend(reading.warnings)
     search.start(root)
     return search.result()
@@ -109,6 +112,7 @@ class _Search:
     entries: Mapping[str, FileEntry]
     contents: Mapping[str, bytes]
     built: Mapping[str, bytes]
+    parsed: ParsedContents
     sources: list[_Source] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
@@ -137,7 +141,7 @@ class _Search:
             return Discovery(wanted=frozenset(self.wanted), builds=builds)
         documents: list[Document] = []
         for source in sorted(self.sources):
-            parsed = read_objects(self.repository, printable(source.path), source.content)
+            parsed = self.parsed.objects(self.repository, source.path, source.content)
             self.problems.extend(parsed.problems)
             self.warnings.extend(parsed.warnings)
             if source.is_build:
@@ -215,7 +219,9 @@ class _Search:
         content = self._content(paths[0])
         if content is None:
             return None
-        kustomization, problems, warnings = read_kustomization(self.repository, paths[0], content)
+        kustomization, problems, warnings = self.parsed.kustomization(
+            self.repository, paths[0], content
+        )
         self.problems.extend(problems)
         self.warnings.extend(warnings)
         return kustomization

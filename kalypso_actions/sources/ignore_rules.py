@@ -91,6 +91,7 @@ class IgnoreFiles:
 def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreFiles:
     """Read `.sourceignore` files."""
     specs: dict[str, Spec] = {}
+    compiled: dict[bytes, Spec] = {}
     problems: list[Problem] = []
     warnings: list[Problem] = []
     for path, content in contents.items():
@@ -104,7 +105,11 @@ def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreF
             problems.append(Problem(message, where, advice, "ignore-file-too-complex"))
             continue
         try:
-            specs[parent(path)] = PathSpec(_patterns(lines, where, warnings), backend="re2")
+            spec = compiled.get(content)  # many folders may have the same exclusions
+            if spec is None:
+                spec = PathSpec(_patterns(lines, where, warnings), backend="re2")
+                compiled[content] = spec
+            specs[parent(path)] = spec
         except re2.error:
             message, advice = "the patterns are too complex", "use fewer wildcards"
             problems.append(Problem(message, where, advice, "ignore-file-too-complex"))

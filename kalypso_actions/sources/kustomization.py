@@ -57,10 +57,13 @@ class Kustomization:
 
 
 def read_kustomization(
-    repository: str, path: str, content: bytes
-) -> tuple[Kustomization | None, tuple[Problem, ...], tuple[Problem, ...]]:
-    """Return the kustomization of a file, or None, with problems and warnings."""
-    parsed = parse_yaml(repository, printable(path), content)
+    repository: str, path: str, content: bytes, max_values: int | None = None
+) -> tuple[Kustomization | None, tuple[Problem, ...], tuple[Problem, ...], int]:
+    """Return the kustomization of a file, or None, with problems, warnings and number of values.
+
+    `max_values`: see `parse_yaml`.
+    """
+    parsed = parse_yaml(repository, printable(path), content, max_values)
     problems = list(parsed.problems)
     whole = Location(repository, printable(path))
     if not problems and len(parsed.documents) != 1:
@@ -68,14 +71,16 @@ def read_kustomization(
         message = f"the file contains {count} kustomization"
         problems.append(_invalid(message, whole))
     if problems:
-        return None, tuple(problems), parsed.warnings
+        return None, tuple(problems), parsed.warnings, parsed.values
     document = parsed.documents[0]
     kind = document.body.get("kind", KIND)
     if kind not in (KIND, COMPONENT):
         message = f"the kind of a kustomization must be {KIND}, not {kind}"
-        return None, (_invalid(message, document.at("kind")),), parsed.warnings
+        problem = _invalid(message, document.at("kind"))
+        return None, (problem,), parsed.warnings, parsed.values
     if document.body.keys() <= {"apiVersion", "kind"}:
-        return None, (_invalid("the kustomization is empty", document.where),), parsed.warnings
+        problem = _invalid("the kustomization is empty", document.where)
+        return None, (problem,), parsed.warnings, parsed.values
     resources = tuple(_resources(document, problems))
     fields = tuple(_build_fields(document.body))
     where = document.at(fields[0]) if fields else document.where
@@ -83,6 +88,7 @@ def read_kustomization(
         Kustomization(where, kind == COMPONENT, resources, fields),
         tuple(problems),
         parsed.warnings,
+        parsed.values,
     )
 
 

@@ -15,17 +15,20 @@ LOCAL_CONFIG_ANNOTATION = "config.kubernetes.io/local-config"
 KUSTOMIZE_GROUP = "kustomize.config.k8s.io/"
 
 
-def read_objects(repository: str, path: str, content: bytes) -> ParsedFile:
+def read_objects(
+    repository: str, path: str, content: bytes, max_values: int | None = None
+) -> ParsedFile:
     """Return the objects of a file, of known and unknown kinds, as Flux reads them.
 
     An object whose kind ends in `List` is replaced by its items. An object without apiVersion or
     kind is a problem. Old documentation has ConfigMaps without apiVersion: these become `v1`, with
-    a warning.
+    a warning. `max_values`: see `parse_yaml`.
     """
-    parsed = parse_yaml(repository, path, content)
+    parsed = parse_yaml(repository, path, content, max_values)
     objects = _Objects(list(parsed.problems), list(parsed.warnings))
     expanded = tuple(item for document in parsed.documents for item in objects.of(document))
-    return ParsedFile(expanded, tuple(objects.problems), tuple(objects.warnings))
+    problems, warnings = tuple(objects.problems), tuple(objects.warnings)
+    return ParsedFile(expanded, problems, warnings, parsed.values)
 
 
 @dataclass(slots=True)

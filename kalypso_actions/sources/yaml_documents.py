@@ -41,15 +41,21 @@ SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The readable documents of a file, in order."""
+    """The readable documents of a file, in order; `values` counts those of aliases each time."""
 
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    values: int = field(default=0, compare=False)
 
 
-def parse_yaml(repository: str, path: str, content: bytes) -> ParsedFile:
-    """Parse all documents of a file, without empty ones, up to the first syntax error."""
+def parse_yaml(
+    repository: str, path: str, content: bytes, max_values: int | None = None
+) -> ParsedFile:
+    """Parse all documents of a file, without empty ones, up to the first syntax error.
+
+    Parsing stops once the file has more than `max_values` values, those of aliases included.
+    """
     whole = Location(repository, path)
     if len(content) > MAX_BYTES:
         return ParsedFile(problems=(too_large(whole, len(content)),))
@@ -61,7 +67,7 @@ def parse_yaml(repository: str, path: str, content: bytes) -> ParsedFile:
         where = Location(repository, path, line)
         problem = Problem(message, where, "save the file as UTF-8", "file-not-utf-8")
         return ParsedFile(problems=(problem,))
-    return _Composer(whole).compose(text)
+    return _Composer(whole, max_values).compose(text)
 
 
 def too_large(where: Location, size: int) -> Problem:
@@ -94,10 +100,11 @@ class _UnreadableError(Exception):
 
 @dataclass(slots=True)
 class _Anchor:
-    """An anchored value and its expanded size; not `complete` while it is being read."""
+    """An anchored value, its expanded size and count; not `complete` while it is being read."""
 
     value: object = None
     size: int = 0
+    values: int = 0
     complete: bool = False
 
 
@@ -106,6 +113,7 @@ class _Composer:
     """Builds values from the events of a file."""
 
     whole: Location
+    max_values: int | None = None
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
@@ -115,6 +123,7 @@ class _Composer:
     size: int = 0
     documents: int = 0
     values: int = 0
+    expanded_values: int = 0
 
     def compose(self, text: str) -> ParsedFile:
         """Return the documents up to the end or the first error."""
@@ -137,7 +146,9 @@ class _Composer:
             # PyYAML without libyaml does not check the number in an escape like "\UFFFFFFFF".
             message = f"not valid YAML: {error}"
             self.problems.append(Problem(message, self.whole, code="yaml-invalid"))
-        return ParsedFile(tuple(documents), tuple(self.problems), tuple(self.warnings))
+        return ParsedFile(
+            tuple(documents), tuple(self.problems), tuple(self.warnings), self.expanded_values
+        )
 
     def _document(self) -> Document | None:
         self.anchors, self.marks, self.blocks, self.size = {}, {}, set(), 0
@@ -167,12 +178,13 @@ class _Composer:
             raise _UnreadableError(
                 f"the file has more than {MAX_VALUES} values", _mark(event), "split it"
             )
+        self._count(1, event)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
         anchor = _Anchor()
         if event.anchor is not None:
             self.anchors[event.anchor] = anchor
-        before = self.size
+        before, values_before = self.size, self.expanded_values
         value: object
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
@@ -184,7 +196,13 @@ class _Composer:
             value = self._mapping(path)
         self.size += 1
         anchor.value, anchor.size, anchor.complete = value, self.size - before, True
+        anchor.values = self.expanded_values - values_before
         return value
+
+    def _count(self, values: int, event: yaml.NodeEvent) -> None:
+        self.expanded_values += values
+        if self.max_values is not None and self.expanded_values > self.max_values:
+            raise _UnreadableError(f"more than {self.max_values} values are too many", _mark(event))
 
     def _alias(self, event: yaml.AliasEvent) -> object:
         anchor = self.anchors.get(str(event.anchor))
@@ -197,6 +215,7 @@ class _Composer:
                 f"the alias *{event.anchor} is inside its own anchor", _mark(event)
             )
         self.size += anchor.size
+        self._count(anchor.values, event)
         if self.size > MAX_BYTES:
             raise _UnreadableError(
                 "the expanded aliases make the document too large",

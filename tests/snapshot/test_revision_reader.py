@@ -86,9 +86,9 @@ class Rounds:
     def entries(self) -> Mapping[str, FileEntry]:
         return self.files.entries()
 
-    def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
+    def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
         self.rounds.append(list(paths))
-        return self.files.read(self.rounds[-1])
+        return self.files.read(self.rounds[-1], max_bytes)
 
     def tree_id(self, path: str) -> str | None:
         return self.files.tree_id(path)

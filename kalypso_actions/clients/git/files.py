@@ -11,12 +11,16 @@ from kalypso_actions.clients.git.objects import batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.model.documents import FileEntry, FilesTooLargeError
 
 MAX_TOTAL: Final = 1 << 30
 MAX_LISTING: Final = 1 << 26
 """Bytes of a commit's paths and ids, enough for half a million files. A tiny repository can list
 far more, because equal folders are one object."""
+
+MAX_ROOT: Final = 1 << 20
+HEADER: Final = 100
+"""Bytes of the root folder's tree, which is read with the files, and of each file's header."""
 
 TREE_MODE: Final = "040000"
 # A tree made by hand can contain paths that no checkout would write.
@@ -78,16 +82,19 @@ class GitFiles:
             self._contents([])
         return self._root
 
-    def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
-        """Return the contents of files. Raises KeyError for an unknown path."""
+    def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
+        """Return the contents of files. Raises KeyError for an unknown path, FilesTooLargeError."""
         entries = self.entries()
         requested = [entries[path] for path in paths]
         ids = {entry.object_id for entry in requested}
-        contents = self._contents(ids)
-        missing = ids - contents.keys()
-        if missing and self._fetch_missing is not None:
-            self._fetch_missing(missing)
-            contents |= self._contents(missing)
+        try:
+            contents = self._contents(ids, max_bytes)
+            missing = ids - contents.keys()
+            if missing and self._fetch_missing is not None:
+                self._fetch_missing(missing)
+                contents |= self._contents(missing, max_bytes)
+        except OutputLimitError as error:
+            raise FilesTooLargeError(self._largest(requested)) from error
         if len(contents) < len(ids):
             raise self._lacks(min(ids - contents.keys()))
         return {entry.path: contents[entry.object_id] for entry in requested}
@@ -141,13 +148,19 @@ class GitFiles:
                 entries[path] = FileEntry(path, mode, object_id, int(size[0]) if known else -1)
         return dict(sorted(entries.items(), key=lambda item: _bytes(item[0]))), trees
 
-    def _contents(self, ids: Collection[str]) -> dict[str, bytes]:
-        """Return the contents of the objects that are here, and note the id of the root tree."""
+    def _contents(self, ids: Collection[str], max_bytes: int | None = None) -> dict[str, bytes]:
+        """Return the contents of the objects that are here, and note the id of the root tree.
+
+        Raises KalypsoError; OutputLimitError for objects of more than `max_bytes`.
+        """
         root = f"{self._commit}^{{tree}}"
         request = "".join(f"{name}\n" for name in [root, *sorted(ids)]).encode()
+        most = MAX_TOTAL if max_bytes is None else max_bytes + MAX_ROOT + HEADER * len(ids)
         try:
-            output = self._run("cat-file", "--batch", stdin=request, max_output=MAX_TOTAL)
+            output = self._run("cat-file", "--batch", stdin=request, max_output=most)
         except OutputLimitError as error:
+            if max_bytes is not None:
+                raise
             message = f"the files to read have more than {MAX_TOTAL >> 20} MiB in total"
             advice = "exclude large files by .sourceignore"
             raise KalypsoError(message, Location(self._repository), advice) from error
@@ -156,6 +169,16 @@ class GitFiles:
             raise self._lacks(root)
         self._root = tree.id
         return {entry.id: entry.content for entry in objects if entry is not None}
+
+    def _largest(self, entries: Iterable[FileEntry]) -> str:
+        """Return the path of the largest of these files that are here."""
+        paths = {entry.object_id: entry.path for entry in entries}
+        request = "".join(f"{name}\n" for name in paths).encode()
+        form = "--batch-check=%(objectsize) %(objectname)"
+        output = self._run("cat-file", form, stdin=request, max_output=MAX_LISTING)
+        lines = [line.split() for line in output.decode().splitlines()]
+        sizes = {name: int(size) for size, name in lines if size.isdigit()}
+        return paths[max(sizes, key=lambda name: sizes[name])]
 
     def _lacks(self, name: str) -> KalypsoError:
         message = f"the repository lacks the object {name}"

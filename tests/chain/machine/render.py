@@ -18,6 +18,7 @@ from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.control_plane import gather
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.revision_reader import read_documents
+from kalypso_actions.sources.limits import Limits
 from tests.git_repositories import programs
 
 
@@ -28,12 +29,19 @@ class _Recorded(Reader):
     sandbox: Sandbox
     heads: Mapping[tuple[str, str], str]
 
-    def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
+    def documents(
+        self, source: RepositoryPath, commit: str | None = None, limits: Limits | None = None
+    ) -> Reading:
         name = source.repo.removeprefix(f"{self.sandbox.url}/")
         git = GitRepository(self.sandbox.git(name).git_dir, programs(), repository=source.repo)
         files = git.at_commit(commit or self.heads[name, source.branch])
         return read_documents(
-            files, repository=source.repo, branch=source.branch, path=source.path, kustomize=None
+            files,
+            repository=source.repo,
+            branch=source.branch,
+            path=source.path,
+            kustomize=None,
+            limits=limits,
         )
 
 

@@ -1,0 +1,92 @@
+"""Limits on all files of a reading together.
+
+Those of one file bound nothing, because a small repository can name one blob a thousand times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable, within
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a reading may have, counted for each path, however many paths have one content.
+
+    - `listed`: the files below its folder, read or not;
+    - `files`, `text_bytes`: the files that are read, and their bytes;
+    - `values`: the values of their YAML, those of aliases included;
+    - `ignore_files`, `ignore_lines`: the repository's `.sourceignore` files, and their lines.
+    """
+
+    listed: int = 50_000
+    files: int = 2_000
+    text_bytes: int = 1 << 20
+    values: int = 20_000
+    ignore_files: int = 20
+    ignore_lines: int = 2_000
+
+
+REGISTRATION: Final = Limits()
+"""The limits of a registered folder; real ones have a few kilobytes."""
+
+_ADVICE: Final = "register the folder of the Workloads only, or exclude files by .sourceignore"
+
+
+def too_many_files(limits: Limits, where: Location, count: int) -> Problem:
+    """Return the problem of a registration with too many files to read; `where` is one of them."""
+    message = f"the registration has {count} files to read, but the limit is {limits.files}"
+    return Problem(message, where, _ADVICE, "registration-too-large")
+
+
+def too_much_text(limits: Limits, where: Location) -> Problem:
+    """Return the problem of a registration whose files are too large; `where` is the largest."""
+    limit = limits.text_bytes // 1024
+    message = f"the registration's files have more than {limit} KiB together, and this one the most"
+    return Problem(message, where, _ADVICE, "registration-too-large")
+
+
+def too_many_values(limits: Limits, where: Location) -> Problem:
+    """Return the problem of a registration whose YAML has too many values, up to `where`."""
+    message = f"up to this file, the registration has more than {limits.values} values"
+    advice = "split the registration, or repeat fewer aliases"
+    return Problem(message, where, advice, "registration-too-large")
+
+
+def listing_excess(
+    limits: Limits | None,
+    repository: str,
+    root: str,
+    entries: Mapping[str, FileEntry],
+    ignore_files: Sequence[str],
+    contents: Mapping[str, bytes],
+) -> Problem | None:
+    """Return the problem of a folder with too many files, or of too many exclusions."""
+    if limits is None:
+        return None
+    lines = sum(contents[path].count(b"\n") for path in ignore_files if path in contents)
+    if len(ignore_files) > limits.ignore_files or lines > limits.ignore_lines:
+        message = (
+            f"the repository has more than {limits.ignore_files} .sourceignore files, or they have "
+            f"more than {limits.ignore_lines} lines together"
+        )
+        where = Location(repository, printable(ignore_files[-1]))
+        advice = "exclude whole folders, at the root"
+        return Problem(message, where, advice, "registration-too-large")
+    if len(entries) <= limits.listed:
+        return None
+    try:
+        folder = normalize(root)
+    except OutsideRepositoryError:
+        return None  # the search reports it
+    count = sum(within(path, folder) for path in entries)
+    if count <= limits.listed:
+        return None
+    message = f"the folder {root!r} has {count} files, but the limit is {limits.listed}"
+    advice = "register the folder of the Workloads only"
+    return Problem(message, Location(repository), advice, "registration-too-large")
