@@ -7,12 +7,12 @@ its parsing of requests, and writes responses itself.
 from __future__ import annotations
 
 import logging
+import selectors
 import socket
 import ssl
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -84,20 +84,22 @@ class _Listener(ThreadedWSGIServer):
         self.ssl_context = tls
         self._connections: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
-        self._stopping = threading.Event()
+        # Closing one end makes the other one readable.
+        self._running, self._stopped = socket.socketpair()
 
     def serve_forever(self, poll_interval: float = 0.5) -> None:
         """Accept connections until `stop`; unlike the library, do not wake up in between."""
         del poll_interval
-        while not self._stopping.is_set():
-            self.handle_request()
+        with self._stopped, selectors.DefaultSelector() as selector:
+            selector.register(self, selectors.EVENT_READ)
+            selector.register(self._stopped, selectors.EVENT_READ)
+            while self._stopped not in [key.fileobj for key, _ in selector.select()]:
+                self.handle_request()
         self.server_close()
 
     def stop(self) -> None:
-        """Let `serve_forever` end: another connection wakes it up."""
-        self._stopping.set()
-        with suppress(OSError), socket.create_connection((HOST, self.port)):
-            pass
+        """Let `serve_forever` end."""
+        self._running.close()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         thread = threading.Thread(
