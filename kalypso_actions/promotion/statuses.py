@@ -80,6 +80,16 @@ def posted_by_chain(
     }
 
 
+def posted_by_others(posted: Mapping[str, CommitStatus], identity: Identity) -> list[CommitStatus]:
+    """Return the statuses with a context of the chain that `posted_by_chain` leaves out."""
+    own = posted_by_chain(posted, identity)
+    return [
+        status
+        for key, status in posted.items()
+        if key not in own and (key.startswith("kalypso / ") or key.endswith(context("")))
+    ]
+
+
 def is_open(status: CommitStatus | None) -> bool:
     """Return whether this is a status of the chain that can still lead to `Deployed`."""
     return _state(status) not in {None, State.DEPLOYED}

@@ -38,18 +38,18 @@ def forge(acme: Organisation, commit: str, status: CommitStatus) -> None:
     acme.ask("POST", f"{CONTROL_PLANE}/statuses/{commit}", body, token=token)
 
 
-def notified(acme: Organisation) -> list[str]:
+def notified(acme: Organisation, **inputs: str) -> list[str]:
     """Run notify on the latest push; return the promoted commits of the started checks."""
     with acme.sandbox.lock:
         pushes = [one for one in acme.sandbox.store.events if one.name == "push"]
         payload = next(one.payload for one in reversed(pushes) if one.repository == GITOPS)
-    run_notify(acme, payload)
+    run_notify(acme, payload, **inputs)
     return [start.inputs.get("promoted_commit_id", "") for start in acme.dispatches()]
 
 
-def run_notify(acme: Organisation, payload: Any) -> None:
+def run_notify(acme: Organisation, payload: Any, **inputs: str) -> None:
     job = Job("push", payload["ref"], payload["after"], GITOPS, payload)
-    acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE)
+    acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE, **inputs)
 
 
 @pytest.mark.parametrize("forged", FORGED, ids=lambda status: status.description.split()[0])
@@ -73,6 +73,10 @@ def test_a_configuration_change_goes_on_for_nobody_else(
     merge(acme, commit, config="2")
     forge(acme, commit, CommitStatus(DEV, "pending", description))
     assert notified(acme) == [""]
+    assert (
+        f"mallory posted the status 'dev environment' of {commit[:7]}: it counts only if "
+        "former-identities names this account"
+    ) in acme.logged
     acme.status(commit, DEV, description)
     assert notified(acme) == ["", commit]
 
@@ -89,6 +93,14 @@ def test_a_failure_is_shown_whatever_others_post(
     state, description = acme.statuses(commit)[DEV]
     assert state == "failure"
     assert description.startswith("Failed to deploy")
+
+
+def test_another_account_of_the_chain_is_named(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merge(acme, commit)
+    merge(acme, commit, config="2")
+    forge(acme, commit, CommitStatus(DEV, "pending", "Promoted"))
+    assert notified(acme, former_identities="mallory") == [commit]
 
 
 @pytest.mark.parametrize("kind", ["received", "given up"])
