@@ -7,7 +7,7 @@ share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +47,7 @@ class PlanOptions:
     on_source_failure: Literal["last-good", "block"] = "last-good"
     missing_values: Literal["warning", "error"] = "warning"
     requires_main: bool = False
+    registration_text: Literal["strict", "any"] = "strict"
     max_removal_percent: int = MAX_REMOVAL_PERCENT
 
 
@@ -221,7 +222,9 @@ def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
 
 
 def _layout(options: PlanOptions) -> rendering.Options:
-    return rendering.Options(options.namespace_scheme, options.config_file)
+    return rendering.Options(
+        options.namespace_scheme, options.config_file, options.registration_text
+    )
 
 
 def _render_all(
@@ -251,6 +254,22 @@ def _render_all(
             folders[assignment.folder] = outcome
             yield PlannedAssignment(assignment, namespace, config, tuple(outcome))
     progress(total, total)
+
+
+def renders_usual_texts(
+    items: Iterable[PlannedAssignment], plan: Plan, options: PlanOptions
+) -> bool:
+    """Whether failing assignments render if their targets have usual texts.
+
+    No text makes a configuration valid that a schema refuses.
+    """
+    renderer = rendering.Renderer(plan.environment, plan.fleet.templates, _layout(options))
+    return all(
+        item.failure is not None
+        and item.failure.code == "template-failed"
+        and renderer.renders_usual_texts(item.assignment, item.config)
+        for item in items
+    )
 
 
 def failure_problem(item: PlannedAssignment) -> Problem:

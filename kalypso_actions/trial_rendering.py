@@ -18,31 +18,40 @@ from kalypso_actions.scheduling import find_scheduler
 REPORTED_ELSEWHERE: Final = frozenset({"template-invalid", "template-missing"})
 """The check of Templates and of references reports these, also without an assignment."""
 
+_Failures = dict[tuple[Location, str, bool], Problem]
+"""Failures by place, message, and whether a registered repository's text is at fault."""
+
 
 def try_rendering(
     scopes: Iterable[FleetScope],
     diagnostics: Diagnostics,
     missing_values: Literal["warning", "error"] = "warning",
+    registration_text: Literal["strict", "any"] = "strict",
 ) -> None:
-    """Configure, validate and render assignments, and add each failure once, with an example."""
-    failures: dict[tuple[Location, str], Problem] = {}
+    """Configure, validate and render assignments, and add each failure once, with an example.
+
+    A failure of a registered repository's text is a warning: it does not stop a fleet.
+    """
+    options = rendering.Options(registration_text=registration_text)
+    failures: _Failures = {}
     rendered: list[rendering.Rendered] = []
     templates: dict[str, Template] = {}
     for scope in scopes:
-        rendered += _rendered(scope.fleet, failures)
+        rendered += _rendered(scope.fleet, options, failures)
         templates |= {template.name: template for template in scope.fleet.templates}
-    diagnostics.problems += failures.values()
+    for (_, _, is_delivered), problem in failures.items():
+        (diagnostics.warnings if is_delivered else diagnostics.problems).append(problem)
     gaps = rendering.missing_values(rendered, [*templates.values()])
     (diagnostics.problems if missing_values == "error" else diagnostics.warnings).extend(gaps)
 
 
 def _rendered(
-    fleet: Fleet, failures: dict[tuple[Location, str], Problem]
+    fleet: Fleet, options: rendering.Options, failures: _Failures
 ) -> Iterator[rendering.Rendered]:
     """Yield what an environment renders, and add its failures."""
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
-    renderer = rendering.Renderer(fleet.environment, fleet.templates, rendering.Options())
+    renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
     for assignment in _examples(fleet):
         config = platform_config.config_of(assignment)
         outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
@@ -52,18 +61,25 @@ def _rendered(
             target, cluster_type = assignment.target.name, assignment.cluster_type.name
             message = f"{target} on {cluster_type}: {outcome.message.strip()}"
             problem = replace(outcome.problem, message=message)
-            failures.setdefault((outcome.where, outcome.message), problem)
+            key = outcome.where, outcome.message, outcome.is_delivered
+            failures.setdefault(key, problem)
 
 
 def _examples(fleet: Fleet) -> Iterator[Assignment]:
     """Yield an assignment of each kind of target on each cluster type.
 
-    Targets of a kind have the same keys of manifests and labels, which templates read.
+    Targets of a kind have the same keys of manifests and labels, which templates read. Special
+    characters in texts make a kind of their own.
     """
     seen = set()
     for assignment in find_scheduler().schedule(fleet).assignments:
         target = assignment.target
-        kind = assignment.cluster_type.name, frozenset(target.manifests), frozenset(target.labels)
+        kind = (
+            assignment.cluster_type.name,
+            frozenset(target.manifests),
+            frozenset(target.labels),
+            frozenset(target.manifests[key] for key in rendering.special_texts(target.manifests)),
+        )
         if kind not in seen:
             seen.add(kind)
             yield assignment

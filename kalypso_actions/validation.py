@@ -44,14 +44,15 @@ def validate_control_plane(
     readings: Sequence[Reading],
     registered: Registered,
     missing_values: Literal["warning", "error"] = "warning",
+    registration_text: fleet.RegistrationText = "strict",
 ) -> fleet.Diagnostics:
     """Check all documents, then what they mean together, and set acknowledged warnings apart."""
     diagnostics = validate_branches(readings)
     branches = ControlPlaneBranches.among(readings)
     diagnostics.problems += check_branches(branches)
-    view = branches.view(registered, diagnostics)
+    view = branches.view(registered, diagnostics, registration_text)
     findings = check_fleet(view)
-    try_rendering(view.scopes, findings, missing_values)
+    try_rendering(view.scopes, findings, missing_values, registration_text)
     diagnostics.problems += findings.problems
     diagnostics.warnings += findings.warnings
     diagnostics.notes += findings.notes
@@ -62,14 +63,16 @@ def validate_control_plane(
     return _without_acknowledged(diagnostics, documents, repositories if is_judged else ())
 
 
-def validate_workloads(readings: Iterable[Reading]) -> fleet.Diagnostics:
+def validate_workloads(
+    readings: Iterable[Reading], registration_text: fleet.RegistrationText = "strict"
+) -> fleet.Diagnostics:
     """Check folders of Workloads, without what only a control plane can tell."""
     diagnostics = fleet.Diagnostics()
     documents: list[Document] = []
     for reading in readings:
-        workloads, findings = fleet.check_workloads(reading)
+        workloads, findings = fleet.check_workloads(reading, registration_text)
         targets = (target for workload in workloads for target in workload.targets)
-        diagnostics.problems += [*findings.problems, *_schemas_of_targets(targets)]
+        diagnostics.problems += [*findings.problems, *schema_faults(targets)]
         diagnostics.warnings += findings.warnings
         documents += reading.documents
     return _without_acknowledged(diagnostics, documents)
@@ -185,10 +188,10 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
     targets = [*branch.of(kinds.DeploymentTarget)]
     for workload in branch.of(kinds.Workload):
         targets += workload.targets
-    yield from _schemas_of_targets(targets)
+    yield from schema_faults(targets)
 
 
-def _schemas_of_targets(targets: Iterable[kinds.DeploymentTarget]) -> Iterator[Problem]:
+def schema_faults(targets: Iterable[kinds.DeploymentTarget]) -> Iterator[Problem]:
     """Report faulty schemas, each text once."""
     seen: set[str] = set()
     for target in targets:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from kalypso_actions import inputs
 from kalypso_actions.cli.output import configure_logging, stderr
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
@@ -26,6 +27,14 @@ SourceOption = Annotated[
         metavar="URL[@BRANCH]=PATH",
         help="Read PATH, a git repository or a plain folder, instead of URL, without the network. "
         "Repeatable.",
+    ),
+]
+
+RegistrationTextOption = Annotated[
+    inputs.RegistrationText,
+    typer.Option(
+        help="any only warns of texts of registered repositories that Templates should not print, "
+        "such as line breaks and template text."
     ),
 ]
 

@@ -10,7 +10,12 @@ import typer
 
 from kalypso_actions import inputs
 from kalypso_actions.cli.completion import complete_environment
-from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
+from kalypso_actions.cli.local import (
+    RegistrationTextOption,
+    SourceOption,
+    files_at_hand,
+    local_context,
+)
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
 from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
 from kalypso_actions.commands.render import render as run_render
@@ -89,6 +94,7 @@ def render(
         inputs.MissingValues,
         typer.Option(help="What <no value> in a rendered file is."),
     ] = "warning",
+    registration_text: RegistrationTextOption = "strict",
     output: LocalOutput = "text",
     verbose: Verbose = 0,
 ) -> None:

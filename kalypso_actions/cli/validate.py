@@ -8,7 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from kalypso_actions import inputs
-from kalypso_actions.cli.local import SourceOption, files_at_hand, local_context
+from kalypso_actions.cli.local import (
+    RegistrationTextOption,
+    SourceOption,
+    files_at_hand,
+    local_context,
+)
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
 from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
@@ -44,6 +49,7 @@ def validate(
         inputs.MissingValues,
         typer.Option(help="What <no value> in a rendered file is."),
     ] = "warning",
+    registration_text: RegistrationTextOption = "strict",
     output: LocalOutput = "text",
     verbose: Verbose = 0,
 ) -> None:
@@ -53,6 +59,7 @@ def validate(
         "workload": workload,
         "source": source,
         "missing_values": missing_values,
+        "registration_text": registration_text,
         "verbose": verbose,
     }
     document = print_validation(options, output)

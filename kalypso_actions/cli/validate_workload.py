@@ -19,6 +19,11 @@ def validate_workload() -> None:
     """Check the Workloads in the checkout of a job: the action of this name."""
     inputs = checked_inputs(ValidateWorkloadInputs, action_inputs(os.environ))
     os.environ.pop(ACTION_INPUTS, None)
-    document = print_validation({"places": [inputs.path], "workload": True}, "text")
+    options = {
+        "places": [inputs.path],
+        "workload": True,
+        "registration_text": inputs.registration_text,
+    }
+    document = print_validation(options, "text")
     Runner(os.environ, sys.stdout).outputs(validate_outputs(document))
     raise typer.Exit(1 if document.problems else 0)

@@ -15,11 +15,10 @@ from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
-from kalypso_actions.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, other_scope, scope_of
 from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.report.render_report import render_document
-from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
 from kalypso_actions.snapshot.control_plane import (
     find_environments,
@@ -28,6 +27,7 @@ from kalypso_actions.snapshot.control_plane import (
 )
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.main_position import main_position
+from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 
 def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
@@ -48,10 +48,11 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
             reader,
             promoted_commit=inputs.base_commit,
             declared=branch.declared,
+            registration_text=inputs.registration_text,
             open_base_trees=base.open,
         )
         options = _options(inputs, branch)
-        plan = make_plan(snapshot, options, find_scheduler(), context.progress)
+        snapshot, plan = plan_registrations(snapshot, options, reader, context.progress)
         plan = judged(plan, snapshot, _view(plan, snapshot, branch.control_plane, reader))
         if out and not plan.problems:
             out.write(base.applied(plan))
@@ -153,6 +154,7 @@ def _options(inputs: RenderInputs, branch: _EnvironmentBranch) -> PlanOptions:
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
         requires_main=branch.declared is not None,
+        registration_text=inputs.registration_text,
     )
 
 

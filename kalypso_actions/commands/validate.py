@@ -33,7 +33,7 @@ from kalypso_actions.validation import validate_control_plane, validate_workload
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     """Read the branches and check them together; an unreadable branch is a problem."""
     if inputs.workload:
-        return _validate_workloads(inputs.places or (".",), context)
+        return _validate_workloads(inputs, context)
     problems: list[Problem] = []
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places else context.clone(reader)
@@ -55,6 +55,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             ],
             registered,
             inputs.missing_values,
+            inputs.registration_text,
         )
     main = [
         PositionEntry.of(reading.revision.branch, position)
@@ -65,17 +66,17 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     return _document(readings, findings, main)
 
 
-def _validate_workloads(places: Sequence[str], context: LocalContext) -> ValidateDocument:
+def _validate_workloads(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     """Read folders or branches of application teams, and check them alone."""
     readings: list[Reading] = []
     problems: list[Problem] = []
     with context.reader(()) as reader:
-        for place in places:
+        for place in inputs.places or (".",):
             try:
                 readings.append(_reading_of_workloads(place, reader, context))
             except KalypsoError as error:
                 problems += error.problems
-    findings = validate_workloads(readings)
+    findings = validate_workloads(readings, inputs.registration_text)
     findings.problems[:0] = problems
     return _document(readings, findings)
 

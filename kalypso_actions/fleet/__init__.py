@@ -4,6 +4,8 @@ schemas     the fields of each kind (pydantic)
 parsing     a document → its resource, or all problems with it
 builders    a validated schema → the resource as a value of `model.kinds`
 assembly    documents of the environment branch and of base repositories → Fleet
+delivered_texts
+            what the texts of a Workload may hold
 unread      Templates that may exist although no valid document has been read
 workloads   documents of a registered repository → Workloads and deployment targets
 workload_folders
@@ -11,14 +13,17 @@ workload_folders
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
+from kalypso_actions.fleet.delivered_texts import TEXT_CODES, RegistrationText
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.unread import template_may_exist
 from kalypso_actions.fleet.workload_folders import check_workloads, folder_of_workloads
 from kalypso_actions.fleet.workloads import read_workloads, registered_problem, workload_conflicts
 
 __all__ = [
+    "TEXT_CODES",
     "Branch",
     "Diagnostics",
+    "RegistrationText",
     "assemble",
     "check_workloads",
     "folder_of_workloads",

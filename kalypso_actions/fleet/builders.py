@@ -156,6 +156,10 @@ def workload(document: Document, resource: schemas.WorkloadResource) -> kinds.Wo
                 registration="",
                 where=document.at("spec", "deploymentTargets", index),
                 environment_where=document.at("spec", "deploymentTargets", index, "environment"),
+                places={
+                    key: document.at("spec", "deploymentTargets", index, "manifests", key)
+                    for key in target.manifests
+                },
             )
             for index, target in enumerate(resource.spec.deployment_targets)
         ),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet.delivered_texts import RegistrationText
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.fleet.workloads import is_meant_as_workload, parse_workloads
 from kalypso_actions.model import kinds
@@ -45,9 +46,11 @@ def folder_of_workloads(documents: Iterable[Document]) -> str:
     return (posixpath.commonpath(folders) if folders else "") or "."
 
 
-def check_workloads(reading: Reading) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
+def check_workloads(
+    reading: Reading, registration_text: RegistrationText = "strict"
+) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
     """Return the Workloads of a folder, and all findings that need no control plane."""
-    workloads, findings = parse_workloads(reading.documents, _FOREIGN_ADVICE)
+    workloads, findings = parse_workloads(reading.documents, _FOREIGN_ADVICE, registration_text)
     problems = [*reading.problems, *findings.problems]
     for workload in workloads:
         problems += _environment_faults(workload)

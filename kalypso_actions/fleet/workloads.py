@@ -9,14 +9,18 @@ from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.assembly import flux_labels
+from kalypso_actions.fleet.delivered_texts import RegistrationText, text_faults
 from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.kubernetes_names import label_value_fault, object_name_fault
+from kalypso_actions.model.kubernetes_names import LABEL_LIMIT, dns_label_fault, label_value_fault
 
 
 def read_workloads(
-    registration: kinds.WorkloadRegistration, environment: str, documents: Iterable[Document]
+    registration: kinds.WorkloadRegistration,
+    environment: str,
+    documents: Iterable[Document],
+    registration_text: RegistrationText = "strict",
 ) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
     """Parse the Workloads of a registration, and complete their targets for `environment`.
 
@@ -26,17 +30,22 @@ def read_workloads(
         f"registration {registration.name!r} may deliver only Workloads; move other kinds out of "
         f"{registration.source.path!r}"
     )
-    workloads, diagnostics = parse_workloads(documents, advice)
+    workloads, diagnostics = parse_workloads(documents, advice, registration_text)
+    for workload in workloads:
+        diagnostics.problems.extend(_namespace_faults(workload, environment))
     return tuple(_complete(item, registration, environment) for item in workloads), diagnostics
 
 
 def parse_workloads(
-    documents: Iterable[Document], foreign_advice: str
+    documents: Iterable[Document],
+    foreign_advice: str,
+    registration_text: RegistrationText = "strict",
 ) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
     """Parse documents that must be Workloads; return them by name, and all problems.
 
     All other kinds are problems, with `foreign_advice`: an application team must not deliver a
-    ClusterType, a policy or a Template, which affect the whole fleet.
+    ClusterType, a policy or a Template, which affect the whole fleet. With `any`, texts that
+    Templates must not print are warnings.
     """
     diagnostics = Diagnostics()
     workloads: dict[str, kinds.Workload] = {}
@@ -56,6 +65,9 @@ def parse_workloads(
         workload = parse_document(document, diagnostics)
         if not isinstance(workload, kinds.Workload):
             continue
+        is_strict = registration_text == "strict"
+        faults = diagnostics.problems if is_strict else diagnostics.warnings
+        faults.extend(text_faults(document))
         diagnostics.problems.extend(_name_faults(workload))
         if workload.name in workloads:
             message = f"Workload {workload.name!r} is already defined in "
@@ -162,9 +174,10 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
         yield Problem(message, workload.where, code="name-invalid")
     seen: set[tuple[str, str]] = set()
     for target in workload.targets:
-        fault = object_name_fault(target.name)
+        fault = dns_label_fault(target.name)
         if fault:
-            message = f"the deployment target's name {target.name!r} {fault}"
+            message = f"the deployment target's name {target.name!r} becomes a folder and a part "
+            message += f"of a namespace; it {fault}"
             yield Problem(message, target.where, code="name-invalid")
         key = (target.environment, target.name)
         if key in seen:
@@ -185,3 +198,15 @@ def registered_problem(registration: kinds.WorkloadRegistration, problem: Proble
     return dataclasses.replace(
         problem, message=f"registration {registration.name!r}: {message}", where=where
     )
+
+
+def _namespace_faults(workload: kinds.Workload, environment: str) -> Iterable[Problem]:
+    """Report names that leave no room for a cluster type or workspace in any namespace."""
+    for target in workload.targets:
+        shortest = len(f"{environment}--{target.name}")
+        if target.environment == environment and shortest > LABEL_LIMIT >= len(target.name):
+            message = f"the deployment target's name {target.name!r} leaves no room in the "
+            message += f"namespace '{environment}-<cluster type>-{target.name}' of at most "
+            message += f"{LABEL_LIMIT} characters"
+            advice = "give the target or the workload a shorter name"
+            yield Problem(message, target.where, advice, "namespace-invalid")

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import (
+    TEXT_CODES,
     Branch,
     Diagnostics,
+    RegistrationText,
     assemble,
     parse_document,
     read_workloads,
@@ -74,7 +76,12 @@ class ControlPlaneBranches:
         """Whether a branch belongs to an environment."""
         return reading in (*self.own.values(), *self.undeclared)
 
-    def view(self, registered: Registered, diagnostics: Diagnostics) -> FleetView:
+    def view(
+        self,
+        registered: Registered,
+        diagnostics: Diagnostics,
+        registration_text: RegistrationText = "strict",
+    ) -> FleetView:
         """Return what can be judged, with the Workloads of registered repositories.
 
         Faults in those become warnings: they do not stop a fleet.
@@ -84,7 +91,11 @@ class ControlPlaneBranches:
         scopes = [
             scope
             for name, own in self.own.items()
-            if (scope := _scope(name, own, self.main, registered, diagnostics))
+            if (
+                scope := _scope(
+                    name, own, self.main, _Delivered(registered, registration_text, diagnostics)
+                )
+            )
         ]
         diagnostics.notes += _unread(scopes, registered)
         is_complete = bool(scopes) and len(scopes) == len(self.environments)
@@ -136,9 +147,37 @@ def _name(reading: Reading, environments: Mapping[str, Environment]) -> str:
     return ""
 
 
-def _scope(
-    name: str, own: Reading, main: Reading, registered: Registered, diagnostics: Diagnostics
-) -> FleetScope | None:
+@dataclass(frozen=True, slots=True)
+class _Delivered:
+    """The Workloads of registered repositories; their faults become warnings."""
+
+    registered: Registered
+    registration_text: RegistrationText
+    diagnostics: Diagnostics
+
+    def workloads(
+        self, registration: WorkloadRegistration, environment: str
+    ) -> tuple[Workload, ...] | None:
+        """Return the Workloads of a registration; None if they were not read, or have faults."""
+        reading = self.of(registration).reading
+        if not reading:
+            return None
+        workloads, findings = read_workloads(
+            registration, environment, reading.documents, self.registration_text
+        )
+        faults = [*reading.problems, *findings.problems]
+        about_texts = (item for item in findings.warnings if item.code in TEXT_CODES)
+        named = (registered_problem(registration, item) for item in (*faults, *about_texts))
+        known = self.diagnostics.warnings
+        known += (item for item in named if item not in known)
+        return None if faults else workloads
+
+    def of(self, registration: WorkloadRegistration) -> RegisteredReading:
+        """Return what was read of a registration."""
+        return self.registered.get(registration.source, RegisteredReading(None))
+
+
+def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> FleetScope | None:
     """Return the scope of an environment.
 
     None if it has base repositories that are not given, or documents have faults: others may ask
@@ -154,21 +193,13 @@ def _scope(
     unread: list[WorkloadRegistration] = []
     missing: dict[str, str] = {}
     for registration in fleet.registrations:
-        read = registered.get(registration.source, RegisteredReading(None))
-        if read.fault:
-            missing[registration.name] = read.fault
-        delivered, findings = (
-            read_workloads(registration, name, read.reading.documents)
-            if read.reading
-            else ((), Diagnostics())
-        )
-        faults = [*(read.reading.problems if read.reading else ()), *findings.problems]
-        problems = (registered_problem(registration, fault) for fault in faults)
-        diagnostics.warnings += (item for item in problems if item not in diagnostics.warnings)
-        if faults or not read.reading:
+        if fault := delivered.of(registration).fault:
+            missing[registration.name] = fault
+        of_registration = delivered.workloads(registration, name)
+        if of_registration is None:
             unread.append(registration)
         else:
-            workloads += delivered
+            workloads += of_registration
     return FleetScope.of(fleet, own.documents, workloads, unread, missing)
 
 

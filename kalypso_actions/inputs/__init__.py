@@ -27,6 +27,7 @@ from kalypso_actions.inputs.values import (
     NamespaceScheme,
     OnFailure,
     OnSourceFailure,
+    RegistrationText,
 )
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "OnFailure",
     "OnSourceFailure",
     "PathAtBranch",
+    "RegistrationText",
     "RenderInputs",
     "Source",
     "TemplateInputs",

@@ -28,6 +28,7 @@ from kalypso_actions.inputs.values import (
     OnFailure,
     OnSourceFailure,
     Percent,
+    RegistrationText,
     RepositoryName,
     Secret,
     Wheelhouse,
@@ -96,6 +97,13 @@ class PlanInputs(ChainInputs):
         MissingValues,
         Field(description="What <no value> in a rendered file is: warning or error."),
     ] = "warning"
+    registration_text: Annotated[
+        RegistrationText,
+        Field(
+            description="Texts of registered repositories that Templates should not print (line "
+            "breaks, template text): strict, or any (a warning on each)."
+        ),
+    ] = "strict"
 
 
 EnvironmentInput = Annotated[

@@ -18,6 +18,7 @@ from kalypso_actions.inputs.values import (
     NamespaceScheme,
     OnFailure,
     OnSourceFailure,
+    RegistrationText,
 )
 
 
@@ -36,6 +37,7 @@ class RenderInputs(Inputs):
     on_failure: OnFailure = "block"
     on_source_failure: OnSourceFailure = "last-good"
     missing_values: MissingValues = "warning"
+    registration_text: RegistrationText = "strict"
 
     @model_validator(mode="after")
     def _at_most_one_control_plane(self) -> RenderInputs:
@@ -75,6 +77,7 @@ class ValidateInputs(Inputs):
     source: Sources = ()
     workload: bool = False
     missing_values: MissingValues = "warning"
+    registration_text: RegistrationText = "strict"
 
     @model_validator(mode="after")
     def _workloads_alone(self) -> ValidateInputs:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from kalypso_actions.inputs.paths import Place
-from kalypso_actions.inputs.values import Inputs, Wheelhouse, kebab
+from kalypso_actions.inputs.values import Inputs, RegistrationText, Wheelhouse, kebab
 
 
 class ValidateWorkloadInputs(Inputs):
@@ -19,4 +19,11 @@ class ValidateWorkloadInputs(Inputs):
         Place,
         Field(description="The folder that has the Workloads, or a folder above it."),
     ] = "."
+    registration_text: Annotated[
+        RegistrationText,
+        Field(
+            description="Texts that Templates should not print (line breaks, template text): "
+            "strict, or any (a warning on each), as the platform team has it."
+        ),
+    ] = "strict"
     wheelhouse: Wheelhouse = ""

@@ -22,6 +22,7 @@ ConfigFile = Literal["current", "legacy"]
 OnFailure = Literal["block", "keep"]
 OnSourceFailure = Literal["last-good", "block"]
 MissingValues = Literal["warning", "error"]
+RegistrationText = Literal["strict", "any"]
 
 DURATION: Final = re.compile(r"([0-9]{1,6})(s|m|h)")
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}

@@ -203,7 +203,8 @@ class DeploymentTarget:
     """A deployment of a workload in one environment.
 
     `labels` are complete: the target's, overridden by the Workload's, then `workload`, `workspace`
-    and Flux's. `registration` is "" for a hand-written target.
+    and Flux's. `registration` is "" for a hand-written target. `places` has those of the keys of
+    `manifests`.
     """
 
     name: str
@@ -216,6 +217,11 @@ class DeploymentTarget:
     registration: str
     where: Location
     environment_where: Location | None = None
+    places: Mapping[str, Location] = field(default_factory=dict)
+
+    def at(self, key: str) -> Location:
+        """Return the place of a key of `manifests`."""
+        return self.places.get(key, self.where)
 
 
 @dataclass(frozen=True, slots=True)

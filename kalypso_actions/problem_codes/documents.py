@@ -161,6 +161,31 @@ manifests:
         "Add what is missing. Acknowledge it if the platform team's Templates use other keys.",
     ),
     ProblemCode(
+        "registration-text",
+        "error",
+        "A text of a registered repository, which a Template can print, has a control character or "
+        "line separator, or is no repository, revision or folder that Flux or Argo CD accepts "
+        "there. A line break would continue the platform's document. In other commands, the "
+        "registration is unusable; with `registration-text: any`, this is a warning.",
+        """\
+manifests:
+  branch: "dev\\nsuspend: true"
+""",
+        "Write one line; see [texts of applications](../guide/security.md#texts-of-applications).",
+    ),
+    ProblemCode(
+        "registration-template",
+        "error",
+        "A text of a registered repository has `{{`. Templates belong to the control plane. In "
+        "other commands, the registration is unusable; with `registration-text: any`, this is a "
+        "warning, and the text is rendered.",
+        """\
+manifests:
+  branch: "{{ .Environment }}"
+""",
+        "Write the text itself.",
+    ),
+    ProblemCode(
         "ignore-invalid",
         "warning",
         "The annotation `kalypso.io/ignore` names an unknown code or an error, or gives no reason.",

@@ -82,6 +82,32 @@ metadata:
         "Give the target, the workload or the cluster type a shorter name.",
     ),
     ProblemCode(
+        "registration-documents",
+        "warning",
+        "A text of a registered repository has special characters that change the documents of a "
+        "Template: their number, kinds, namespaces, or names that are not made of the text. The "
+        "registration is unusable.",
+        """\
+# a Template with `description: "{{ .Manifests.description }}"`
+manifests:
+  description: 'boards", kind: "Secret'
+""",
+        "Write the text without these characters, or quote it in the Template: `description: {{ "
+        ".Manifests.description | quote }}`.",
+    ),
+    ProblemCode(
+        "registration-render",
+        "warning",
+        "A Template fails with what a registered repository delivers, and renders its last good "
+        "commit, or a neutral text. The registration is unusable.",
+        """\
+# a Template with {{ index (splitList "/" .Manifests.path) 2 }}
+manifests:
+  path: boards
+""",
+        "Correct the text at the place that the message names, or let the Template accept it.",
+    ),
+    ProblemCode(
         "template-field-unknown",
         "warning",
         "A Go template names a field that no assignment has. It fails once an assignment "

@@ -1,6 +1,9 @@
 """An assignment, its configuration and its Templates → the files of its folder.
 
 data.py               what a template sees
+delivered.py          texts of registered repositories that change documents
+outline.py            the documents of rendered files
+failures.py           why an assignment has no files
 manifests.py          the interface of compiled manifests, and their error
 go_manifests.py       Go templates: texts, and the objects of old control planes
 jinja/                Jinja2 templates, by annotation
@@ -13,6 +16,8 @@ renderer.py           which Template goes into which file, and how manifests are
 """
 
 from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.delivered import special_texts
+from kalypso_actions.rendering.failures import Excerpt, Failure
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.rendering.missing_values import (
     Rendered,
@@ -20,8 +25,6 @@ from kalypso_actions.rendering.missing_values import (
     missing_values,
 )
 from kalypso_actions.rendering.renderer import (
-    Excerpt,
-    Failure,
     Options,
     Renderer,
     is_builtin_config,
@@ -48,6 +51,7 @@ __all__ = [
     "missing_values",
     "namespace_of",
     "render_template",
+    "special_texts",
     "template_faults",
     "unknown_fields",
 ]

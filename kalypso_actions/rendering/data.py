@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_actions.gotemplate.budget import work_of
+from kalypso_actions.gotemplate.sprig.nesting import check_depth
 from kalypso_actions.gotemplate.values import (
     ANY_MAP,
     STRING,
@@ -14,6 +15,7 @@ from kalypso_actions.gotemplate.values import (
     Function,
     FunctionError,
     GoMap,
+    GoSlice,
     GoStruct,
     Type,
 )
@@ -63,6 +65,8 @@ class TemplateData:
     cluster_type: str
     config: Mapping[str, object]
     budget: Budget = field(default_factory=lambda: Budget(DEFAULT_LIMITS), repr=False)
+    later_templates: list[int] = field(default_factory=list, compare=False)
+    """The number of actions in each output that was rendered again."""
     _go: GoStruct | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -96,6 +100,23 @@ class TemplateData:
             )
         return self._go
 
+    def copy_of_go(self) -> GoStruct:
+        """Copy the data as the templates before have left it. Raises LimitError.
+
+        A text of the configuration that is a template sees it, and can set nothing.
+        """
+        go = self.go
+        copies: dict[int, object] = {}
+        fields = {name: _copy(value, copies, 0) for name, value in go.fields.items()}
+        return GoStruct(go.type, fields, go.methods)
+
+    def with_manifests(
+        self, manifests: Mapping[str, str], budget: Budget | None = None
+    ) -> TemplateData:
+        """Return the data of the same assignment with other `manifests`, before any template."""
+        own = budget or Budget(self.budget.limits)
+        return replace(self, manifests=manifests, budget=own, later_templates=[], _go=None)
+
     def _manifest_entry(self, key: str) -> Callable[[], str]:
         def entry() -> str:
             if key not in self.manifests:
@@ -103,3 +124,21 @@ class TemplateData:
             return self.manifests[key]
 
         return entry
+
+
+def _copy(value: object, copies: dict[int, object], depth: int) -> object:
+    """Copy maps and lists, each once; `copies` has them by the identities of the originals."""
+    if not isinstance(value, dict | list):
+        return value
+    if id(value) in copies:
+        return copies[id(value)]
+    check_depth(depth, "the data")
+    if isinstance(value, dict):
+        mapping = GoMap(value.type, nil=value.nil) if isinstance(value, GoMap) else {}
+        copies[id(value)] = mapping
+        mapping.update((key, _copy(inner, copies, depth + 1)) for key, inner in value.items())
+        return mapping
+    items = GoSlice(value.type, nil=value.nil) if isinstance(value, GoSlice) else []
+    copies[id(value)] = items
+    items.extend(_copy(inner, copies, depth + 1) for inner in value)
+    return items

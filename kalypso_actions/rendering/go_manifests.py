@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kalypso_actions import gotemplate, goyaml
+from kalypso_actions.gotemplate.values import GoStruct
 from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
@@ -31,12 +32,16 @@ class TextManifest:
         self._template = _compile(text)
 
     def render(self, data: TemplateData) -> str:
-        """Render repeatedly while the output contains `{{`: values may be templates themselves."""
+        """Render repeatedly while the output contains `{{`: values may be templates themselves.
+
+        Those see what the Template has set, and can set nothing.
+        """
         output = _execute(self._template, data, self._text)
         for _ in range(PASSES - 1):
             if "{{" not in output:
                 return output
-            output = _execute(_compile_output(output, data), data, output)
+            data.later_templates.append(output.count("{{"))
+            output = _execute(_compile_output(output, data), data, output, data.copy_of_go)
         start = output.find("{{")
         if start >= 0:
             raise ManifestError(
@@ -116,9 +121,14 @@ def _parse(text: str) -> gotemplate.Template:
         raise _located(error, text) from error
 
 
-def _execute(template: gotemplate.Template, data: TemplateData, text: str) -> str:
+def _execute(
+    template: gotemplate.Template,
+    data: TemplateData,
+    text: str,
+    go: Callable[[], GoStruct] | None = None,
+) -> str:
     try:
-        return template.execute(data.go, budget=data.budget)
+        return template.execute(go() if go else data.go, budget=data.budget)
     except gotemplate.TemplateError as error:
         raise _located(error, text) from error
     except gotemplate.FunctionError as error:  # Python cannot represent the data

@@ -9,7 +9,7 @@ from typing import Final
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import Assignment, ClusterType, Template
 from kalypso_actions.model.layout import NAMESPACE_FILE, RECONCILER_FILE
-from kalypso_actions.rendering.renderer import Failure
+from kalypso_actions.rendering.failures import Failure
 
 NO_VALUE: Final = "<no value>"
 

@@ -20,6 +20,8 @@ from kalypso_actions.model.layout import (
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering import builtin_config
 from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.delivered import judged, with_usual_texts
+from kalypso_actions.rendering.failures import Excerpt, Failure
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 
@@ -37,35 +39,7 @@ class Options:
 
     namespace_scheme: Literal["current", "legacy"] = "current"
     config_file: Literal["current", "legacy"] = "current"
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A place in a template's text, as in ManifestError."""
-
-    text: str
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why an assignment has no files: upstream's message, and a place to look at.
-
-    `missing_template` names the Template that does not exist, if that is the reason.
-    """
-
-    message: str
-    where: Location
-    advice: str = ""
-    excerpt: Excerpt | None = None
-    code: str = "template-failed"
-    missing_template: str = ""
-
-    @property
-    def problem(self) -> Problem:
-        """The failure as a problem, without its excerpt."""
-        return Problem(self.message, self.where, self.advice, self.code)
+    registration_text: Literal["strict", "any"] = "strict"
 
 
 def namespace_of(assignment: Assignment, environment: str, options: Options) -> str:
@@ -95,18 +69,40 @@ class Renderer:
     def render(self, assignment: Assignment, config: MergedConfig) -> dict[str, bytes] | Failure:
         """Return the files of the assignment's folder by name.
 
-        There are no files if any Template fails. An empty configuration has no file; the other two
-        files exist even if they are empty.
+        There are no files if any Template fails, or if a text of a registered repository changes
+        the documents. An empty configuration has no file; the other two files exist even if they
+        are empty.
         """
         data = self._data(assignment, config)
+        target = assignment.target
         fault = dns_label_fault(data.namespace)
         if fault:
+            fits_others = not dns_label_fault(f"{data.namespace.removesuffix(target.name)}x")
             return Failure(
                 f"the namespace {data.namespace!r} {fault}",
-                assignment.target.where,
+                target.where,
                 "give the target, the workload or the cluster type another name",
                 code="namespace-invalid",
+                is_delivered=bool(target.registration) and fits_others,
             )
+
+        def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
+            return self._files(assignment, rendered, config)
+
+        outcome = render(data)
+        if not target.registration:
+            return outcome
+        may_be_templates = self._options.registration_text == "any"
+        return judged(outcome, data, target, render, may_be_templates=may_be_templates)
+
+    def renders_usual_texts(self, assignment: Assignment, config: MergedConfig) -> bool:
+        """Whether the Templates render an assignment whose target has usual texts."""
+        usual = replace(assignment, target=with_usual_texts(assignment.target))
+        return not isinstance(self.render(usual, config), Failure)
+
+    def _files(
+        self, assignment: Assignment, data: TemplateData, config: MergedConfig
+    ) -> dict[str, bytes] | Failure:
         cluster_type = assignment.cluster_type
         files: dict[str, bytes] = {}
         for file, name, field in (

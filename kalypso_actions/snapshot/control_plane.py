@@ -16,7 +16,7 @@ from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
-from kalypso_actions.snapshot.registrations import read_registrations
+from kalypso_actions.snapshot.registrations import RegistrationReader, read_registrations
 from kalypso_actions.snapshot.revision_reader import read_documents
 
 
@@ -126,13 +126,15 @@ def gather(
     *,
     promoted_commit: str | None = None,
     declared: Environment | None = None,
+    registration_text: fleet.RegistrationText = "strict",
     open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
     look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
 ) -> Snapshot:
     """Read everything to which the environment branch leads.
 
     `promoted_commit` replaces the one in `base-repo.yaml`; `declared` is the Environment object, if
-    it is known; `open_base_trees` opens the trees of the environment's GitOpsRepos.
+    it is known; with `registration_text` any, texts that Templates must not print make no
+    registration invalid; `open_base_trees` opens the trees of the environment's GitOpsRepos.
     `look_at_sources` is called before registered repositories are read. Raises KalypsoError if the
     control plane or a GitOps tree cannot be read; the snapshot has the problems of unreadable
     registrations.
@@ -142,7 +144,9 @@ def gather(
     base_trees = tuple(open_base_trees(read.fleet.gitops_repos))
     previous = gitops.previous_sources(base_trees, environment, read.promoted_commit)
     registrations = read_registrations(
-        read.fleet.registrations, environment, reader, previous, read.fleet.targets
+        read.fleet.registrations,
+        read.fleet.targets,
+        RegistrationReader(environment, reader, previous, registration_text),
     )
     everything = (own, *(reading for _, reading in read.bases))
     return Snapshot(

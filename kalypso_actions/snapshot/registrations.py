@@ -3,104 +3,117 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from kalypso_actions import fleet
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.fleet import registered_problem
+from kalypso_actions.fleet import RegistrationText, registered_problem
 from kalypso_actions.gitops import PreviousSources
 from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, WorkloadRegistration
 from kalypso_actions.model.tree import RegistrationReading
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
 from kalypso_actions.sources.limits import REGISTRATION
+from kalypso_actions.validation import schema_faults
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationReader:
+    """Reads registrations for an environment.
+
+    `previous` are the commits of which the last tree was made.
+    """
+
+    environment: str
+    reader: Reader
+    previous: PreviousSources | None
+    registration_text: RegistrationText = "strict"
+
+    def read(
+        self, registration: WorkloadRegistration, commit: str | None = None
+    ) -> RegistrationReading:
+        """Read a registration at the branch's head or at `commit`."""
+        try:
+            reading = self.reader.documents(registration.source, commit, REGISTRATION)
+        except KalypsoError as error:
+            problems = tuple(
+                registered_problem(registration, problem) for problem in error.problems
+            )
+            return RegistrationReading(registration, "kept", None, (), problems, is_readable=False)
+        workloads, findings = fleet.read_workloads(
+            registration, self.environment, reading.documents, self.registration_text
+        )
+        targets = chain.from_iterable(workload.targets for workload in workloads)
+        found = (*reading.problems, *findings.problems, *schema_faults(targets))
+        return RegistrationReading(
+            registration=registration,
+            state="kept" if found else "head",
+            revision=None if found else reading.revision,
+            workloads=() if found else workloads,
+            problems=tuple(registered_problem(registration, problem) for problem in found),
+            warnings=(*reading.warnings, *findings.warnings),
+            documents=reading.documents,
+        )
+
+    def without_head(
+        self, head: RegistrationReading, problems: Iterable[Problem] = ()
+    ) -> RegistrationReading:
+        """Return the last good commit of a registration whose head has more `problems`.
+
+        Without a usable one, its targets stay as they are.
+        """
+        registration = head.registration
+        unusable = dataclasses.replace(
+            head,
+            state="kept",
+            revision=None,
+            workloads=(),
+            problems=(
+                *head.problems,
+                *(registered_problem(registration, problem) for problem in problems),
+            ),
+        )
+        known = self.previous.registrations.get(registration.name) if self.previous else None
+        if known is None or known.commit is None:
+            return unusable
+        place = RepositoryPath(known.repository, known.branch, known.path)
+        if repository_key(known.repository) != repository_key(registration.source.repo):
+            return unusable  # the registration names another repository now
+        moved = dataclasses.replace(registration, source=place)
+        last_good = self.read(moved, known.commit)
+        if last_good.problems:
+            return unusable
+        return dataclasses.replace(
+            unusable,
+            state="last-good",
+            revision=last_good.revision,
+            workloads=last_good.workloads,
+        )
 
 
 def read_registrations(
     registrations: Sequence[WorkloadRegistration],
-    environment: str,
-    reader: Reader,
-    previous: PreviousSources | None,
     own: Sequence[DeploymentTarget],
+    reader: RegistrationReader,
 ) -> tuple[RegistrationReading, ...]:
     """Read every registration at its branch's head, or at its last good commit.
 
     A registration is unusable if its repository cannot be read, has anything except valid
     Workloads, or delivers a Workload or target that another registration or the control plane
-    (`own`) has too. It must not stop a fleet: its commit in `previous` replaces its head. If that
+    (`own`) has too. It must not stop a fleet: its last good commit replaces its head. If that
     commit is unusable too, the targets stay as they are.
     """
-    heads = in_parallel(
-        lambda item: _read(item, environment, reader), registrations, reader.fetched
-    )
+    heads = in_parallel(reader.read, registrations, reader.reader.fetched)
     conflicts = fleet.workload_conflicts(
         {reading.registration.name: reading.workloads for reading in heads if not reading.problems},
-        environment,
+        reader.environment,
         own,
     )
-    return tuple(
-        in_parallel(
-            lambda reading: _usable(reading, conflicts, environment, reader, previous), heads
-        )
-    )
 
+    def usable(head: RegistrationReading) -> RegistrationReading:
+        conflict = conflicts.get(head.registration.name, ())
+        return reader.without_head(head, conflict) if head.problems or conflict else head
 
-def _read(
-    registration: WorkloadRegistration,
-    environment: str,
-    reader: Reader,
-    commit: str | None = None,
-) -> RegistrationReading:
-    """Read a registration at the branch's head or at `commit`."""
-    source = registration.source
-    try:
-        reading = reader.documents(source, commit, REGISTRATION)
-    except KalypsoError as error:
-        problems = tuple(registered_problem(registration, problem) for problem in error.problems)
-        return RegistrationReading(registration, "kept", None, (), problems, is_readable=False)
-    workloads, findings = fleet.read_workloads(registration, environment, reading.documents)
-    problems = (*reading.problems, *findings.problems)
-    return RegistrationReading(
-        registration=registration,
-        state="kept" if problems else "head",
-        revision=None if problems else reading.revision,
-        workloads=() if problems else workloads,
-        problems=tuple(registered_problem(registration, problem) for problem in problems),
-        warnings=(*reading.warnings, *findings.warnings),
-        documents=reading.documents,
-    )
-
-
-def _usable(
-    head: RegistrationReading,
-    conflicts: dict[str, list[Problem]],
-    environment: str,
-    reader: Reader,
-    previous: PreviousSources | None,
-) -> RegistrationReading:
-    registration = head.registration
-    conflict = tuple(
-        registered_problem(registration, problem)
-        for problem in conflicts.get(registration.name, ())
-    )
-    if not (head.problems or conflict):
-        return head
-    unusable = dataclasses.replace(
-        head, state="kept", revision=None, workloads=(), problems=head.problems + conflict
-    )
-    known = previous.registrations.get(registration.name) if previous else None
-    if known is None or known.commit is None:
-        return unusable
-    place = RepositoryPath(known.repository, known.branch, known.path)
-    if repository_key(known.repository) != repository_key(registration.source.repo):
-        return unusable  # the registration names another repository now
-    moved = dataclasses.replace(registration, source=place)
-    last_good = _read(moved, environment, reader, known.commit)
-    if last_good.problems:
-        return unusable
-    return dataclasses.replace(
-        unusable,
-        state="last-good",
-        revision=last_good.revision,
-        workloads=last_good.workloads,
-    )
+    return tuple(in_parallel(usable, heads))

@@ -69,8 +69,11 @@ def test_names_become_labels_and_folders() -> None:
     assert [p.message for p in diagnostics.problems] == [
         f"Workload {'w' * 64!r}: its name becomes a label's value and has 64 characters, at most "
         "63 are allowed",
-        "the deployment target's name 'app-../up' may hold lower-case letters, digits, '-' and '.' "
-        "only, and starts and ends with a letter or a digit",
+        f"the deployment target's name '{'w' * 64}-web' becomes a folder and a part of a "
+        "namespace; it has 68 characters, at most 63 are allowed",
+        "the deployment target's name 'app-../up' becomes a folder and a part of a namespace; it "
+        "may hold lower-case letters, digits and '-' only, and starts and ends with a letter or a "
+        "digit",
     ]
 
 

@@ -13,16 +13,16 @@ from kalypso_actions.fleet_checks import FleetScope
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
-from kalypso_actions.plan import Plan, PlanOptions, failure_problem, make_plan
+from kalypso_actions.plan import Plan, PlanOptions, failure_problem
 from kalypso_actions.plan_checks import documents_of, scope_of
 from kalypso_actions.promotion import with_commit
 from kalypso_actions.promotion.base_branch import base_document
 from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
-from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.snapshot.control_plane import gather
 from kalypso_actions.snapshot.document_reader import SharedReader
+from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 from kalypso_actions.snapshot.revision_reader import read_documents
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
@@ -161,6 +161,7 @@ class _EnvironmentCheck:
                 self._own,
                 checks.reader,
                 promoted_commit=commit,
+                registration_text=checks.options.registration_text,
                 open_base_trees=self._base_trees.open,
             )
         except KalypsoError as error:
@@ -168,7 +169,7 @@ class _EnvironmentCheck:
         progress = checks.context.runtime.progress
         # The plan's own warnings must not have failures: they are compared with those before.
         options = dataclasses.replace(checks.options, on_failure="block", on_source_failure="block")
-        plan = make_plan(snapshot, options, find_scheduler(), progress)
+        snapshot, plan = plan_registrations(snapshot, options, checks.reader, progress)
         return _Rendered(_faults(snapshot, plan), plan, snapshot)
 
 

@@ -15,9 +15,9 @@ from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.plan import PlanOptions
 from kalypso_actions.promotion.environments import next_environments
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 
 def check_environment(
@@ -78,7 +78,7 @@ def _render(
     snapshot: Snapshot, options: PlanOptions, jobs: CommandContext, checklist: Checklist
 ) -> int | None:
     """Return the number of assignments; None if there are problems, which go on the list."""
-    plan = make_plan(snapshot, options, find_scheduler(), jobs.runtime.progress)
+    _, plan = plan_registrations(snapshot, options, jobs.reader, jobs.runtime.progress)
     checklist.add_problems("problem", plan.problems)
     checklist.add_problems("warning", plan.all_warnings)
     return None if plan.problems else len(plan.assignments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
@@ -38,11 +39,11 @@ from kalypso_actions.commands.schedule.result import (
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet_checks import FleetView
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, scope_of
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.pull_request import PullRequestText
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 ATTEMPTS: Final = 6
 """After a conflict everything is read again: the other run may have older inputs."""
@@ -75,7 +76,10 @@ def _attempt(
     """Run schedule once; add to `disabled` the auto-merges of people that this run disables."""
     with disabled_on_failure(inputs.environment, context):
         read = read_everything(inputs, context)
-        plan = make_plan(read.sources, _options(inputs), find_scheduler(), context.runtime.progress)
+        sources, plan = plan_registrations(
+            read.sources, _options(inputs), context.reader, context.runtime.progress
+        )
+        read = dataclasses.replace(read, sources=sources)
         plan = judged(plan, read.sources, _view(plan, read))
         # If a failing assignment blocks, its desired files are unknown: propose nothing.
         proposals = (
@@ -121,6 +125,7 @@ def _options(inputs: ScheduleInputs) -> PlanOptions:
         on_failure=inputs.on_failure,
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
+        registration_text=inputs.registration_text,
         max_removal_percent=inputs.max_removal_percent,
     )
 

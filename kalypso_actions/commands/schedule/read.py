@@ -56,6 +56,7 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
         own,
         context.reader,
         declared=environment,
+        registration_text=inputs.registration_text,
         open_base_trees=reading.open_base_trees,
         look_at_sources=reading.look_at_sources,
     )

@@ -1,0 +1,57 @@
+"""The forms of repositories, revisions and folders that Flux and Argo CD accept.
+
+Flux: https://fluxcd.io/flux/components/source/gitrepositories/ and its siblings; Argo CD:
+https://argo-cd.readthedocs.io/en/stable/user-guide/tracking_strategies/ and `oci/`, `helm/` beside
+it. Each check returns "" or the fault, as a phrase that continues `the field …`. An empty text has
+no fault: upstream's custom resource definitions require the field, not a value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_REPOSITORY: Final = re.compile(r"[\w/.~][\w\-.~:/?#\[\]@!$&()*+,;=%]*")
+"""The characters of RFC 3986 without quotes: a URL, an scp form (`git@host:owner/name`), or the
+bare registry that Argo CD takes for Helm charts (`registry-1.docker.io/bitnamicharts`)."""
+
+_NOT_IN_REF: Final = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock/|^[-./]|(?:[./]|\.lock)\Z"
+)
+"""What `git check-ref-format` refuses, and an option of git."""
+
+_DIGEST: Final = re.compile(r"(?:[\w.-]+@)?sha(?:256|512):[0-9a-f]+")
+"""An OCI artifact, optionally with its tag."""
+
+_VERSION: Final = (
+    r"v?(?:[0-9]++|[xX*])(?:\.(?:[0-9]++|[xX*])){0,2}(?:-[0-9A-Za-z.-]++)?(?:\+[0-9A-Za-z.-]++)?"
+)
+_CONSTRAINT: Final = rf"(?:[=!<>]=|=[<>]|~>|[=<>~^])? *+{_VERSION}"
+_RANGE: Final = re.compile(rf"{_CONSTRAINT}(?:(?: *+(?:,|\|\|) *+| - | ++){_CONSTRAINT})*+")
+"""The constraints of Masterminds/semver, which both use: `>=1.0.0 <2.0.0`, `1.x`, `*-0`."""
+
+_NOT_IN_PATH: Final = re.compile(r'[\\"<>|?*:`]')
+"""No folder that every system can check out has these characters."""
+
+
+def repository_fault(text: str) -> str:
+    """Check `repo`."""
+    if text and not _REPOSITORY.fullmatch(text):
+        return "is neither a URL nor a host with a path; write other characters as %20"
+    return ""
+
+
+def revision_fault(text: str) -> str:
+    """Check `branch`: a branch, tag, commit, ref, range of versions, or digest."""
+    if not text or _RANGE.fullmatch(text) or _DIGEST.fullmatch(text):
+        return ""
+    if text == "@" or _NOT_IN_REF.search(text):
+        return "is no name of a branch or tag, no commit, and no range of versions"
+    return ""
+
+
+def folder_fault(text: str) -> str:
+    """Check `path`, with or without `./` or `/` at its beginning."""
+    if text != text.strip() or _NOT_IN_PATH.search(text):
+        return "is no path of a folder"
+    return ""

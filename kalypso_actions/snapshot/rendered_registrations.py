@@ -1,0 +1,140 @@
+"""Plan with the registrations that render: a text of one must not stop the others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from kalypso_actions import gitops
+from kalypso_actions.errors import Problem
+from kalypso_actions.fleet import registered_problem
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.tree import RegistrationReading, Snapshot
+from kalypso_actions.plan import (
+    Plan,
+    PlannedAssignment,
+    PlanOptions,
+    failure_problem,
+    make_plan,
+    renders_usual_texts,
+)
+from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.document_reader import Reader, in_parallel
+from kalypso_actions.snapshot.registrations import RegistrationReader
+
+Failing = Mapping[str, Sequence[PlannedAssignment]]
+Readings = dict[str, RegistrationReading]
+
+
+def plan_registrations(
+    snapshot: Snapshot, options: PlanOptions, reader: Reader, progress: Progress
+) -> tuple[Snapshot, Plan]:
+    """Plan a run; return the snapshot that it is made of, and the plan.
+
+    A registration whose assignments fail is at fault if its text fails, or if the same Templates
+    and configuration render its last good commit; without one, if they render usual texts. Its
+    last good commit is used if it renders; otherwise its targets stay as they are. All other
+    failures are faults of the control plane, and stay.
+    """
+    plan = make_plan(snapshot, options, find_scheduler(), progress)
+    if snapshot.problems or not _failing(plan):
+        return snapshot, plan
+    return _Fallback(snapshot, options, reader, progress).plan(plan)
+
+
+def _failing(plan: Plan) -> dict[str, list[PlannedAssignment]]:
+    """Return the failing assignments by their registration."""
+    failing: dict[str, list[PlannedAssignment]] = {}
+    for item in plan.assignments:
+        if item.failure and item.assignment.target.registration:
+            failing.setdefault(item.assignment.target.registration, []).append(item)
+    return failing
+
+
+class _Fallback:
+    """Replaces the registrations at fault by their last good commits."""
+
+    def __init__(
+        self, snapshot: Snapshot, options: PlanOptions, reader: Reader, progress: Progress
+    ) -> None:
+        self._snapshot = snapshot
+        self._options = options
+        self._progress = progress
+        previous = gitops.previous_sources(
+            snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
+        )
+        self._reader = RegistrationReader(
+            snapshot.environment, reader, previous, options.registration_text
+        )
+        self._read: Readings = {item.registration.name: item for item in snapshot.registrations}
+        self._planned = dict(self._read)
+        self._at_fault: set[str] = set()
+
+    def plan(self, plan: Plan) -> tuple[Snapshot, Plan]:
+        """Plan again until no registration changes; each changes at most twice."""
+        snapshot = self._snapshot
+        changed = self._at_first(plan)
+        while changed:
+            self._planned |= changed
+            registrations = tuple(self._planned.values())
+            snapshot = dataclasses.replace(self._snapshot, registrations=registrations)
+            plan = make_plan(snapshot, self._options, find_scheduler(), self._progress)
+            changed = self._afterwards(_failing(plan))
+        return snapshot, plan
+
+    def _at_first(self, plan: Plan) -> Readings:
+        """Return what replaces the registrations that are, or may be, at fault."""
+        failing = _failing(plan)
+        heads = [name for name in failing if self._read[name].state == "head"]
+        last_good = dict(
+            zip(heads, in_parallel(lambda name: self._last_good(name, failing), heads), strict=True)
+        )
+        changed: Readings = {}
+        for name, items in failing.items():
+            item = last_good.get(name, self._read[name])
+            is_last_good = item.state == "last-good" and name in last_good
+            if any(planned.failure and planned.failure.is_delivered for planned in items) or (
+                not is_last_good and renders_usual_texts(items, plan, self._options)
+            ):
+                self._at_fault.add(name)
+                changed[name] = item if name in last_good else self._kept(name, items)
+            elif is_last_good and item.workloads != self._read[name].workloads:
+                changed[name] = item  # it is at fault if this commit renders
+        return changed
+
+    def _afterwards(self, failing: Failing) -> Readings:
+        """Return what replaces the last good commits that fail as well."""
+        return {
+            name: self._kept(name, items) if name in self._at_fault else self._read[name]
+            for name, items in failing.items()
+            if (self._read[name].state, self._planned[name].state) == ("head", "last-good")
+        }
+
+    def _last_good(self, name: str, failing: Failing) -> RegistrationReading:
+        return self._reader.without_head(self._read[name], map(_problem, failing[name]))
+
+    def _kept(self, name: str, failing: Sequence[PlannedAssignment]) -> RegistrationReading:
+        """Return a registration whose last good commit fails: its targets stay as they are."""
+        reading = self._planned[name]
+        problems = (registered_problem(reading.registration, _problem(item)) for item in failing)
+        return dataclasses.replace(
+            reading,
+            state="kept",
+            revision=None,
+            workloads=(),
+            problems=(*reading.problems, *problems),
+        )
+
+
+def _problem(item: PlannedAssignment) -> Problem:
+    """Return the problem of a failing assignment at its registration's own file."""
+    problem = failure_problem(item)
+    if item.failure and item.failure.is_delivered:
+        return problem
+    return dataclasses.replace(
+        problem,
+        where=item.assignment.target.where,
+        advice="the same Templates and configuration render the last good commit, or usual texts: "
+        "correct what differs from these",
+        code="registration-render",
+    )

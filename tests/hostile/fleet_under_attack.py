@@ -1,0 +1,186 @@
+"""A small fleet with two applications: `calm` is an ordinary one, `evil` attacks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import indent
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.render import render
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.inputs import RenderInputs
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.report.documents import ProblemEntry, RenderDocument
+from tests.git_repositories import commit_branch
+
+API = "apiVersion: scheduler.kalypso.io/v1alpha1"
+
+SERVER = "https://git.test/acme"
+
+FLUX = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: {{ .DeploymentTargetName }}
+  namespace: flux-system
+spec:
+  # {{ .Manifests.description }}
+  url: {{ .Manifests.repo }}
+  ref:
+    branch: {{ .Manifests.branch }}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: {{ .DeploymentTargetName }}, namespace: flux-system}
+spec: {path: {{ .Manifests.path }}, targetNamespace: {{ .Namespace }}}
+"""
+"""A Template as people write it: nothing is quoted."""
+
+CONFIG = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: platform-config, namespace: {{ .Namespace }}}
+data: {region: {{ .ConfigData.REGION }}}
+"""
+
+MANIFESTS = {
+    "repo": "https://git.test/evil",
+    "branch": "dev",
+    "path": "./evil",
+    "description": "boards",
+}
+
+
+def document(kind: str, name: str, spec: str) -> str:
+    return f"{API}\nkind: {kind}\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n"
+
+
+def template(name: str, text: str, of_type: str) -> str:
+    body = indent(text, "      ")
+    return document("Template", name, f"\n  type: {of_type}\n  manifests:\n    - |\n{body}")
+
+
+def workload(name: str, manifests: Mapping[str, str], target: str = "web", more: str = "") -> str:
+    """A Workload; the values of `manifests` are YAML."""
+    entries = "".join(f"        {key}: {value}\n" for key, value in manifests.items())
+    return (
+        f"{API}\nkind: Workload\nmetadata: {{name: {name}}}\nspec:\n  deploymentTargets:\n"
+        f"    - name: {target}\n      environment: dev\n{more}      manifests:\n{entries}"
+    )
+
+
+class FleetUnderAttack:
+    """Its control plane, its two applications and, with git, its GitOps tree."""
+
+    def __init__(self, folder: Path, *, with_git: bool = False) -> None:
+        self.folder = folder
+        self.with_git = with_git
+        self.deliver("calm", workload("calm", {**MANIFESTS, "repo": "https://git.test/calm"}))
+        self.deliver("evil", workload("evil", MANIFESTS))
+        self.commit_main()
+        self.commit(
+            "dev",
+            {
+                "base-repo.yaml": document(
+                    "BaseRepo", "main", f"{{repo: {SERVER}/main, branch: main, path: .}}"
+                ),
+                "edge.yaml": document(
+                    "ClusterType", "edge", "{reconciler: flux, namespaceService: ns, configType: c}"
+                ),
+                "policy.yaml": document(
+                    "SchedulingPolicy",
+                    "all",
+                    "{deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: "
+                    "{labelSelector: {}}}",
+                ),
+                "region.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: region, labels: "
+                "{platform-config: 'true'}}\ndata: {REGION: west}\n",
+            },
+        )
+
+    def commit(self, name: str, files: Mapping[str, str]) -> None:
+        """Replace the files of a repository."""
+        if self.with_git:
+            commit_branch(self.folder / name, files)
+            return
+        for path, text in files.items():
+            (self.folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name / path).write_text(text)
+
+    def commit_main(self, flux: str = FLUX, config: str = CONFIG, *, engine: str = "") -> None:
+        """Commit the Templates and registrations."""
+        reconciler = template("flux", flux, "reconciler")
+        if engine:
+            annotated = f"metadata: {{name: flux, annotations: {{kalypso.io/engine: {engine}}}}}"
+            reconciler = reconciler.replace("metadata: {name: flux}", annotated, 1)
+        files = {
+            "flux.yaml": reconciler,
+            "ns.yaml": template("ns", "kind: Namespace\n", "namespace"),
+            "config.yaml": template("c", config, "config"),
+        }
+        for name in ("calm", "evil"):
+            place = f"{{repo: {SERVER}/{name}, branch: main, path: .}}"
+            spec = f"{{workload: {place}, workspace: {name}}}"
+            files[f"{name}.yaml"] = document("WorkloadRegistration", name, spec)
+        self.commit("main", files)
+
+    def deliver(self, name: str, text: str) -> None:
+        """Commit the Workloads of an application."""
+        self.commit(name, {"workload.yaml": text})
+
+    def attack(self, *, target: str = "web", more: str = "", **manifests: str) -> None:
+        """Commit a Workload of `evil` with other manifests, as YAML."""
+        self.deliver("evil", workload("evil", {**MANIFESTS, **manifests}, target, more))
+
+    def keep(self) -> None:
+        """Make the present tree the one that the next run finds."""
+        _, files = self.rendered()
+        commit_branch(self.folder / "gitops", files)
+
+    def render(self, **given: object) -> RenderDocument:
+        """Render dev."""
+        if (self.folder / "gitops").is_dir():
+            given = {"gitops": f"{self.folder / 'gitops'}", **given}
+        sources = [f"{SERVER}/{name}={self.folder / name}" for name in ("main", "calm", "evil")]
+        inputs = RenderInputs.model_validate(
+            {
+                "environment": "dev",
+                "environment_dir": self.folder / "dev",
+                "source": sources,
+                **given,
+            }
+        )
+        return render(inputs, LocalContext(Programs(os.environ), no_progress))
+
+    def rendered(self, **given: object) -> tuple[RenderDocument, dict[str, str]]:
+        """Render dev; return the result and the tree."""
+        out = self.folder / f"out{len(list(self.folder.iterdir()))}"
+        document = self.render(out=out, **given)
+        return document, {
+            path.relative_to(out).as_posix(): path.read_bytes().decode()
+            for path in out.rglob("*")
+            if path.is_file()
+        }
+
+
+def blamed(document: RenderDocument) -> list[ProblemEntry]:
+    """The warnings that name the attacker's registration, all in its own file.
+
+    Nothing else is wrong: the run ends well, and the platform's files are not blamed.
+    """
+    assert document.problems == ()
+    blamed = [item for item in document.warnings if item.message.startswith("registration 'evil':")]
+    others = {item.code for item in document.warnings if item not in blamed}
+    assert others <= {"application-missing"}
+    for item in blamed:
+        assert item.where
+        assert item.where.repository == f"{SERVER}/evil"
+        assert item.where.path == "workload.yaml"
+    assert document.degraded == bool(blamed)
+    return blamed
+
+
+CALM = "edge/calm-web/reconciler.yaml"
+EVIL = "edge/evil-web/reconciler.yaml"

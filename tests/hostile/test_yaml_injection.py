@@ -1,0 +1,191 @@
+"""A text of an application continues the platform's document with lines of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.fleet_under_attack import CALM, EVIL, FleetUnderAttack, blamed
+
+ADMIN = (
+    r'"dev\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n'
+    r'metadata: {name: evil}\nroleRef: {kind: ClusterRole, name: cluster-admin}"'
+)
+
+LINES = {
+    "a line break with a document": ADMIN,
+    "a carriage return": r'"dev\rkind: Secret"',
+    "a next line": r'"dev\Nkind: Secret"',
+    "a line separator": r'"dev\Lkind: Secret"',
+    "a paragraph separator": r'"dev\Pkind: Secret"',
+    "a tab": r'"dev\tx"',
+    "an escape of terminals": r'"dev\e[2J"',
+    "a C1 control": r'"dev\x9b2J"',
+    "a deletion": r'"dev\x7f"',
+    "a block text": "|\n          dev\n          kind: Secret",
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        *(pytest.param("branch", text, id=name) for name, text in LINES.items()),
+        *(pytest.param(key, ADMIN, id=f"in {key}") for key in ("repo", "path", "description")),
+    ],
+)
+def test_a_text_is_one_line(fleet: FleetUnderAttack, key: str, text: str) -> None:
+    fleet.attack(**{key: text})
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert warning.code == "registration-text"
+    lines = {"repo": 9, "branch": 10, "path": 11, "description": 12}
+    assert warning.where
+    assert warning.where.line == lines[key]
+    assert f"manifests.{key} has the control character" in warning.message
+    assert CALM in files
+    assert EVIL not in files
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        pytest.param({r'"a\nb"': "x"}, id="a key of manifests"),
+        pytest.param({"branch": "'dev\u2028x'"}, id="a character, not an escape"),
+    ],
+)
+def test_keys_are_one_line_too(fleet: FleetUnderAttack, manifests: dict[str, str]) -> None:
+    fleet.attack(**manifests)
+    assert [item.code for item in blamed(fleet.render())] == ["registration-text"]
+
+
+def test_a_control_character_in_the_name_of_an_environment(fleet: FleetUnderAttack) -> None:
+    fleet.attack(more="")
+    text = (fleet.folder / "evil/workload.yaml").read_text()
+    fleet.deliver("evil", text.replace("environment: dev", r'environment: "de\nv"'))
+    (warning,) = blamed(fleet.render())
+    assert "deploymentTargets.0.environment has the control character" in warning.message
+
+
+ONE_LINE = {
+    "a quote ends a quoted text": (
+        'spec: {a: "{{ .Manifests.description }}", b: c}',
+        """'x", "kind": "Secret'""",
+    ),
+    "a flow mapping gets another key": (
+        "spec: {a: {{ .Manifests.description }}, b: c}",
+        "'x, namespace: kube-system'",
+    ),
+    "a comment hides what follows": (
+        "metadata: {labels: {a: {{ .Manifests.description }}}, namespace: team}",
+        "'x}} #'",
+    ),
+    "an anchor": ("a: {{ .Manifests.description }}\nb: 1", "'*nowhere'"),
+    "the document is no YAML any more": ("a: {{ .Manifests.description }}", """'"'"""),
+    "a name that is not made of it": (
+        "metadata: {a: {{ .Manifests.description }}, name: calm}",
+        "'x, name: other, b: c'",
+    ),
+    "a script in a template": (
+        'a: {{ .Manifests.description }}\n{{ if contains "\'" .Manifests.description }}---\nkind: '
+        "Secret{{ end }}",
+        '''"it's"''',
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "text"), ONE_LINE.values(), ids=ONE_LINE.keys())
+def test_one_line_does_not_change_the_documents(
+    fleet: FleetUnderAttack, line: str, text: str
+) -> None:
+    fleet.commit_main(f"apiVersion: v1\nkind: ConfigMap\n{line}\n")
+    fleet.attack(description=text)
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert warning.code == "registration-documents"
+    assert "the text of manifests.description changes the documents" in warning.message
+    assert warning.where
+    assert warning.where.line == 12
+    assert CALM in files
+    assert EVIL not in files
+
+
+ORDINARY = {
+    "a description": (
+        "'Boards, at halts: all of them (or most)'",
+        "a: {{ .Manifests.description | quote }}",
+    ),
+    "a range of versions": ("'>=1.0.0 <2.0.0'", "a: {{ .Manifests.description | quote }}"),
+    "a name made of it": (
+        "'>=1.0 <2'",
+        'metadata: {name: a-{{ .Manifests.description | replace ">" "" | sha256sum | trunc 8 }}}',
+    ),
+    "a list": ("'a, b, c'", "a: [{{ .Manifests.description }}]"),
+    "a sentence in a comment": ("'it is: so'", "# {{ .Manifests.description }}"),
+    "another language": ("'Fahrgäste über 60 – 日本'", "a: {{ .Manifests.description }}"),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), ORDINARY.values(), ids=ORDINARY.keys())
+def test_ordinary_texts_pass(fleet: FleetUnderAttack, text: str, line: str) -> None:
+    fleet.commit_main(f"apiVersion: v1\nkind: ConfigMap\n{line}\n")
+    fleet.attack(description=text)
+    document, files = fleet.rendered()
+    assert (document.problems, document.warnings) == ((), ())
+    assert EVIL in files
+
+
+def test_the_guilty_field_is_named(fleet: FleetUnderAttack) -> None:
+    ordinary = {f"note{index}": f"'note {index}'" for index in range(20)}
+    fleet.commit_main("kind: {{ range .Manifests }}{{ . }}{{ end }}\n".replace("kind", "a"))
+    fleet.attack(**ordinary, evil="'a: b'", zz="'and more'")
+    (warning,) = blamed(fleet.render())
+    assert "the text of manifests.evil changes the documents" in warning.message
+
+
+def test_two_texts_together(fleet: FleetUnderAttack) -> None:
+    """Each alone leaves no YAML, but both together hide what lies between them."""
+    fleet.commit_main(
+        "kind: ConfigMap\na: {{ .Manifests.description }}\nnamespace: team\n"
+        "b: {{ .Manifests.branch }}\n"
+    )
+    fleet.attack(description="'\"'", branch="'\"'")
+    (warning,) = blamed(fleet.render())
+    assert "changes the documents" in warning.message
+
+
+def test_the_environment_keeps_the_last_good_commit(kept: FleetUnderAttack) -> None:
+    kept.attack(branch=ADMIN)
+    document, files = kept.rendered()
+    assert "branch: dev" in files[EVIL]
+    assert "ClusterRoleBinding" not in "".join(files.values())
+    assert (document.problems, document.degraded) == ((), True)
+
+
+def test_any_lets_a_text_through_with_a_warning(fleet: FleetUnderAttack) -> None:
+    fleet.commit_main("kind: ConfigMap\ndata:\n  a: {{ .Manifests.description | quote }}\n")
+    fleet.attack(description=r'"two\nlines"', branch="'a  b'")
+    document, files = fleet.rendered(registration_text="any")
+    assert (document.problems, document.degraded) == ((), False)
+    assert [(item.code, item.where and item.where.line) for item in document.warnings] == [
+        ("registration-text", 10),
+        ("registration-text", 12),
+    ]
+    assert r'a: "two\nlines"' in files[EVIL]
+
+
+def test_any_changes_no_documents(fleet: FleetUnderAttack) -> None:
+    fleet.attack(branch=ADMIN)
+    document, files = fleet.rendered(registration_text="any")
+    assert [item.code for item in document.warnings][:2] == [
+        "registration-text",
+        "registration-documents",
+    ]
+    assert EVIL not in files
+
+
+def test_a_jinja_template_is_judged_as_well(fleet: FleetUnderAttack) -> None:
+    fleet.commit_main("kind: ConfigMap\na: {{ Manifests.description }}\n", engine="jinja2")
+    fleet.attack(description="'x #'")
+    assert fleet.render().warnings == ()
+    fleet.attack(description="'\"x'")
+    (warning,) = blamed(fleet.render())
+    assert warning.code == "registration-documents"
