@@ -114,6 +114,7 @@ def validate_branches(
             diagnostics.problems += check(branch)
         for template in branch.of(kinds.Template):
             diagnostics.warnings += rendering.unknown_fields(template)
+            diagnostics.notes += rendering.unquoted_texts(template)
         for config_map in branch.of(kinds.ConfigMap):
             diagnostics.problems += config_map_problems(config_map)
             diagnostics.warnings += config_map_warnings(config_map)

@@ -120,6 +120,18 @@ manifests:
         "Correct the name; the advice has the nearest one.",
     ),
     ProblemCode(
+        "template-unquoted",
+        "note",
+        "A Go template prints a text of `.Manifests` or `.Labels` as it is. An application team "
+        "writes it: special characters may be refused, and `1.10` becomes a number.",
+        """\
+manifests:
+  - |
+    branch: {{ .Manifests.branch }}
+""",
+        "Write `{{ .Manifests.branch | quote }}`. One note names the first place in a Template.",
+    ),
+    ProblemCode(
         "template-no-value",
         "warning",
         "A rendered file has `<no value>`: a Go template names a key that the configuration, "

@@ -12,6 +12,7 @@ hashing.py            `hash`
 builtin_config.py     configuration files without a Template, as old control planes have them
 missing_values.py     `<no value>` in files
 unknown_fields.py     fields that no assignment has
+unquoted.py           texts of applications that templates print as they are
 renderer.py           which Template goes into which file, and how manifests are joined
 """
 
@@ -35,6 +36,7 @@ from kalypso_actions.rendering.renderer import (
     template_faults,
 )
 from kalypso_actions.rendering.unknown_fields import unknown_fields
+from kalypso_actions.rendering.unquoted import unquoted_texts
 
 __all__ = [
     "Excerpt",
@@ -54,4 +56,5 @@ __all__ = [
     "special_texts",
     "template_faults",
     "unknown_fields",
+    "unquoted_texts",
 ]

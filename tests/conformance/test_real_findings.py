@@ -41,6 +41,10 @@ NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
         ("cluster-type-unselected", "cluster-types/west-us/large/large-cluster-type.yaml"): (
             "stage has no policy at all"
         ),
+        ("template-unquoted", "templates/scheduler_v1alpha1_template_argocd.yaml"): (
+            "it prints texts of applications as they are"
+        ),
+        ("template-unquoted", "templates/scheduler_v1alpha1_template_arc-flux.yaml"): "the same",
     },
 }
 """The notes by code and file, with why each is right.

@@ -134,6 +134,15 @@ def test_a_fault_of_a_template_stops(kept: FleetUnderAttack, line: str, text: st
     assert {item.code for item in document.warnings} <= {"template-field-unknown"}
 
 
+@pytest.mark.parametrize("line", FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_of_a_template_stops_a_new_fleet(fleet: FleetUnderAttack, line: str) -> None:
+    """No application has a last good commit."""
+    fleet.commit_main(f"{FLUX}# {line}\n")
+    fleet.attack(description="'two words'")
+    document = fleet.render()
+    assert [item.code for item in document.problems] == ["template-failed"] * 2
+
+
 def test_a_fault_of_a_template_is_no_fault_of_an_unchanged_text(kept: FleetUnderAttack) -> None:
     """What renders for usual texts fails for the last good commit: the Template has changed."""
     kept.commit_main(FLUX + '# {{ if eq .Manifests.branch "dev" }}{{ fail "dev" }}{{ end }}\n')

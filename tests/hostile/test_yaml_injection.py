@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.validate import validate
+from kalypso_actions.inputs import ValidateInputs
+from kalypso_actions.model.progress import no_progress
 from tests.hostile.fleet_under_attack import CALM, EVIL, FleetUnderAttack, blamed
 
 ADMIN = (
@@ -139,6 +146,27 @@ def test_the_guilty_field_is_named(fleet: FleetUnderAttack) -> None:
     fleet.attack(**ordinary, evil="'a: b'", zz="'and more'")
     (warning,) = blamed(fleet.render())
     assert "the text of manifests.evil changes the documents" in warning.message
+
+
+def test_a_text_whose_neutral_form_fails_hides_no_other(fleet: FleetUnderAttack) -> None:
+    """`xx1.0.0` is no range of versions, but the description is compared all the same."""
+    fleet.commit_main(
+        'kind: A\na: {{ semverCompare .Manifests.range "1.2.3" }}\n'
+        'b: "{{ .Manifests.description }}"\n'
+    )
+    calm = (fleet.folder / "calm/workload.yaml").read_text()
+    fleet.deliver("calm", f"{calm}        range: '>=1.0.0'\n")
+    fleet.attack(range="'>=1.0.0'", description="""'x", "kind": "Secret'""")
+    (warning,) = blamed(fleet.render())
+    assert "the text of manifests.description changes the documents" in warning.message
+
+
+def test_a_template_that_quotes_nothing_is_noted(fleet: FleetUnderAttack) -> None:
+    fleet.commit_main("a: {{ .Manifests.repo | quote }}\nb: {{ .Manifests.branch }}\n")
+    inputs = ValidateInputs(places=(str(fleet.folder / "main"), str(fleet.folder / "dev")))
+    notes = validate(inputs, LocalContext(Programs(os.environ), no_progress)).notes
+    (note,) = [item for item in notes if item.code == "template-unquoted"]
+    assert (note.where and note.where.path, note.where and note.where.line) == ("flux.yaml", 9)
 
 
 def test_two_texts_together(fleet: FleetUnderAttack) -> None:

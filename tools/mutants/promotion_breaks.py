@@ -234,6 +234,54 @@ PROMOTION_BREAKS: Final = (
         ("tests/gitops/test_proposal_decision.py::test_the_end_of_auto_merge",),
     ),
     Break(
+        "a text of an application may have line breaks",
+        "kalypso_actions/fleet/delivered_texts.py",
+        "    control = _NOT_ONE_LINE.search(text.text)\n",
+        "    control = None\n",
+        ("tests/hostile/test_yaml_injection.py::test_a_text_is_one_line",),
+    ),
+    Break(
+        "a text of an application may be a template",
+        "kalypso_actions/fleet/delivered_texts.py",
+        "    if TEMPLATE in text.text:\n",
+        "    if False:\n",
+        (
+            "tests/hostile/test_templates_in_data.py"
+            "::test_template_text_makes_the_registration_invalid",
+        ),
+    ),
+    Break(
+        "a text in the configuration may set the configuration",
+        "kalypso_actions/rendering/go_manifests.py",
+        "        return template.execute(go() if go else data.go, budget=data.budget)\n",
+        "        return template.execute(data.go, budget=data.budget)\n",
+        ("tests/hostile/test_templates_in_data.py::test_texts_of_the_control_plane_set_nothing",),
+    ),
+    Break(
+        "special characters may change the documents",
+        "kalypso_actions/rendering/delivered.py",
+        "    if not fault:\n        return outcome\n",
+        "    if not isinstance(outcome, Failure):\n        return outcome\n",
+        ("tests/hostile/test_yaml_injection.py::test_one_line_does_not_change_the_documents",),
+    ),
+    Break(
+        "a text that fails is a fault of the platform",
+        "kalypso_actions/rendering/delivered.py",
+        '            code="registration-render",\n            is_delivered=True,\n',
+        '            code="registration-render",\n',
+        (
+            "tests/hostile/test_one_stops_nobody.py::test_the_last_good_commit_renders",
+            "tests/hostile/test_one_stops_nobody.py::test_a_text_that_a_template_refuses",
+        ),
+    ),
+    Break(
+        "a fault of a Template is one of all applications",
+        "kalypso_actions/plan.py",
+        "        and renderer.renders_usual_texts(item.assignment, item.config)\n",
+        "",
+        ("tests/hostile/test_one_stops_nobody.py::test_a_fault_of_a_template_stops_a_new_fleet",),
+    ),
+    Break(
         "a token that Azure refuses is kept",
         f"{CLIENTS}/resource_graph/authorization.py",
         "            self._renewable.forget_tokens()\n",
