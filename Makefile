@@ -92,7 +92,7 @@ WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 MEMORY := /dev/shm
 SCRATCH := $(shell test -w $(MEMORY) && ! grep -q ' $(MEMORY) .*noexec' /proc/mounts && \
 	df -Pk $(MEMORY) | awk 'NR == 2 && $$4 > 4000000 {print "$(MEMORY)"}')
-test test-slow: export TMPDIR := $(or $(SCRATCH),$(TMPDIR),/tmp)
+test test-slow hostile: export TMPDIR := $(or $(SCRATCH),$(TMPDIR),/tmp)
 
 .PHONY: test
 test: $(INSTALLED) ## every rule, in four minutes
@@ -101,6 +101,10 @@ test: $(INSTALLED) ## every rule, in four minutes
 .PHONY: test-slow
 test-slow: $(INSTALLED) ## random stories, installations, every fault; more examples of each property
 	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile thorough -m "slow or hypothesis"
+
+.PHONY: hostile
+hostile: $(INSTALLED) ## every attack within its bounds of time and memory, as a table
+	KALYPSO_HOSTILE_TABLE=1 $(PYTHON) -m pytest -q -m "slow or not slow" tests/hostile
 
 .PHONY: mutants
 mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each

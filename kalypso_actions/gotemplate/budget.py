@@ -103,7 +103,12 @@ class Budget:
 
     def reserve_elements(self, count: int, what: str) -> None:
         """Reserve `count` elements of a list or map before building it."""
-        self.reserve(count * ELEMENT, what)
+        most = self.limits.output_bytes // ELEMENT
+        if count > most:
+            raise LimitError(
+                f"{what} would have {count} elements; the limit for one value is {most}"
+            )
+        self.spend(count * ELEMENT, what)
 
     def count_call(self, function: str, cost: int, arguments: Iterable[object]) -> None:
         """Count a call before it runs; `cost` is the work for each character of its arguments."""

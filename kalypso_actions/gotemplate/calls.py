@@ -34,6 +34,10 @@ _SMALL: Final = 256
 """Longer values are counted from the first call on."""
 
 
+def _is_large(value: object) -> bool:
+    return type(value) in _SIZED and len(value) > _SMALL  # type: ignore[arg-type]
+
+
 class Call:
     """A call at one place in the template.
 
@@ -152,10 +156,10 @@ class Call:
             argument = value if type(value) in accepts else convert(state, value)
             budget = state.budget
             try:
-                if budget.counts_calls or (type(argument) in _SIZED and len(argument) > _SMALL):  # type: ignore[arg-type]
+                if budget.counts_calls or _is_large(argument):
                     budget.count_call(name, cost, (argument,))
                 result = call(budget, argument) if takes_budget else call(argument)
-                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):  # type: ignore[arg-type]
+                if budget.counts_calls or _is_large(result):
                     budget.count_result(name, result)
             except FunctionError as error:
                 raise self._failed(error) from None
@@ -184,10 +188,10 @@ class Call:
                     value if type(value) in final.accepts else final.convert(state, value)
                 )
             try:
-                if budget.counts_calls:
+                if budget.counts_calls or any(map(_is_large, values)):
                     budget.count_call(name, cost, values)
                 result = call(budget, *values) if takes_budget else call(*values)
-                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):  # type: ignore[arg-type]
+                if budget.counts_calls or _is_large(result):
                     budget.count_result(name, result)
             except FunctionError as error:
                 raise self._failed(error) from None

@@ -14,7 +14,7 @@ from kalypso_actions.rendering.manifests import ManifestError
 PASSES = 8
 """Upstream renders its output again for as long as it contains `{{`; this is our limit."""
 
-PARSING = 32
+PARSING = 64
 """The work of parsing a character, which takes about 10 microseconds and 300 bytes."""
 
 CACHED_BYTES = 256 << 10

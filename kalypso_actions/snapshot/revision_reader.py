@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from kalypso_actions.clients.kustomize import find_kustomize
@@ -12,7 +13,13 @@ from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.documents import FilesTooLargeError, Reading, Revision, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.sources.discovery import Build, Discovery, discover
-from kalypso_actions.sources.limits import Limits, too_many_files, too_much_text
+from kalypso_actions.sources.limits import (
+    REGISTRATION,
+    Limits,
+    too_many_builds,
+    too_many_files,
+    too_much_text,
+)
 from kalypso_actions.sources.parsed_contents import ParsedContents
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable
 
@@ -48,8 +55,7 @@ def read_documents(
     content.
     """
     entries = files.entries()
-    contents: dict[str, bytes] = {}
-    built: dict[str, bytes] = {}
+    rounds = _Rounds(files, repository, limits)
     failures: list[Problem] = []
     parsed = ParsedContents(limits)
     while True:
@@ -57,26 +63,19 @@ def read_documents(
             repository,
             path,
             entries,
-            contents,
-            built,
+            rounds.contents,
+            rounds.built,
             whole_tree=ignore_sourceignore,
             parsed=parsed,
         )
-        for build in discovery.builds:
-            output, failure = _build(build, files, kustomize)
-            built[build.folder] = output
-            failures.extend(failure)
-        if limits and sum(map(len, built.values())) > limits.text_bytes:
-            largest = max(built, key=lambda folder: len(built[folder]))
-            where = Location(repository, printable(largest))
-            discovery = Discovery(problems=(too_much_text(limits, where),))
+        if not (discovery.wanted or discovery.builds):
             break
-        if discovery.wanted:
-            excess = _read(files, repository, contents, sorted(discovery.wanted), limits)
-            if excess:
-                discovery = Discovery(problems=(excess,))
-                break
-        elif not discovery.builds:
+        failures += [
+            failure for build in discovery.builds if (failure := rounds.build(build, kustomize))
+        ]
+        excess = rounds.read(sorted(discovery.wanted)) if discovery.wanted else None
+        if excess:
+            discovery = Discovery(problems=(excess,))
             break
     reading = Reading(
         _revision(files, repository, branch, path),
@@ -85,30 +84,6 @@ def read_documents(
         discovery.warnings,
     )
     return _located(reading, branch, files.commit) if files.commit else reading
-
-
-def _read(
-    files: RevisionFiles,
-    repository: str,
-    contents: dict[str, bytes],
-    paths: Sequence[str],
-    limits: Limits | None,
-) -> Problem | None:
-    """Read files into `contents`; return the problem if they are too many or too large."""
-    if limits is None:
-        contents.update(files.read(paths))
-        return None
-    count = len(contents) + len(paths)
-    if count > limits.files:
-        return too_many_files(limits, Location(repository, printable(paths[0])), count)
-    try:
-        contents.update(files.read(paths, limits.text_bytes))
-    except FilesTooLargeError as error:
-        return too_much_text(limits, Location(repository, printable(error.largest)))
-    if sum(map(len, contents.values())) <= limits.text_bytes:
-        return None
-    largest = max(contents, key=lambda path: len(contents[path]))
-    return too_much_text(limits, Location(repository, printable(largest)))
 
 
 def read_branch(
@@ -162,20 +137,64 @@ def _located(reading: Reading, branch: str, commit: str) -> Reading:
     )
 
 
-def _build(
-    build: Build, files: RevisionFiles, kustomize: KustomizeBuild | None
-) -> tuple[bytes, tuple[Problem, ...]]:
-    """Build a folder by kustomize; return its output and problems."""
-    if kustomize is None:
-        fields = ", ".join(build.fields)
-        message = f"the kustomization has {fields}, which takes the kustomize program to build"
-        advice = "install kustomize, or only list resources"
-        return b"", (Problem(message, build.where, advice, "kustomize-missing"),)
-    try:
-        return kustomize(files.read(sorted(build.files)), build.folder), ()
-    except KalypsoError as error:
-        where = error.problem.where or build.where
-        return b"", (dataclasses.replace(error.problem, where=where, code="kustomize-failed"),)
+@dataclass(slots=True)
+class _Rounds:
+    """What the rounds of one reading have read and built, within its limits."""
+
+    files: RevisionFiles
+    repository: str
+    limits: Limits | None
+    contents: dict[str, bytes] = field(default_factory=dict)
+    built: dict[str, bytes] = field(default_factory=dict)
+    built_size: int = 0
+
+    def read(self, paths: Sequence[str]) -> Problem | None:
+        """Read files; return the problem if all files are too many or too large."""
+        if self.limits is None:
+            self.contents.update(self.files.read(paths))
+            return None
+        count = len(self.contents) + len(paths)
+        if count > self.limits.files:
+            return too_many_files(self.limits, self._at(paths[0]), count)
+        try:
+            self.contents.update(self.files.read(paths, self.limits.text_bytes))
+        except FilesTooLargeError as error:
+            return too_much_text(self.limits, self._at(error.largest))
+        return self._excess(self.contents, sum(map(len, self.contents.values())))
+
+    def build(self, build: Build, kustomize: KustomizeBuild | None) -> Problem | None:
+        """Build a folder by kustomize; its files and its output count, too."""
+        self.built[build.folder] = b""
+        if kustomize is None:
+            fields = ", ".join(build.fields)
+            message = f"the kustomization has {fields}, which takes the kustomize program to build"
+            advice = "install kustomize, or only list resources"
+            return Problem(message, build.where, advice, "kustomize-missing")
+        limits = self.limits
+        if limits and len(self.built) > limits.builds:
+            return too_many_builds(limits, build.where)
+        try:
+            contents = self.files.read(sorted(build.files), limits.text_bytes if limits else None)
+            self.built_size += sum(map(len, contents.values()))
+            excess = self._excess(contents, self.built_size)
+            if excess:
+                return excess
+            self.built[build.folder] = kustomize(contents, build.folder)
+        except FilesTooLargeError as error:
+            return too_much_text(limits or REGISTRATION, self._at(error.largest))
+        except KalypsoError as error:
+            where = error.problem.where or build.where
+            return dataclasses.replace(error.problem, where=where, code="kustomize-failed")
+        return self._excess(self.built, sum(map(len, self.built.values())))
+
+    def _excess(self, contents: Mapping[str, bytes], size: int) -> Problem | None:
+        """Return the problem of files of `size` bytes, the largest of which is in `contents`."""
+        if self.limits is None or size <= self.limits.text_bytes:
+            return None
+        return too_much_text(self.limits, self._at(max(contents, key=lambda p: len(contents[p]))))
+
+    def _at(self, path: str) -> Location:
+        return Location(self.repository, printable(path))
 
 
 def _revision(files: RevisionFiles, repository: str, branch: str, path: str) -> Revision:

@@ -21,6 +21,7 @@ class Limits:
     - `listed`: the files below its folder, read or not;
     - `files`, `text_bytes`: the files that are read, and their bytes;
     - `values`: the values of their YAML, those of aliases included;
+    - `builds`: the folders that kustomize builds, each a start of that program;
     - `ignore_files`, `ignore_lines`: the repository's `.sourceignore` files, and their lines.
     """
 
@@ -28,6 +29,7 @@ class Limits:
     files: int = 2_000
     text_bytes: int = 1 << 20
     values: int = 20_000
+    builds: int = 10
     ignore_files: int = 20
     ignore_lines: int = 2_000
 
@@ -49,6 +51,12 @@ def too_much_text(limits: Limits, where: Location) -> Problem:
     limit = limits.text_bytes // 1024
     message = f"the registration's files have more than {limit} KiB together, and this one the most"
     return Problem(message, where, _ADVICE, "registration-too-large")
+
+
+def too_many_builds(limits: Limits, where: Location) -> Problem:
+    """Return the problem of a registration with too many kustomizations to build."""
+    message = f"kustomize would build more than {limits.builds} folders of the registration"
+    return Problem(message, where, "list resources without patches", "registration-too-large")
 
 
 def too_many_values(limits: Limits, where: Location) -> Problem:

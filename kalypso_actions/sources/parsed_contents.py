@@ -44,9 +44,8 @@ class ParsedContents:
     def objects(self, repository: str, path: str, content: bytes) -> ParsedFile:
         """Return the objects of a file; beyond the limit of values, nothing but that problem."""
         where = Location(repository, printable(path))
-        excess = self._excess(where)
-        if excess:
-            return ParsedFile(problems=(excess,))
+        if self._excess(where):
+            return ParsedFile()  # an earlier file has the problem
         parsed = self._objects.get(content)
         if parsed is None:
             parsed = read_objects(repository, where.path, content, self._left())

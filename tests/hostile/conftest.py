@@ -1,12 +1,42 @@
-"""Fixtures of the attacks."""
+"""Fixtures of the attacks, and the table of `make hostile`."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.hostile.fleet_under_attack import FleetUnderAttack
+from tests.hostile.measuring import Cost, measured
+
+PROPERTY: Final = "attack"
+
+Attack = Callable[..., Cost]
+
+
+@pytest.fixture
+def attack(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Attack:
+    """Return a function that measures an attack, records its cost, and holds the bounds."""
+
+    def run(
+        function: Callable[..., str],
+        *arguments: object,
+        seconds: float = 5,
+        megabytes: float = 128,
+    ) -> Cost:
+        cost = measured(function, *arguments)
+        row = (request.node.name, f"{cost.seconds:.2f}", f"{cost.megabytes:.0f}", cost.text[:120])
+        record_property(PROPERTY, row)
+        assert cost.seconds < seconds, cost
+        assert cost.megabytes < megabytes, cost
+        return cost
+
+    return run
 
 
 @pytest.fixture
@@ -20,3 +50,15 @@ def kept(tmp_path: Path) -> FleetUnderAttack:
     kept = FleetUnderAttack(tmp_path, with_git=True)
     kept.keep()
     return kept
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print attack, seconds, megabytes and text, if KALYPSO_HOSTILE_TABLE is set."""
+    if not os.environ.get("KALYPSO_HOSTILE_TABLE"):
+        return
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    rows = [row for report in reports for name, row in report.user_properties if name == PROPERTY]
+    terminalreporter.write_line("")
+    terminalreporter.write_line(f"{'CPU s':>6} {'MB':>5}  attack | text")
+    for name, seconds, megabytes, text in sorted(rows):
+        terminalreporter.write_line(f"{seconds:>6} {megabytes:>5}  {name} | {text}")

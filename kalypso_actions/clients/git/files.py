@@ -22,6 +22,9 @@ MAX_ROOT: Final = 1 << 20
 HEADER: Final = 100
 """Bytes of the root folder's tree, which is read with the files, and of each file's header."""
 
+FETCHED_BLOBS: Final = 32
+"""Blobs that are fetched at once under a limit: their sizes are known only then."""
+
 TREE_MODE: Final = "040000"
 # A tree made by hand can contain paths that no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
@@ -89,10 +92,13 @@ class GitFiles:
         ids = {entry.object_id for entry in requested}
         try:
             contents = self._contents(ids, max_bytes)
-            missing = ids - contents.keys()
-            if missing and self._fetch_missing is not None:
-                self._fetch_missing(missing)
-                contents |= self._contents(missing, max_bytes)
+            missing = sorted(ids - contents.keys())
+            step = len(missing) if max_bytes is None else FETCHED_BLOBS
+            while missing and self._fetch_missing is not None:
+                some, missing = missing[:step], missing[step:]
+                self._fetch_missing(some)
+                left = None if max_bytes is None else max_bytes - _size(contents)
+                contents |= self._contents(some, left)
         except OutputLimitError as error:
             raise FilesTooLargeError(self._largest(requested)) from error
         if len(contents) < len(ids):
@@ -155,7 +161,7 @@ class GitFiles:
         """
         root = f"{self._commit}^{{tree}}"
         request = "".join(f"{name}\n" for name in [root, *sorted(ids)]).encode()
-        most = MAX_TOTAL if max_bytes is None else max_bytes + MAX_ROOT + HEADER * len(ids)
+        most = MAX_TOTAL if max_bytes is None else max(0, max_bytes) + MAX_ROOT + HEADER * len(ids)
         try:
             output = self._run("cat-file", "--batch", stdin=request, max_output=most)
         except OutputLimitError as error:
@@ -172,7 +178,9 @@ class GitFiles:
 
     def _largest(self, entries: Iterable[FileEntry]) -> str:
         """Return the path of the largest of these files that are here."""
-        paths = {entry.object_id: entry.path for entry in entries}
+        paths: dict[str, str] = {}
+        for entry in entries:
+            paths.setdefault(entry.object_id, entry.path)
         request = "".join(f"{name}\n" for name in paths).encode()
         form = "--batch-check=%(objectsize) %(objectname)"
         output = self._run("cat-file", form, stdin=request, max_output=MAX_LISTING)
@@ -183,6 +191,10 @@ class GitFiles:
     def _lacks(self, name: str) -> KalypsoError:
         message = f"the repository lacks the object {name}"
         return KalypsoError(message, Location(self._repository), "clone it again")
+
+
+def _size(contents: Mapping[str, bytes]) -> int:
+    return sum(map(len, contents.values()))
 
 
 def _bytes(path: str) -> bytes:

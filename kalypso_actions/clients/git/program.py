@@ -24,6 +24,8 @@ SETTINGS: Final = (
     "maintenance.auto=false",
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
+    # Larger blobs are streamed, instead of held in memory.
+    "core.bigFileThreshold=1m",
     "protocol.version=2",
     # A redirect could send a credential to another host; `connection` follows redirects itself.
     "http.followRedirects=false",

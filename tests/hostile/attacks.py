@@ -1,0 +1,129 @@
+"""Attacks that `measuring` runs in processes of their own; each returns what a user sees."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions import gotemplate
+from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.config_schemas import validate
+from kalypso_actions.errors import Location
+from kalypso_actions.gotemplate import Budget, Limits, TemplateError
+from kalypso_actions.model.kinds import RepositoryPath, WorkloadRegistration
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
+from kalypso_actions.rendering.go_manifests import TextManifest
+from kalypso_actions.rendering.jinja.manifests import JinjaManifest
+from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.registrations import read_registrations
+from kalypso_actions.snapshot.repositories import Repositories
+from tests.git_repositories import git, programs, repository
+
+HERE: Final = Location("https://git.test/fleet", "app.yaml", 1)
+
+
+def template_data(manifests: Mapping[str, str], budget: Budget | None = None) -> TemplateData:
+    return TemplateData(
+        target="t",
+        namespace="dev-large-t",
+        environment="dev",
+        workspace="ws",
+        workload="wl",
+        labels={"tier": "front"},
+        manifests=manifests,
+        cluster_type="large",
+        config={"replicas": 3},
+        budget=budget or Budget(gotemplate.DEFAULT_LIMITS),
+    )
+
+
+def render_go(text: str, manifests: Mapping[str, str], times: int = 1) -> str:
+    """Render the manifests of one assignment, all of the same text."""
+    data = template_data(manifests)
+    try:
+        for _ in range(times):
+            output = TextManifest(text).render(data)
+    except ManifestError as error:
+        return error.message
+    return f"{len(output)} characters"
+
+
+def render_jinja(text: str) -> str:
+    try:
+        return f"{len(JinjaManifest(text).render(template_data({})))} characters"
+    except ManifestError as error:
+        return f"line {error.line}: {error.message}"
+
+
+def execute_each(texts: Mapping[str, str], work: int) -> str:
+    """Execute templates one by one; return the slowest, with its seconds."""
+    costs = {}
+    for name, text in texts.items():
+        started = time.process_time()
+        with suppress(TemplateError):  # most end at the limit
+            template = gotemplate.parse(text, functions=FUNCTIONS, refused=REFUSED)
+            template.execute({}, Limits(work=work))
+        costs[name] = time.process_time() - started
+    return _slowest(costs)
+
+
+def render_each(texts: Mapping[str, str], work: int) -> str:
+    """Render Jinja2 manifests one by one; return the slowest, with its seconds."""
+    costs = {}
+    for name, text in texts.items():
+        started = time.process_time()
+        with suppress(ManifestError):  # most end at the limit, some refuse their arguments
+            JinjaManifest(text).render(template_data({}, Budget(Limits(work=work))))
+        costs[name] = time.process_time() - started
+    return _slowest(costs)
+
+
+def _slowest(costs: Mapping[str, float]) -> str:
+    name = max(costs, key=lambda name: costs[name])
+    return f"{costs[name]:.2f} {name}"
+
+
+def check_configuration(config: Mapping[str, object], schemas: list[str]) -> str:
+    return validate(config, schemas) or "valid"
+
+
+def read_registration(path: Path) -> str:
+    """Read a registered repository as a run does, over git's protocol."""
+    registration = WorkloadRegistration(
+        "app", RepositoryPath(f"file://{path}", "main", "."), "ws", HERE
+    )
+    with RemoteRepositories(programs(), protocols=frozenset({"file"})) as remotes:
+        reader = Reader(Repositories((), remotes, programs()), _build)
+        (reading,) = read_registrations([registration], "dev", reader, None, ())
+    problems = [f"{problem.where}: {problem.message}" for problem in reading.problems]
+    return f"{reading.state}: {problems[:1]}".replace(f"file://{path}", "app")
+
+
+def _build(files: Mapping[str, bytes], folder: str) -> bytes:
+    """Stand in for kustomize, which is not the one that is attacked."""
+    return files[f"{folder}/a.yaml"]
+
+
+def registered(path: Path, files: Mapping[str, bytes]) -> Path:
+    """Make a repository of these files on main; equal contents are one blob."""
+    repository(path)
+    git(path, "config", "core.bigFileThreshold", "1m")  # a server does not count here
+    marks: dict[bytes, int] = {}
+    stream = []
+    for content in files.values():
+        if content not in marks:
+            marks[content] = len(marks) + 1
+            stream.append(
+                b"blob\nmark :%d\ndata %d\n%s\n" % (marks[content], len(content), content)
+            )
+    stream.append(b"commit refs/heads/main\ncommitter n <n@example.com> 0 +0000\ndata 1\nx\n")
+    stream += [
+        b"M 100644 :%d %s\n" % (marks[content], name.encode()) for name, content in files.items()
+    ]
+    git(path, "fast-import", "--quiet", stdin=b"".join(stream))
+    return path

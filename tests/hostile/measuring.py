@@ -1,0 +1,74 @@
+"""What an attack costs: processor time and memory of a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final
+
+MAX_SECONDS: Final = 120
+"""No attack may go on longer, whatever it finds."""
+
+_MEGABYTE: Final = 1 << 20
+
+_PROCESSES: Final = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["tests.hostile.attacks"])
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The cost of one attack, and the `text` that it ends with."""
+
+    seconds: float
+    megabytes: float
+    text: str
+
+
+def measured(attack: Callable[..., str], *arguments: object) -> Cost:
+    """Run an attack in a process of its own, with its children; both must be importable."""
+    ours, theirs = _PROCESSES.Pipe(duplex=False)
+    process = _PROCESSES.Process(target=_run, args=(theirs, attack, arguments))
+    process.start()
+    theirs.close()
+    try:
+        cost: Cost = ours.recv()
+    except EOFError:
+        process.join()
+        cost = Cost(MAX_SECONDS, 0, f"the attack was killed: {process.exitcode}")
+    process.join()
+    return cost
+
+
+def _run(result: Connection, attack: Callable[..., str], arguments: tuple[object, ...]) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+    before = _memory("VmRSS")
+    _forget_peak()
+    text = attack(*arguments)
+    own, children = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    of_children = children.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    megabytes = max(_memory("VmHWM") - before, of_children) / _MEGABYTE
+    result.send(Cost(seconds, megabytes, text))
+
+
+def _memory(field: str) -> int:
+    """Return a field of Linux's status of this process in bytes; 0 elsewhere."""
+    status = Path("/proc/self/status")
+    for line in status.read_text().splitlines() if status.exists() else ():
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _forget_peak() -> None:
+    """Let VmHWM begin anew: see proc_pid_clear_refs(5)."""
+    file = Path("/proc/self/clear_refs")
+    if file.exists():
+        file.write_text("5")
