@@ -20,7 +20,7 @@ from kalypso_actions.rendering.go_manifests import TextManifest
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.registrations import read_registrations
+from kalypso_actions.snapshot.registrations import RegistrationReader, read_registrations
 from kalypso_actions.snapshot.repositories import Repositories
 from tests.git_repositories import git, programs, repository
 
@@ -99,7 +99,7 @@ def read_registration(path: Path) -> str:
     )
     with RemoteRepositories(programs(), protocols=frozenset({"file"})) as remotes:
         reader = Reader(Repositories((), remotes, programs()), _build)
-        (reading,) = read_registrations([registration], "dev", reader, None, ())
+        (reading,) = read_registrations([registration], (), RegistrationReader("dev", reader, None))
     problems = [f"{problem.where}: {problem.message}" for problem in reading.problems]
     return f"{reading.state}: {problems[:1]}".replace(f"file://{path}", "app")
 

@@ -39,6 +39,9 @@ Filter = Callable[..., Any]
 _MAX_PRECISION: Final = 308
 """The number of digits of the largest float."""
 
+_PARSING: Final = 8
+"""The work for each character of a text that may be a number."""
+
 _JSON_GROWTH: Final = 6
 """A character may become `\\u0000` in JSON."""
 
@@ -66,6 +69,8 @@ def _plain(name: str) -> Filter:
     @pass_context
     def plain(context: Context, value: object, *args: Any, **kwargs: Any) -> object:
         refuse_undefined(value)
+        if isinstance(value, str):
+            current_meter().spend(_PARSING * len(value), f"the filter {name}")
         return bounded_integer(_original(name, context, value, *args, **kwargs))
 
     return plain
