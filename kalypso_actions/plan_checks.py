@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from kalypso_actions import gitops
+from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import Branch, assemble
 from kalypso_actions.fleet_checks import (
     Acknowledgements,
@@ -68,10 +69,11 @@ def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
     )
 
 
-def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScope | None:
+def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScope | Problem | None:
     """Return another environment of the same control plane, with the snapshot's commit of main.
 
-    None if the snapshot does not have all its base repositories.
+    Its first problem if documents are faulty: they may be what others ask for. None if the snapshot
+    does not have all its base repositories.
     """
     bases = {base.name: reading for base, reading in snapshot.bases}
     names = [document.name for document in own.documents if document.kind == "BaseRepo"]
@@ -81,7 +83,10 @@ def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScop
         Branch(f"{environment}-{name}", bases[name].documents)
         for name in dict.fromkeys((MAIN_BASE_REPO, *names))
     ]
-    fleet, _ = assemble(environment, Branch(environment, own.documents), branches)
+    fleet, findings = assemble(environment, Branch(environment, own.documents), branches)
+    for problem in (*own.problems, *findings.problems):
+        message = f"environment {environment!r} is not judged: {problem.message}"
+        return dataclasses.replace(problem, message=message, code="environment-unjudged")
     read = {item.registration.source: item for item in snapshot.registrations}
     known = [read[item.source] for item in fleet.registrations if item.source in read]
     unread = [item for item in fleet.registrations if item.source not in read]

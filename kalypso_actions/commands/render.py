@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.runtime.local_context import LocalContext
-from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet_checks import FleetScope, FleetView
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
@@ -26,7 +26,7 @@ from kalypso_actions.snapshot.control_plane import (
     read_environment_branch,
 )
 from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.main_position import main_position
+from kalypso_actions.snapshot.main_position import main_position, with_changes_of_main
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 
@@ -57,6 +57,10 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         if out and not plan.problems:
             out.write(base.applied(plan))
         main = main_position(snapshot, reader)
+        problems, warnings = (
+            with_changes_of_main(findings, snapshot, main, reader.repositories)
+            for findings in (plan.problems, plan.all_warnings)
+        )
     return render_document(
         environment=plan.environment,
         main=main,
@@ -65,8 +69,8 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         changes=None if plan.faults else plan.changes,
         folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
-        problems=plan.problems,
-        warnings=plan.all_warnings,
+        problems=problems,
+        warnings=warnings,
         notes=plan.notes,
         acknowledged=plan.acknowledged,
     )
@@ -131,13 +135,16 @@ def _view(plan: Plan, snapshot: Snapshot, control_plane: str, reader: Reader) ->
     environments, _ = find_environments(reader, control_plane, main)
     others = (item for name, item in environments.items() if name != plan.environment)
     scopes = [_other_scope(item, control_plane, snapshot, reader) for item in others]
-    return FleetView((scope, *filter(None, scopes)), environments, all(scopes))
+    judged_scopes = [item for item in scopes if isinstance(item, FleetScope)]
+    faults = tuple(item for item in scopes if isinstance(item, Problem))
+    is_complete = len(judged_scopes) == len(scopes)
+    return FleetView((scope, *judged_scopes), environments, is_complete, faults)
 
 
 def _other_scope(
     environment: Environment, control_plane: str, snapshot: Snapshot, reader: Reader
-) -> FleetScope | None:
-    """Return the scope of another environment; None if its branch cannot be read."""
+) -> FleetScope | Problem | None:
+    """Return the scope of another environment, or its problem; None if it cannot be read."""
     place = dataclasses.replace(environment.control_plane, repo=control_plane)
     try:
         own = reader.documents(place)

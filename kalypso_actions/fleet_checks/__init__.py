@@ -59,6 +59,7 @@ def check_fleet(view: FleetView) -> Diagnostics:
         diagnostics.warnings += wrong_types(scope)
         diagnostics.warnings += misspelled_fields(scope)
     diagnostics.warnings += check_configuration(view)
+    diagnostics.warnings += view.faults
     return Diagnostics(
         list(dict.fromkeys(diagnostics.problems)),
         list(dict.fromkeys(diagnostics.warnings)),

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Protocol, TypeVar
 
 from kalypso_actions import scheduling
+from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import (
     DeploymentTarget,
@@ -131,12 +132,13 @@ class FleetView:
     """The fleets of environments that are judged together.
 
     `environments` are those of main, by name; None if main was not read. `is_complete`: all of them
-    have a scope.
+    have a scope. `faults` say why others have none.
     """
 
     scopes: tuple[FleetScope, ...]
     environments: Mapping[str, Environment] | None = None
     is_complete: bool = False
+    faults: tuple[Problem, ...] = ()
 
     def judged(
         self, resources: Callable[[Fleet], Iterable[Resource]]

@@ -78,6 +78,19 @@ annotations:
         "Annotate the first one.",
     ),
     ProblemCode(
+        "environment-unjudged",
+        "warning",
+        "The branch of another environment has a problem, so that the checks over all environments "
+        "leave it out.",
+        """\
+# on the branch stage
+kind: ClusterType
+metadata:
+\tname: depot   # a tab
+""",
+        "Correct the problem that the message names.",
+    ),
+    ProblemCode(
         "next-environment-unknown",
         "error",
         "An Environment names one as next that does not exist.",

@@ -118,7 +118,9 @@ def print_render(
     if verbose:
         print_notes(console, document.notes, files)
         print_acknowledged(console, document.acknowledged, files)
-    print_findings(console, document.warnings, document.problems, files)
+    main = document.main
+    commits = {main.commit: f"{main.branch} at {main.commit[:7]}"} if main else {}
+    print_findings(console, document.warnings, document.problems, files, commits=commits)
     rest = "" if verbose else ", ".join(unshown(document.notes, document.acknowledged))
     counts = finding_counts(document.problems, document.warnings)
     console.print(f"{counts}{f', {rest}: --verbose shows more' if rest else ''}")

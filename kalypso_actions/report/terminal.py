@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Protocol
@@ -39,6 +39,7 @@ class _NoFiles:
 
 
 NO_FILES: Final[Files] = _NoFiles()
+NO_COMMITS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,13 @@ def print_findings(
     files: Files = NO_FILES,
     *,
     with_lines: bool = True,
+    commits: Mapping[str, str] = NO_COMMITS,
 ) -> None:
     """Print each as a paragraph: location, message, line, advice.
 
     The findings of a file follow each other, and the files with problems come last, where a
-    terminal shows them. `with_lines`: show the line of a file at hand.
+    terminal shows them. `with_lines`: show the line of a file at hand. `commits` are names of
+    commits that are no heads.
     """
     _print(
         console,
@@ -79,6 +82,7 @@ def print_findings(
         ],
         files,
         with_lines=with_lines,
+        commits=commits,
     )
 
 
@@ -136,7 +140,12 @@ def _append_advice(text: Text, advice: str, *, indent: int) -> None:
 
 
 def _print(
-    console: Console, all_findings: list[_Finding], files: Files, *, with_lines: bool = True
+    console: Console,
+    all_findings: list[_Finding],
+    files: Files,
+    *,
+    with_lines: bool = True,
+    commits: Mapping[str, str] = NO_COMMITS,
 ) -> None:
     by_file: dict[tuple[str, ...], list[_Finding]] = {}
     for finding in all_findings:
@@ -150,17 +159,17 @@ def _print(
             findings = list(alike)
             most = MAX_ALIKE if findings[0].place[0] else len(findings)
             for finding in findings[:most]:
-                console.print(_text(finding, files, with_lines=with_lines), soft_wrap=True)
+                console.print(_text(finding, files, commits, with_lines=with_lines), soft_wrap=True)
             if len(findings) > most:
                 more = f"… and {len(findings) - most} more like it; --output json lists all"
                 console.print(more, style="dim")
 
 
-def _text(finding: _Finding, files: Files, *, with_lines: bool) -> Text:
+def _text(finding: _Finding, files: Files, commits: Mapping[str, str], *, with_lines: bool) -> Text:
     entry = finding.entry
     text = Text()
     text.append(finding.heading, style=finding.style)
-    place = shown_place(entry.where, files) if entry.where else ""
+    place = shown_place(entry.where, files, commits) if entry.where else ""
     text.append(f" {escape_log_line(place)}: " if place else ": ")
     code = f" [{entry.code}]" if entry.code else ""
     append_lines(text, entry.message.rstrip() + code, indent=4)
@@ -174,22 +183,26 @@ def _text(finding: _Finding, files: Files, *, with_lines: bool) -> Text:
     return text
 
 
-def shown_place(where: Where, files: Files = NO_FILES) -> str:
+def shown_place(
+    where: Where, files: Files = NO_FILES, commits: Mapping[str, str] = NO_COMMITS
+) -> str:
     """Return the path from the current folder if the file is there, else its origin as well."""
     path = files.path(where.location())
     place = path or where.path
     if not place:
-        return _origin(where) or "the current folder"
+        return _origin(where, commits) or "the current folder"
     if where.line:
         place += f":{where.line}"
         if where.column:
             place += f":{where.column}"
-    origin = "" if path else _origin(where)
+    origin = "" if path else _origin(where, commits)
     return f"{place} ({origin})" if origin else place
 
 
-def _origin(where: Where) -> str:
-    """Return the repository, unless it is that of the current folder, and the branch."""
+def _origin(where: Where, commits: Mapping[str, str]) -> str:
+    """Return the repository, unless it is that of the current folder, and the branch or commit."""
+    if where.commit in commits:
+        return commits[where.commit]
     branch = f"branch {where.branch}" if where.branch else ""
     repository = where.repository if where.repository != HERE else ""
     return ", ".join(filter(None, (repository, branch)))

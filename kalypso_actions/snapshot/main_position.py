@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Set
 
 from kalypso_actions import fleet
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, RepositoryPath
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.snapshot.document_reader import Reader
@@ -25,6 +26,43 @@ def main_position(snapshot: Snapshot, reader: Reader) -> BranchPosition | None:
             source = base.source
             return reader.repositories.position(source.repo, source.branch, reading.revision.commit)
     return None
+
+
+def with_changes_of_main(
+    problems: Iterable[Problem],
+    snapshot: Snapshot,
+    position: BranchPosition | None,
+    repositories: Repositories,
+) -> tuple[Problem, ...]:
+    """Advise to promote the commit of main that has changed a finding's file.
+
+    People correct main, and render again with the commit that the environment has.
+    """
+    findings = tuple(problems)
+    base = next((base for base, _ in snapshot.bases if base.name == MAIN_BASE_REPO), None)
+    if base is None or position is None or position.fault or position.ahead == 0:
+        return findings
+    if not any(item.where and item.where.commit == position.commit for item in findings):
+        return findings
+    try:
+        changed = _changed_paths(base.source, position.commit, repositories)
+    except KalypsoError:
+        return findings  # the environment does not need the head of main
+    branch = position.branch
+    advice = f"{branch} has changed this file since: promote it, or try --base-commit {branch}"
+    return tuple(
+        dataclasses.replace(item, advice="\n".join(filter(None, (item.advice, advice))))
+        if item.where and item.where.commit == position.commit and item.where.path in changed
+        else item
+        for item in findings
+    )
+
+
+def _changed_paths(source: RepositoryPath, commit: str, repositories: Repositories) -> Set[str]:
+    """Return the files of a commit that the head of its branch has otherwise, or not at all."""
+    had = repositories.open(source.repo, branch=source.branch, commit=commit).entries()
+    has = repositories.open(source.repo, branch=source.branch).entries()
+    return {path for path, entry in had.items() if has.get(path) != entry}
 
 
 def position_in_clone(
