@@ -14,6 +14,9 @@ from kalypso_actions.gotemplate.values import type_of
 _MAX_NUMBER = 1_000_000
 """Go ignores a width, precision or index above this."""
 
+_CACHED_LENGTH = 256
+"""Longer formats are not kept in the cache, which is bounded by the number of its entries."""
+
 _FLAGS = {"-": "minus", "+": "plus", "#": "sharp", " ": "space", "0": "zero"}
 _DIGITS = frozenset("0123456789")
 _DIRECTIVE = re.compile("%(.?)", re.DOTALL)
@@ -45,7 +48,7 @@ def sprintln(values: Sequence[object], budget: Budget) -> str:
 
 def sprintf(format_: str, values: Sequence[object], budget: Budget) -> str:
     """Go's `fmt.Sprintf`."""
-    simple = _simple(format_)
+    simple = _simple(format_) if len(format_) <= _CACHED_LENGTH else None
     if simple is not None and len(simple[1]) == len(values):
         literals, verbs = simple
         parts = [literals[0]]

@@ -15,6 +15,7 @@ Result = TypeVar("Result")
 
 MAX_ELEMENTS: Final = 256
 MAX_DEPTH: Final = 6
+MAX_CHARACTERS: Final = 1 << 24
 
 
 class _NoKeyError(Exception):
@@ -22,10 +23,14 @@ class _NoKeyError(Exception):
 
 
 class ContentCache(Generic[Result]):
-    """Maps the content of values to results; a full cache is emptied."""
+    """Maps the content of values to results; a full cache is emptied.
+
+    It holds at most `size` results, and keys with at most `MAX_CHARACTERS` of texts.
+    """
 
     def __init__(self, size: int) -> None:
         self._size = size
+        self._characters = 0
         self._results: dict[Hashable, Result] = {}
 
     def get(self, key: Hashable | None) -> Result | None:
@@ -36,9 +41,20 @@ class ContentCache(Generic[Result]):
         """Keep a result, unless its value has no key."""
         if key is None:
             return
-        if len(self._results) >= self._size:
+        characters = _characters(key)
+        if len(self._results) >= self._size or self._characters + characters > MAX_CHARACTERS:
             self._results.clear()
-        self._results[key] = result
+            self._characters = 0
+        if characters <= MAX_CHARACTERS:
+            self._results[key] = result
+            self._characters += characters
+
+
+def _characters(key: Hashable) -> int:
+    """Count the characters of the texts in a key."""
+    if isinstance(key, str):
+        return len(key)
+    return sum(map(_characters, key)) if isinstance(key, tuple) else 0
 
 
 def content_key(value: object) -> Hashable | None:

@@ -27,6 +27,7 @@ LETTER_AFTER_DIGIT: Final = re.compile("[0-9][A-Za-z]")
 MAX_DIGITS: Final = 18
 """Any number of so many digits fits Go's int64."""
 CACHED_KEYS: Final = 64
+CACHED_LENGTH: Final = 2048
 NUMBER: Final = "\x80"
 LETTERS_LAST: Final = {ord(letter): 0x100 + ord(letter) for letter in ascii_letters}
 
@@ -80,7 +81,11 @@ def ordered(mapping: Mapping[object, object], *, version: int) -> list[tuple[obj
     """
     if len(mapping) < 2 or isinstance(mapping, InOrder):
         return list(mapping.items())
-    if len(mapping) <= CACHED_KEYS and set(map(type, mapping)) == {str}:
+    if (
+        len(mapping) <= CACHED_KEYS
+        and set(map(type, mapping)) == {str}
+        and sum(map(len, mapping)) <= CACHED_LENGTH  # type: ignore[arg-type]
+    ):
         return [(key, mapping[key]) for key in _cached_order(tuple(mapping), version)]
     return [(key, mapping[key]) for key in _order(tuple(mapping), version)]
 
@@ -168,7 +173,6 @@ def _by_text(less: Callable[[str, str], bool]) -> Callable[[str], object]:
 _BY_TEXT: Final = {2: _by_text(natural_less_v2), 3: _by_text(natural_less_v3)}
 
 
-@lru_cache(maxsize=1 << 14)
 def natural_key_v3(text: str) -> str | None:
     """Return a string that sorts like `natural_less_v3`; None if there is no simple one.
 
@@ -176,6 +180,10 @@ def natural_key_v3(text: str) -> str | None:
     number of significant digits, these digits, and the number of all digits. After digits, letters
     sort before symbols.
     """
+    return _natural_key(text) if len(text) > CACHED_LENGTH else _cached_natural_key(text)
+
+
+def _natural_key(text: str) -> str | None:
     if not text.isascii():
         return None
     parts = DIGITS.split(text)
@@ -190,6 +198,9 @@ def natural_key_v3(text: str) -> str | None:
             key += "\0" if rest[0].isalpha() else "\1"
             key += rest.translate(LETTERS_LAST)
     return key
+
+
+_cached_natural_key = lru_cache(maxsize=1 << 14)(_natural_key)
 
 
 def natural_key_v2(text: str) -> str | None:

@@ -42,9 +42,13 @@ def object_name_fault(text: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=4096)
 def label_key_fault(text: str) -> str:
     """Check a label's key: an optional DNS subdomain and '/', then a name."""
+    is_short = len(text) <= SUBDOMAIN_LIMIT + 1 + LABEL_LIMIT
+    return _short_key_fault(text) if is_short else _key_fault(text)
+
+
+def _key_fault(text: str) -> str:
     prefix, slash, name = text.rpartition("/")
     if slash and object_name_fault(prefix):
         return f"has a prefix that {object_name_fault(prefix)}"
@@ -60,11 +64,18 @@ def label_key_fault(text: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=4096)
+_short_key_fault = lru_cache(maxsize=4096)(_key_fault)
+
+
 def label_value_fault(text: str) -> str:
     """Check a label's value: empty or a name."""
     if len(text) > LABEL_LIMIT:
         return f"has {len(text)} characters, at most {LABEL_LIMIT} are allowed"
+    return _short_value_fault(text)
+
+
+@lru_cache(maxsize=4096)
+def _short_value_fault(text: str) -> str:
     if text and not _QUALIFIED_NAME.match(text):
         return (
             "may hold letters, digits, '-', '_' and '.' only, and starts and ends with a letter "

@@ -7,9 +7,13 @@ from functools import lru_cache
 
 from kalypso_actions import goyaml
 from kalypso_actions.gotemplate.text import SPACES
+from kalypso_actions.model.sized_cache import SizedCache
 
 _SURELY_SCALAR = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./+ -]*\Z")
 """Most values: no character in them can begin a list, a mapping, a tag or an anchor."""
+
+
+_CACHED_LENGTH = 256
 
 
 def parse_value(text: str) -> object:
@@ -26,8 +30,25 @@ def bound_fault(text: str) -> str:
     return _parse(text)[1]
 
 
-@lru_cache(maxsize=65536)
+_long_values: SizedCache[tuple[object, str]] = SizedCache(1 << 22)
+
+
 def _parse(text: str) -> tuple[object, str]:
+    if len(text) <= _CACHED_LENGTH:
+        return _cached_parse(text)
+    result = _long_values.get(text)
+    if result is None:
+        result = _parse_anew(text)
+        _long_values.put(text, result, len(text))
+    return result
+
+
+@lru_cache(maxsize=65536)
+def _cached_parse(text: str) -> tuple[object, str]:
+    return _parse_anew(text)
+
+
+def _parse_anew(text: str) -> tuple[object, str]:
     if _SURELY_SCALAR.match(text):
         return text, ""
     trimmed = text.strip(SPACES)
