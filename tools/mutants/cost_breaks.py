@@ -1,0 +1,57 @@
+"""What is broken about time and memory: budgets, and limits of registrations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools.mutants.breaks import Break
+
+TEMPLATES: Final = "tests/hostile/test_template_costs.py"
+FUNCTIONS: Final = "tests/hostile/test_function_costs.py"
+REGISTRATIONS: Final = "tests/hostile/test_registration_costs.py"
+SCHEMAS: Final = "tests/hostile/test_schema_costs.py"
+
+COST_BREAKS: Final = (
+    Break(
+        "each pass of an assignment has a budget of its own",
+        "kalypso_actions/rendering/go_manifests.py",
+        "data.budget.spend(PARSING * len(text)",
+        "gotemplate.Budget(gotemplate.DEFAULT_LIMITS).spend(PARSING * len(text)",
+        (f"{TEMPLATES}::test_a_small_text_that_is_a_template_for_many_manifests",),
+    ),
+    Break(
+        "a function is called before its arguments count",
+        "kalypso_actions/gotemplate/calls.py",
+        "if budget.counts_calls or any(map(_is_large, values)):",
+        "if False:",
+        (f"{FUNCTIONS}::test_each_function_of_go_templates_spends_its_time",),
+    ),
+    Break(
+        "the parts of a split text do not count before they exist",
+        "kalypso_actions/gotemplate/sprig/strings.py",
+        "    budget.reserve_elements(parts_of_all if count < 0 else",
+        "    budget.reserve_elements(0 if count < 0 else",
+        (f"{TEMPLATES}::test_a_large_value_of_a_small_template_ends_at_the_limit",),
+    ),
+    Break(
+        "a registration's text has no limit",
+        "kalypso_actions/snapshot/revision_reader.py",
+        "if self.limits is None or size <= self.limits.text_bytes:",
+        "if True:",
+        (f"{REGISTRATIONS}::test_too_much",),
+    ),
+    Break(
+        "values behind aliases do not count",
+        "kalypso_actions/sources/yaml_documents.py",
+        "self._count(anchor.values, event)",
+        "self._count(0, event)",
+        (f"{REGISTRATIONS}::test_too_much",),
+    ),
+    Break(
+        "a pattern's size does not count",
+        "kalypso_actions/config_schemas/patterns.py",
+        "return 1 + self.size * (",
+        "return 1 + 1 * (",
+        (f"{SCHEMAS}::test_a_schema_ends_at_the_limit",),
+    ),
+)
