@@ -38,7 +38,7 @@ def forge(acme: Organisation, commit: str, status: CommitStatus) -> None:
     acme.ask("POST", f"{CONTROL_PLANE}/statuses/{commit}", body, token=token)
 
 
-def notified(acme: Organisation, **inputs: str) -> list[str]:
+def notified(acme: Organisation, **inputs: Any) -> list[str]:
     """Run notify on the latest push; return the promoted commits of the started checks."""
     with acme.sandbox.lock:
         pushes = [one for one in acme.sandbox.store.events if one.name == "push"]
@@ -47,7 +47,7 @@ def notified(acme: Organisation, **inputs: str) -> list[str]:
     return [start.inputs.get("promoted_commit_id", "") for start in acme.dispatches()]
 
 
-def run_notify(acme: Organisation, payload: Any, **inputs: str) -> None:
+def run_notify(acme: Organisation, payload: Any, **inputs: Any) -> None:
     job = Job("push", payload["ref"], payload["after"], GITOPS, payload)
     acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE, **inputs)
 
