@@ -19,6 +19,7 @@ from kalypso_actions.fleet_checks import (
     check_fleet,
     merge_field_faults,
     unknown_types,
+    unpinned_branches,
 )
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
@@ -45,11 +46,16 @@ def validate_control_plane(
     registered: Registered,
     missing_values: Literal["warning", "error"] = "warning",
     registration_text: fleet.RegistrationText = "strict",
+    main_commit: str = "",
 ) -> fleet.Diagnostics:
-    """Check all documents, then what they mean together, and set acknowledged warnings apart."""
+    """Check all documents, then what they mean together, and set acknowledged warnings apart.
+
+    `main_commit` is the head of main, if it is known.
+    """
     diagnostics = validate_branches(readings)
     branches = ControlPlaneBranches.among(readings)
-    diagnostics.problems += check_branches(branches)
+    diagnostics.problems += check_branches(branches, main_commit)
+    diagnostics.notes += unpinned_branches(branches)
     view = branches.view(registered, diagnostics, registration_text)
     findings = check_fleet(view)
     try_rendering(view.scopes, findings, missing_values, registration_text)

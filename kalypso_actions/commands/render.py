@@ -10,7 +10,7 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.fleet_checks import FleetScope, FleetView
+from kalypso_actions.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
@@ -50,6 +50,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
             declared=branch.declared,
             registration_text=inputs.registration_text,
             open_base_trees=base.open,
+            known=_known_repositories(branch, reader),
         )
         options = _options(inputs, branch)
         snapshot, plan = plan_registrations(snapshot, options, reader, context.progress)
@@ -124,6 +125,19 @@ def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> _Envir
     return _EnvironmentBranch(environment.name, own, environment, str(clone.path))
 
 
+def _known_repositories(branch: _EnvironmentBranch, reader: Reader) -> KnownRepositories:
+    """Return what a document that the branch lacks probably says."""
+    control_plane = branch.control_plane
+    is_complete = all(has_kind(branch.own, kind) for kind in ("BaseRepo", "GitOpsRepo"))
+    if is_complete or not (control_plane and reader.repositories.is_at_hand(control_plane, "")):
+        return KnownRepositories()
+    main = reader.repositories.main_branch(control_plane)
+    environments, _ = find_environments(reader, control_plane, main)
+    readings = (_own_reading(item, control_plane, reader) for item in environments.values())
+    head = reader.repositories.resolve(control_plane, main, main)
+    return KnownRepositories.of(filter(None, readings), head)
+
+
 def _view(plan: Plan, snapshot: Snapshot, control_plane: str, reader: Reader) -> FleetView:
     """Return the environment, with the others of a control plane on this machine."""
     scope = scope_of(plan, snapshot)
@@ -145,12 +159,17 @@ def _other_scope(
     environment: Environment, control_plane: str, snapshot: Snapshot, reader: Reader
 ) -> FleetScope | Problem | None:
     """Return the scope of another environment, or its problem; None if it cannot be read."""
+    own = _own_reading(environment, control_plane, reader)
+    return other_scope(environment.name, own, snapshot) if own else None
+
+
+def _own_reading(environment: Environment, control_plane: str, reader: Reader) -> Reading | None:
+    """Read another environment's branch; None if it cannot be read."""
     place = dataclasses.replace(environment.control_plane, repo=control_plane)
     try:
-        own = reader.documents(place)
+        return reader.documents(place)
     except KalypsoError:
         return None
-    return other_scope(environment.name, own, snapshot)
 
 
 def _options(inputs: RenderInputs, branch: _EnvironmentBranch) -> PlanOptions:

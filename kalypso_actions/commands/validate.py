@@ -56,6 +56,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             registered,
             inputs.missing_values,
             inputs.registration_text,
+            clone.head_of_main if clone else "",
         )
     main = [
         PositionEntry.of(reading.revision.branch, position)

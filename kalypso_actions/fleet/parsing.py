@@ -9,7 +9,7 @@ from typing import get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet import builders, schemas
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kubernetes_names import (
@@ -19,6 +19,7 @@ from kalypso_actions.model.kubernetes_names import (
     object_name_fault,
 )
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.urls import normal_url, split
 
 Path = tuple[str | int, ...]
 
@@ -87,7 +88,7 @@ def parse_document(document: Document, diagnostics: Diagnostics) -> object | Non
         return None
     # A misspelled field often explains a missing one, so warnings come first.
     diagnostics.warnings.extend(_unknown_fields(document, parser.resource, document.body, ()))
-    faults = [*_name_faults(document), *_label_faults(document)]
+    faults = [*_name_faults(document), *_label_faults(document), *_url_faults(document)]
     try:
         resource = parser.resource.model_validate(document.body)
     except ValidationError as error:
@@ -205,6 +206,31 @@ def _label_faults(document: Document) -> Iterator[Problem]:
             if value_fault:
                 message = f"{subject}: the value of label {key!r} {value_fault}"
                 yield Problem(message, where, code="label-invalid")
+
+
+def _url_faults(document: Document) -> Iterator[Problem]:
+    """Report a GitOpsRepo without the URL of a repository, such as a placeholder."""
+    match document.body:
+        case {"kind": "GitOpsRepo", "spec": {"repo": str(repo)}}:
+            fault = _url_fault(repo)
+            if fault:
+                yield Problem(
+                    f"GitOpsRepo {document.name!r}: spec.repo: {fault.message}",
+                    document.at("spec", "repo"),
+                    fault.advice or "write its URL, such as https://github.com/OWNER/NAME",
+                    "repository-url-invalid",
+                )
+
+
+def _url_fault(url: str) -> Problem | None:
+    """Return why a text names no repository. Tests of a control plane may name a folder."""
+    if split(url).scheme == "file" and "/" in url and not set(url) & set(" \t\n"):
+        return None
+    try:
+        normal_url(url)
+    except KalypsoError as error:
+        return error.problem
+    return None
 
 
 def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, object]]]:

@@ -20,10 +20,16 @@ from kalypso_actions.fleet_checks.branches import (
     Registered,
     RegisteredReading,
     check_branches,
+    unpinned_branches,
 )
 from kalypso_actions.fleet_checks.configuration import check_configuration
 from kalypso_actions.fleet_checks.policies import check_policies
-from kalypso_actions.fleet_checks.repositories import BASE_REPO_MISSING, missing_repositories
+from kalypso_actions.fleet_checks.repositories import (
+    BASE_REPO_MISSING,
+    KnownRepositories,
+    has_kind,
+    missing_repositories,
+)
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.fleet_checks.targets import check_targets
 from kalypso_actions.fleet_checks.templates import (
@@ -39,13 +45,16 @@ __all__ = [
     "ControlPlaneBranches",
     "FleetScope",
     "FleetView",
+    "KnownRepositories",
     "Registered",
     "RegisteredReading",
     "check_branches",
     "check_fleet",
+    "has_kind",
     "merge_field_faults",
     "missing_repositories",
     "unknown_types",
+    "unpinned_branches",
 ]
 
 

@@ -17,10 +17,16 @@ from kalypso_actions.fleet import (
     read_workloads,
     registered_problem,
 )
-from kalypso_actions.fleet_checks.repositories import has_kind, missing_repositories
+from kalypso_actions.fleet_checks.repositories import (
+    KnownRepositories,
+    has_kind,
+    missing_repositories,
+    repo_of,
+    unpinned_base_repo,
+)
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
-from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     Environment,
@@ -222,21 +228,31 @@ def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Pr
         )
 
 
-def check_branches(branches: ControlPlaneBranches) -> Iterator[Problem]:
-    """Report what the environments' branches lack, and branches without an Environment."""
+def check_branches(branches: ControlPlaneBranches, main_commit: str = "") -> Iterator[Problem]:
+    """Report what the environments' branches lack, and branches without an Environment.
+
+    `main_commit` is the head of main, if it is known.
+    """
+    known = KnownRepositories.of(branches.own.values(), main_commit)
     for name, own in branches.own.items():
-        yield from missing_repositories(name, own, branches.environments[name])
+        yield from missing_repositories(name, own, branches.environments[name], known)
     if branches.main:
         for reading in branches.undeclared:
             if reading.revision.branch:
                 yield _undeclared(reading, branches.environments)
 
 
+def unpinned_branches(branches: ControlPlaneBranches) -> Iterator[Problem]:
+    """Report the environments' branches without a commit of main."""
+    for name, own in branches.own.items():
+        yield from unpinned_base_repo(name, own)
+
+
 def _undeclared(reading: Reading, environments: Iterable[str]) -> Problem:
     revision = reading.revision
     name = revision.branch
     bases = [document for document in reading.documents if document.kind == "BaseRepo"]
-    repo = next(filter(None, map(_repo, bases)), "URL OF THIS CONTROL PLANE")
+    repo = next(filter(None, map(repo_of, bases)), "URL OF THIS CONTROL PLANE")
     content = (
         f"metadata:\n  name: {name}\nspec:\n  controlPlane:\n"
         f"    repo: {repo}\n    branch: {name}\n    path: .\n"
@@ -253,13 +269,6 @@ def _undeclared(reading: Reading, environments: Iterable[str]) -> Problem:
 
 def _place(reading: Reading) -> Location:
     return Location(reading.revision.repository, branch=reading.revision.branch)
-
-
-def _repo(document: Document) -> str:
-    match document.body:
-        case {"spec": {"repo": str(repo)}}:
-            return repo
-    return ""
 
 
 def _names(reading: Reading, kind: str) -> list[str]:

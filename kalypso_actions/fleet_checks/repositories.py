@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment
 
 BASE_REPO_MISSING: Final = "base-repo-missing"
 
 
+@dataclass(frozen=True, slots=True)
+class KnownRepositories:
+    """What a missing document probably says: the GitOps repository, and the commit of main."""
+
+    gitops_url: str = ""
+    main_commit: str = ""
+
+    @classmethod
+    def of(cls, branches: Iterable[Reading], main_commit: str = "") -> KnownRepositories:
+        """Take the URL from the GitOpsRepos of all branches, if they agree."""
+        urls = {
+            repo
+            for branch in branches
+            for document in branch.documents
+            if document.kind == "GitOpsRepo"
+            if (repo := repo_of(document))
+        }
+        return cls(*urls, main_commit=main_commit) if len(urls) == 1 else cls("", main_commit)
+
+
+def repo_of(document: Document) -> str:
+    """Return `spec.repo` of a document; "" without one."""
+    match document.body:
+        case {"spec": {"repo": str(repo)}}:
+            return repo
+    return ""
+
+
 def missing_repositories(
-    environment: str, own: Reading, declared: Environment | None
+    environment: str,
+    own: Reading,
+    declared: Environment | None,
+    known: KnownRepositories | None = None,
 ) -> Iterator[Problem]:
     """Report what the branch of an environment lacks, each with the file to add.
 
@@ -23,12 +55,19 @@ def missing_repositories(
     """
     if own.problems:
         return
+    known = known or KnownRepositories()
     if declared and not has_kind(own, "GitOpsRepo"):
         yield Problem(
             f"the branch of environment {environment!r} has no GitOpsRepo: nobody knows where its "
             "manifests belong",
-            declared.where,
-            _file(own, "GitOpsRepo", environment, "URL OF THE GITOPS REPOSITORY", environment),
+            _place(own, "GitOpsRepo"),
+            _file(
+                own,
+                "GitOpsRepo",
+                environment,
+                known.gitops_url or "URL OF THE GITOPS REPOSITORY",
+                environment,
+            ),
             "gitops-repo-missing",
         )
     base_repos = [document for document in own.documents if document.kind == "BaseRepo"]
@@ -47,8 +86,8 @@ def missing_repositories(
     repo = declared.control_plane.repo if declared else "URL OF THE CONTROL PLANE"
     yield Problem(
         f"{subject}: it takes nothing over from main, and no commit of main is tracked",
-        declared.where if declared else Location(own.revision.repository, _path(own, "BaseRepo")),
-        _file(own, "BaseRepo", MAIN_BASE_REPO, repo, "main"),
+        _place(own, "BaseRepo"),
+        _file(own, "BaseRepo", MAIN_BASE_REPO, repo, "main", known.main_commit),
         BASE_REPO_MISSING,
     )
 
@@ -58,14 +97,44 @@ def has_kind(reading: Reading, kind: str) -> bool:
     return any(document.kind == kind for document in reading.documents)
 
 
-def _file(own: Reading, kind: str, name: str, repo: str, branch: str) -> str:
-    """Return the advice to add a file, with its whole content."""
-    place = f" to the branch {own.revision.branch}" if own.revision.branch else ""
+def unpinned_base_repo(environment: str, own: Reading) -> Iterator[Problem]:
+    """Report a branch's BaseRepo without a commit of main: it takes whatever main has."""
+    for document in own.documents if own.revision.branch else ():
+        match document.body:
+            case {"kind": "BaseRepo", "metadata": {"name": name}, "spec": dict(spec)} if (
+                name == MAIN_BASE_REPO and not spec.get("commit")
+            ):
+                yield Problem(
+                    f"the BaseRepo of environment {environment!r} has no commit: nothing is "
+                    "promoted yet",
+                    document.where,
+                    "cd writes the commit when it promotes one",
+                    "base-commit-missing",
+                )
+
+
+def _file(own: Reading, kind: str, name: str, repo: str, branch: str, commit: str = "") -> str:
+    """Return the advice to restore or add a file, with its whole content."""
+    branch_of = own.revision.branch
+    restore = (
+        f"if it was lost, restore it from the history of {branch_of}, else " if branch_of else ""
+    )
+    place = f" to the branch {branch_of}" if branch_of else ""
+    pinned = f"  commit: {commit}\n" if commit else ""
     return (
-        f"add {_path(own, kind)}{place}:\napiVersion: scheduler.kalypso.io/v1alpha1\n"
+        f"{restore}add {_path(own, kind)}{place}:\napiVersion: scheduler.kalypso.io/v1alpha1\n"
         f"kind: {kind}\nmetadata:\n  name: {name}\n"
         f"spec:\n  repo: {repo}\n  branch: {branch}\n  path: .\n"
+        f"{pinned}"
     )
+
+
+def _place(own: Reading, kind: str) -> Location:
+    """Return the branch, which has no such file; without one, the file of a folder."""
+    revision = own.revision
+    if revision.branch:
+        return Location(revision.repository, branch=revision.branch)
+    return Location(revision.repository, _path(own, kind))
 
 
 def _path(own: Reading, kind: str) -> str:

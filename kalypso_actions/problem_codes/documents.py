@@ -6,6 +6,17 @@ from kalypso_actions.problem_codes.row import ProblemCode
 
 CODES = (
     ProblemCode(
+        "repository-url-invalid",
+        "error",
+        "A GitOpsRepo has a text that is not the URL of a repository, such as a placeholder.",
+        """\
+kind: GitOpsRepo
+spec:
+  repo: URL OF THE GITOPS REPOSITORY
+""",
+        "Write the URL of the repository.",
+    ),
+    ProblemCode(
         "document-not-kubernetes",
         "error",
         "A YAML document is not a Kubernetes object, because it has no `apiVersion`, `kind` "

@@ -114,6 +114,22 @@ metadata:
         "the first commit.",
     ),
     ProblemCode(
+        "base-commit-missing",
+        "note",
+        "The BaseRepo of an environment has no commit: nothing has been promoted to it, and it "
+        "takes the newest commit of main.",
+        """\
+kind: BaseRepo
+metadata:
+  name: main
+spec:
+  repo: https://github.com/contoso/control-plane
+  branch: main
+  path: .
+""",
+        "Promote a commit: `cd` writes it into the file.",
+    ),
+    ProblemCode(
         "base-commit-absent",
         "warning",
         "`base-repo.yaml` names a commit of main that the clone at hand lacks.",

@@ -10,7 +10,7 @@ from itertools import chain
 from kalypso_actions import fleet, gitops
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
-from kalypso_actions.fleet_checks import missing_repositories
+from kalypso_actions.fleet_checks import KnownRepositories, missing_repositories
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
@@ -129,13 +129,15 @@ def gather(
     registration_text: fleet.RegistrationText = "strict",
     open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
     look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
+    known: KnownRepositories | None = None,
 ) -> Snapshot:
     """Read everything to which the environment branch leads.
 
     `promoted_commit` replaces the one in `base-repo.yaml`; `declared` is the Environment object, if
     it is known; with `registration_text` any, texts that Templates must not print make no
     registration invalid; `open_base_trees` opens the trees of the environment's GitOpsRepos.
-    `look_at_sources` is called before registered repositories are read. Raises KalypsoError if the
+    `look_at_sources` is called before registered repositories are read; `known` is for advice on
+    missing documents. Raises KalypsoError if the
     control plane or a GitOps tree cannot be read; the snapshot has the problems of unreadable
     registrations.
     """
@@ -162,7 +164,7 @@ def gather(
             *chain.from_iterable(r.warnings for r in everything),
             *read.findings.warnings,
         ),
-        lacking=tuple(missing_repositories(environment, own, declared)),
+        lacking=tuple(missing_repositories(environment, own, declared, known)),
     )
 
 

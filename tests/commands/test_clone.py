@@ -154,7 +154,7 @@ def test_a_branch_of_ones_own_stands_for_its_origin(
 
 
 BASE_REPO = f"""\
-    → add base-repo.yaml to the branch dev:
+    → if it was lost, restore it from the history of dev, else add base-repo.yaml to the branch dev:
       apiVersion: scheduler.kalypso.io/v1alpha1
       kind: BaseRepo
       metadata:
@@ -163,7 +163,7 @@ BASE_REPO = f"""\
         repo: {URL}
         branch: main
         path: .
-"""
+        commit: """
 
 
 @pytest.mark.parametrize("arguments", [["validate"], ["render", "dev"]], ids=str)
@@ -174,8 +174,8 @@ def test_a_branch_without_a_base_repo_is_one_problem(clone: Path, arguments: lis
     git(clone, "branch", "stage", "origin/stage")
     done = call_kalypso(*arguments)
     assert (done.returncode, "1 problem, 0 warnings" in done.stdout) == (1, True)
-    assert "problem .environments/dev.yaml:1:1: the branch of environment 'dev'" in done.stdout
-    assert BASE_REPO in done.stdout
+    assert "problem branch dev: the branch of environment 'dev'" in done.stdout
+    assert f"{BASE_REPO}{git(clone, 'rev-parse', 'origin/main')}\n" in done.stdout
 
 
 def test_a_commit_that_the_clone_lacks_is_a_warning_at_its_line(clone: Path) -> None:
@@ -224,7 +224,7 @@ def test_sarif_names_branches_and_repositories_elsewhere(clone: Path) -> None:
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     assert [place["artifactLocation"]["uri"] for place in places] == [
         "clone@stage/fleet.yaml",
-        "clone@main/.environments/stage.yaml",
+        "clone@stage",
     ]
 
 

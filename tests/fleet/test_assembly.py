@@ -14,7 +14,7 @@ API = "scheduler.kalypso.io/v1alpha1"
 
 CONTENTS = {
     "BaseRepo": "spec: {repo: r, branch: main, path: .}",
-    "GitOpsRepo": "spec: {repo: r, branch: dev, path: .}",
+    "GitOpsRepo": "spec: {repo: https://git.test/r, branch: dev, path: .}",
     "ClusterType": "spec: {reconciler: flux, namespaceService: ns}",
     "SchedulingPolicy": "spec: {deploymentTargetSelector: &s {labelSelector: {}}, clusterTypeSelector: *s}",
     "ConfigMap": "data: {REGION: north}",

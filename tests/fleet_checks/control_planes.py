@@ -15,6 +15,7 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_actions.validation import validate_control_plane
 
 API: Final = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
+COMMIT: Final = "abcdef0123" * 4
 APP: Final = RepositoryPath("https://git.test/app", "main", ".")
 
 Files = dict[str, str]
@@ -63,7 +64,7 @@ def template(name: str, kind: str) -> str:
 def fleet(name: str) -> Files:
     return {
         "base-repo.yaml": f"{API}kind: BaseRepo\nmetadata:\n  name: main\n"
-        "spec: {repo: https://git.test/plane, branch: main, path: .}\n",
+        f"spec: {{repo: https://git.test/plane, branch: main, path: ., commit: {COMMIT}}}\n",
         "gitops-repo.yaml": f"{API}kind: GitOpsRepo\nmetadata: {{name: {name}}}\n"
         f"spec: {{repo: https://git.test/gitops, branch: {name}, path: .}}\n",
         "edge.yaml": dedent("""\
@@ -163,12 +164,13 @@ def findings(
     app_fault: str = "",
     with_app: bool = True,
     missing_values: Literal["warning", "error"] = "warning",
+    main_commit: str = "",
 ) -> Diagnostics:
     """Validate the branches, with the registered repository unless it is not `with_app`."""
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
     registered = {APP: RegisteredReading(app, app_fault)}
-    return validate_control_plane(readings, registered, missing_values)
+    return validate_control_plane(readings, registered, missing_values, main_commit=main_commit)
 
 
 def reading(branch: str, files: Files) -> Reading:

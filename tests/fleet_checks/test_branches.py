@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fleet_checks.control_planes import Plane, edited, findings, shown, sound
+from tests.fleet_checks.control_planes import (
+    COMMIT,
+    Plane,
+    edited,
+    environment,
+    findings,
+    shown,
+    sound,
+)
 
 GITOPS_REPO = """\
-add gitops-repo.yaml to the branch dev:
+if it was lost, restore it from the history of dev, else add gitops-repo.yaml to the branch dev:
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: GitOpsRepo
 metadata:
   name: dev
 spec:
-  repo: URL OF THE GITOPS REPOSITORY
+  repo: https://git.test/gitops
   branch: dev
   path: .
 """
 BASE_REPO = """\
-add base-repo.yaml to the branch dev:
+if it was lost, restore it from the history of dev, else add base-repo.yaml to the branch dev:
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: BaseRepo
 metadata:
@@ -27,6 +35,7 @@ spec:
   repo: https://git.test/plane
   branch: main
   path: .
+  commit: abcdef0123abcdef0123abcdef0123abcdef0123
 """
 ENVIRONMENT = """\
 add .environments/prod.yaml to main:
@@ -77,7 +86,7 @@ def without(plane: Plane, branch: str, file: str) -> Plane:
     ],
 )
 def test_missing_documents(plane: Plane, code: str, advice: str) -> None:
-    diagnostics = findings(plane)
+    diagnostics = findings(plane, main_commit=COMMIT)
     assert [(item.code, item.advice) for item in diagnostics.problems] == [(code, advice)]
     assert diagnostics.warnings == []
 
@@ -90,6 +99,33 @@ def test_the_other_name_of_the_base_repo_is_said_at_its_line() -> None:
 
 
 @pytest.mark.parametrize("file", ["gitops-repo.yaml", "base-repo.yaml"])
-def test_what_is_missing_is_said_at_the_environment(file: str) -> None:
+def test_what_is_missing_is_said_at_the_branch(file: str) -> None:
     (problem,) = findings(without(sound(), "dev", file)).problems
-    assert shown([problem])[0][1] == "main/dev.yaml:1"
+    assert problem.where
+    assert (problem.where.path, problem.where.branch) == ("", "dev")
+
+
+def test_two_gitops_repositories_leave_the_url_open() -> None:
+    plane = without(sound(), "dev", "gitops-repo.yaml")
+    other = edited(sound(), "stage/gitops-repo.yaml", "git.test/gitops", "git.test/other")
+    plane["prod"] = other["stage"]
+    plane["main"]["prod.yaml"] = environment("prod")
+    (problem,) = findings(plane).problems
+    assert "repo: URL OF THE GITOPS REPOSITORY" in problem.advice
+
+
+@pytest.mark.parametrize("url", ["URL OF THE GITOPS REPOSITORY", "gitops", "https://git.test/a b"])
+def test_a_placeholder_is_no_url(url: str) -> None:
+    plane = edited(sound(), "dev/gitops-repo.yaml", "https://git.test/gitops", url)
+    (problem,) = findings(plane).problems
+    assert problem.message == "GitOpsRepo 'dev': spec.repo: this is not the URL of a repository"
+    assert shown([problem]) == [("repository-url-invalid", "dev/gitops-repo.yaml:4")]
+
+
+def test_a_base_repo_without_a_commit_is_a_note() -> None:
+    plane = edited(sound(), "dev/base-repo.yaml", f", commit: {COMMIT}", "")
+    (note,) = findings(plane).notes
+    assert (note.code, note.message) == (
+        "base-commit-missing",
+        "the BaseRepo of environment 'dev' has no commit: nothing is promoted yet",
+    )

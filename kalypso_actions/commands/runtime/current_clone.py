@@ -73,6 +73,11 @@ class CurrentClone:
         present = [place for place in places if self._has(place.branch)]
         return present, [place.branch for place in places if place not in present]
 
+    @property
+    def head_of_main(self) -> str:
+        """The newest commit of main in the clone."""
+        return self.repository.resolve(self.main)
+
     def place(self, branch: str) -> str:
         """Say where a branch is read, for people."""
         if branch != self.checked_out:
