@@ -16,6 +16,7 @@ ACTIONS = "{{1}}" * 50_000
     [
         pytest.param(BIG + '{{ $a := split "" $b }}{{ len $a }}', id="split"),
         pytest.param(BIG + '{{ $a := splitList "" $b }}{{ len $a }}', id="splitList"),
+        pytest.param('{{ $a := splitList "" (repeat 1000000 "ж") }}', id="splitList of runes"),
         pytest.param('{{ $b := repeat 2000000 "<" }}{{ js $b | len }}', id="js"),
         pytest.param("{{ toJson (until 2000000) | len }}", id="until"),
         pytest.param('{{ $b := repeat 1000000 "x " }}{{ wrap 1 $b | len }}', id="wrap"),
@@ -35,7 +36,7 @@ ACTIONS = "{{1}}" * 50_000
     ],
 )
 def test_a_large_value_of_a_small_template_ends_at_the_limit(attack: Attack, text: str) -> None:
-    assert "limit" in attack(render_go, text, {}).text
+    assert "limit" in attack(render_go, text, {}, megabytes=64).text
 
 
 def test_a_text_that_is_a_template_is_parsed_within_the_budget(attack: Attack) -> None:
