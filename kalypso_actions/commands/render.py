@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.runtime.local_context import LocalContext, given_sources
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
 from kalypso_actions.inputs import RenderInputs
@@ -26,6 +26,7 @@ from kalypso_actions.snapshot.control_plane import (
     read_environment_branch,
 )
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.given_sources import check_given_sources
 from kalypso_actions.snapshot.main_position import main_position, with_changes_of_main
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
@@ -62,6 +63,9 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
             with_changes_of_main(findings, snapshot, main, reader.repositories)
             for findings in (plan.problems, plan.all_warnings)
         )
+        readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
+        sources = [item for item in given_sources(inputs.source) if item.path.is_dir()]
+        warnings += tuple(check_given_sources(sources, readings, context.programs))
     return render_document(
         environment=plan.environment,
         main=main,

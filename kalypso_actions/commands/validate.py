@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.git import is_path
 from kalypso_actions.commands.runtime.current_clone import CurrentClone
-from kalypso_actions.commands.runtime.local_context import LocalContext
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.commands.runtime.local_context import LocalContext, given_sources
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics, folder_of_workloads
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
     PositionEntry,
@@ -24,6 +26,7 @@ from kalypso_actions.report.documents import (
 )
 from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.given_sources import check_given_sources
 from kalypso_actions.snapshot.main_position import absent_commit, position_in_clone
 from kalypso_actions.snapshot.registered_workloads import read_registered
 from kalypso_actions.snapshot.revision_reader import read_branch
@@ -37,6 +40,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     problems: list[Problem] = []
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places else context.clone(reader)
+        _check_places(inputs.places, reader, context)
         if clone and clone.checked_out:
             readings = list(_readings_of_clone(clone, reader, context))
         else:
@@ -64,7 +68,26 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         if position
     ]
     findings.problems[:0] = problems
+    sources = given_sources(inputs.source)
+    findings.warnings += check_given_sources(sources, readings, context.programs)
     return _document(readings, findings, main)
+
+
+def _check_places(places: Iterable[str], reader: Reader, context: LocalContext) -> None:
+    """Refuse the name of an environment or branch of the current clone, with what to write."""
+    for place in places:
+        clone = None if Path(place).exists() or not is_path(place) else context.clone(reader)
+        if clone is None:
+            continue
+        branches = {name: item.control_plane.branch for name, item in clone.environments.items()}
+        branches |= {branch: branch for branch in (*branches.values(), clone.main)}
+        name = nearest(place, branches)
+        if name:
+            raise UsageError(
+                f"{place}: there is no such folder",
+                advice=f"did you mean the branch .@{branches[name]}? "
+                "Without a name, validate checks all branches of this clone",
+            )
 
 
 def _validate_workloads(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:

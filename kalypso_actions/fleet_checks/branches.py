@@ -220,10 +220,10 @@ def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Pr
     }
     for registration in [*unread.values()][:1]:
         yield Problem(
-            f"the Workloads of {counted(len(unread), 'registration')} were not read: what selects "
-            "them is not checked",
+            f"{counted(len(unread), 'registered application')} not read: what selects "
+            f"{'it' if len(unread) == 1 else 'them'} is not checked",
             registration.where,
-            f"give them with --source, such as --source {registration.source.repo}=PATH",
+            f"give --source {registration.source.repo}=PATH, or access by git",
             "registration-unread",
         )
 

@@ -6,6 +6,17 @@ from kalypso_actions.problem_codes.row import ProblemCode
 
 CODES = (
     ProblemCode(
+        "source-ignored",
+        "warning",
+        "A `--source` has no effect: PATH does not exist, nothing names URL, or the edits in a "
+        "repository are not committed.",
+        """\
+kalypso validate --source https://github.com/contoso/board=../boards
+""",
+        "Write URL as in the WorkloadRegistration, and commit the edits; a folder without `.git` "
+        "is read as it is.",
+    ),
+    ProblemCode(
         "path-outside-repository",
         "error",
         "A path of a document, of a kustomization or of a symbolic link leads out of its "

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rich.console import Console
+from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import (
     NO_FILES,
@@ -16,6 +20,9 @@ from kalypso_actions.report.terminal import (
     print_notes,
     unshown,
 )
+
+UNREAD: Final = "registration-unread"
+"""The note that everybody sees: the result covers less than it seems."""
 
 
 def print_validate(
@@ -31,5 +38,10 @@ def print_validate(
     checked = counted(document.documents, "document")
     branches = counted(len(document.sources), "branch", "branches")
     counts = finding_counts(document.problems, document.warnings)
-    rest = unshown(document.notes, document.acknowledged)
-    console.print(f"{checked} of {branches}: {', '.join((counts, *rest))}")
+    for note in document.notes:
+        if note.code == UNREAD and not verbose:
+            line = escape_log_line(f"{note.message}; {note.advice}")
+            console.print(Text(line), soft_wrap=True)
+    rest = ", ".join((counts, *unshown(document.notes, document.acknowledged)))
+    more = ": --verbose shows more" if rest != counts and not verbose else ""
+    console.print(f"{checked} of {branches}: {rest}{more}")

@@ -70,7 +70,7 @@ class Repositories:
         with _explaining(url):
             if source is not None:
                 if not source.path.is_dir():
-                    advice = f"it is given for {url}"
+                    advice = f"check the PATH of --source {url}"
                     raise KalypsoError(f"{source.path} is not a folder", advice=advice)
                 return self._open_folder(source.path, url, branch, commit)
             if self._is_path(url):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.command_line import call_kalypso
 from tests.commands.control_plane_clones import FLEET, MAIN, make_clone
-from tests.git_repositories import git
+from tests.git_repositories import commit_branch, git
 
 
 @pytest.fixture
@@ -56,3 +56,71 @@ def test_a_branch_with_a_fault_is_not_judged(clone: Path) -> None:
         "warning fleet.yaml:15:1 (branch stage): environment 'stage' is not judged: not valid YAML"
     )
     assert line in done.stdout
+
+
+REGISTRATION = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: WorkloadRegistration
+metadata: {name: desk}
+spec: {workload: {repo: https://git.test/acme/desk, branch: main, path: .}, workspace: shop}
+"""
+WORKLOAD = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata: {name: desk}
+spec:
+  deploymentTargets:
+    - {name: all, environment: dev, manifests: {repo: r, branch: b, path: p}}
+"""
+
+
+@pytest.mark.parametrize("command", ["validate", "render"])
+def test_a_source_whose_edits_are_not_committed(clone: Path, command: str) -> None:
+    (clone / "registration.yaml").write_text(REGISTRATION)
+    commit_branch(clone.parent / "desk", {"workload.yaml": WORKLOAD})
+    git(clone.parent / "desk", "checkout", "--quiet", "main")
+    source = "--source=https://git.test/acme/desk=../desk"
+    assert "uncommitted" not in call_kalypso(command, source).stdout
+    (clone.parent / "desk/workload.yaml").write_text(WORKLOAD.replace("dev", "stage"))
+    shown = call_kalypso(command, source).stdout
+    assert "warning ../desk: uncommitted changes are not read: workload.yaml" in shown
+    assert "→ commit them, or give a copy without .git; the commit of main is read" in shown
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "advice"),
+    [
+        (
+            "https://git.test/acme/dessk=../origin",
+            "--source: nothing here reads https://git.test/acme/dessk",
+            "did you mean https://git.test/acme/desk?",
+        ),
+        (
+            "https://git.test/acme/desk=../dsk",
+            "--source https://git.test/acme/desk: there is no such folder",
+            "check PATH, from the current folder",
+        ),
+    ],
+)
+def test_a_source_that_replaces_nothing(clone: Path, source: str, said: str, advice: str) -> None:
+    (clone / "registration.yaml").write_text(REGISTRATION)
+    shown = call_kalypso("validate", "--source", source).stdout
+    assert said in shown
+    assert advice in shown
+
+
+def test_unread_applications_are_said_without_verbose(clone: Path) -> None:
+    (clone / "registration.yaml").write_text(REGISTRATION)
+    shown = call_kalypso("validate").stdout.splitlines()
+    assert (
+        "1 registered application not read: what selects it is not checked; give --source "
+        in shown[-2]
+    )
+    assert shown[-1].endswith(": --verbose shows more")
+
+
+def test_an_environment_is_no_folder(clone: Path) -> None:
+    done = call_kalypso("validate", "dev")
+    assert done.returncode == 2
+    assert "did you mean the branch .@dev?" in done.stderr
+    assert "did you mean dev? Environments: dev, stage" in call_kalypso("render", "deb").stderr

@@ -135,7 +135,7 @@ def test_old_copies_of_environments_on_their_branches_do_not_count(planes: Path)
     code, document = validate(planes / "main", planes / "dev")
     assert (code, messages(document)) == (0, [])
     assert messages(document, "notes") == [
-        "the Workloads of 3 registrations were not read: what selects them is not checked",
+        "3 registered applications not read: what selects them is not checked",
         "no SchedulingPolicy selects the cluster type 'spare'",
     ]
 
@@ -155,7 +155,8 @@ def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool
     done = start_kalypso("validate", planes / "main", *options)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[-1].endswith("of 1 branch: 0 problems, 0 warnings, 3 notes")
+    counts = "of 1 branch: 0 problems, 0 warnings, 3 notes"
+    assert lines[-1].endswith(counts if verbose else f"{counts}: --verbose shows more")
     assert len(lines) == (14 if verbose else 1)
     assert (f"note {planes}/main/.environments/stage.yaml:1:1: " in done.stdout) is verbose
     assert "git" not in done.stderr

@@ -11,6 +11,7 @@ from kalypso_actions.clients.git import GitRepository, enclosing_clone
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.kinds import Environment, RepositoryPath
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import without_secret
 from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
@@ -47,7 +48,9 @@ class CurrentClone:
         if name:
             if name not in self.environments:
                 message = f"there is no Environment {name!r} on {self.main}"
-                raise UsageError(message, advice=f"the environments of this clone: {known}")
+                close = nearest(name, self.environments)
+                suggestion = f"did you mean {close}? " if close else ""
+                raise UsageError(message, advice=f"{suggestion}Environments: {known}")
             return self.environments[name]
         candidates = self._of_branch() or list(self.environments.values())
         if len(candidates) != 1:

@@ -48,7 +48,6 @@ class LocalContext:
     @contextmanager
     def reader(self, sources: Iterable[Source]) -> Iterator[Reader]:
         """Return a reader of `sources` and other repositories; delete fetched copies at the end."""
-        given = [GivenSource(source.url, source.branch, source.path) for source in sources]
         with RemoteRepositories(
             self.programs,
             protocols=PROTOCOLS,
@@ -56,7 +55,7 @@ class LocalContext:
             trust_user_config=True,
         ) as remotes:
             yield Reader(
-                Repositories(given, remotes, self.programs, clones=self.clones),
+                Repositories(given_sources(sources), remotes, self.programs, clones=self.clones),
                 kustomize_builder(self.programs),
                 fetched=self.fetching,
             )
@@ -70,6 +69,11 @@ class LocalContext:
         """Return the clone of a control plane that contains the current folder, if any."""
         clone = find_clone(self.folder, self.programs) if self.folder else None
         return control_plane_clone(*clone, reader) if clone else None
+
+
+def given_sources(sources: Iterable[Source]) -> list[GivenSource]:
+    """Return the values of `--source` for readers."""
+    return [GivenSource(source.url, source.branch, source.path) for source in sources]
 
 
 def sandbox_credentials(server_url: str, token: str) -> Authorize:

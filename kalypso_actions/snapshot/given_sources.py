@@ -1,0 +1,89 @@
+"""Warn of a `--source` that replaces nothing, or whose edits are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from kalypso_actions.clients.git import GitRepository, is_repository
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.model.documents import FILE_MODE, Reading
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.urls import repository_key, without_secret
+from kalypso_actions.snapshot.repositories import GivenSource
+
+CODE = "source-ignored"
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def check_given_sources(
+    sources: Iterable[GivenSource], readings: Iterable[Reading], programs: Programs
+) -> Iterator[Problem]:
+    """Check the sources against the repositories that the documents of a control plane name."""
+    named = {repository_key(url): url for reading in readings for url in _urls(reading)}
+    for source in sources:
+        where = Location(str(source.path))
+        if not source.path.is_dir():
+            message = f"--source {without_secret(source.url)}: there is no such folder"
+            yield Problem(message, where, "check PATH, from the current folder", CODE)
+        elif named and repository_key(source.url) not in named:
+            close = nearest(repository_key(source.url), named)
+            suggestion = f"did you mean {named[close]}? " if close else ""
+            yield Problem(
+                f"--source: nothing here reads {without_secret(source.url)}",
+                where,
+                f"{suggestion}Write the URL as in the WorkloadRegistration or BaseRepo",
+                CODE,
+            )
+        else:
+            yield from _uncommitted(source, programs)
+
+
+def _urls(reading: Reading) -> Iterator[str]:
+    for document in reading.documents:
+        match document.body:
+            case {"kind": "BaseRepo", "spec": {"repo": str(url)}}:
+                yield url
+            case {"kind": "WorkloadRegistration", "spec": {"workload": {"repo": str(url)}}}:
+                yield url
+
+
+def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
+    """Report a repository with edited files; the program git might run what its settings name."""
+    if not is_repository(source.path):
+        return
+    repository = GitRepository(source.path, programs)
+    try:
+        branch = source.branch or repository.checked_out
+        entries = repository.at_branch(branch).entries() if branch else {}
+    except KalypsoError:
+        return  # reading it reports this
+    if branch != repository.checked_out:
+        return
+    edited = [
+        path
+        for path, entry in entries.items()
+        if path.endswith(SUFFIXES) and entry.mode == FILE_MODE
+        if _is_edited(source.path / path, entry.object_id)
+    ]
+    if edited:
+        yield Problem(
+            f"uncommitted changes are not read: {_listed(edited)}",
+            Location(str(source.path)),
+            f"commit them, or give a copy without .git; the commit of {branch} is read",
+            CODE,
+        )
+
+
+def _is_edited(file: Path, object_id: str | None) -> bool:
+    """Whether a file differs from its blob, also if it is checked out with other line ends."""
+    if not file.is_file() or file.is_symlink():
+        return not file.exists()
+    content = file.read_bytes()
+    return object_id not in {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
