@@ -39,6 +39,8 @@ Filter = Callable[..., Any]
 _MAX_PRECISION: Final = 308
 """The number of digits of the largest float."""
 
+_MAX_NAME: Final = 1000
+
 _PARSING: Final = 8
 """The work for each character of a text that may be a number."""
 
@@ -103,12 +105,19 @@ def _on_items(name: str, *, ordered: bool = False) -> Filter:
     @pass_context
     def on_items(context: Context, value: object, *args: Any, **kwargs: Any) -> object:
         meter = current_meter()
+        _refuse_long_names(*args, *kwargs.values())
         items = meter.items(value)
         if ordered:
             meter.spend(meter.measure(items) * _comparisons(items), f"the filter {name}")
         return _as_list(_original(name, context, items, *args, **kwargs))
 
     return on_items
+
+
+def _refuse_long_names(*names: object) -> None:
+    """Refuse long names of attributes: Jinja2 looks each part up in each element."""
+    if any(isinstance(name, str) and len(name) > _MAX_NAME for name in names):
+        raise ValueError(f"the name of an attribute has more than {_MAX_NAME} characters")
 
 
 def _choosing(name: str) -> Filter:
@@ -153,6 +162,7 @@ def _format(value: object, *args: object, **kwargs: object) -> str:
 
 @pass_context
 def _join(context: Context, value: object, d: object = "", attribute: object = None) -> str:
+    _refuse_long_names(attribute)
     items = current_meter().items(value)
     if attribute is not None:
         items = _original("map", context, items, attribute=attribute)
@@ -201,6 +211,8 @@ def _urlencode(context: Context, value: object) -> object:
 
 @pass_context
 def _tojson(context: Context, value: object, indent: int | None = None) -> str:
+    if not isinstance(indent, int | None):
+        raise TypeError(f"the indentation is a number, not {describe(indent)}")
     meter = current_meter()
     size = meter.measure(value) * _JSON_GROWTH
     meter.reserve(size + (indent or 0) * _levels(value, 1), "JSON")
@@ -234,6 +246,7 @@ def _sum(
 ) -> object:
     if not isinstance(start, int | float):
         raise TypeError(f"a sum starts with a number, not with {describe(start)}")
+    _refuse_long_names(attribute)
     items = current_meter().items(value)
     return bounded_integer(_original("sum", context, items, attribute, start))
 

@@ -51,7 +51,10 @@ def _on_number(name: str) -> Test:
 
 def _on_text(name: str) -> Test:
     def on_text(value: object) -> bool:
-        return bool(_ORIGINAL[name](current_meter().text(value)))
+        meter = current_meter()
+        text = meter.text(value)
+        meter.spend(len(text), f"the test {name}")
+        return bool(_ORIGINAL[name](text))
 
     on_text.__qualname__ = name
     return on_text

@@ -53,6 +53,7 @@ def joined(separator: str, texts: list[str]) -> str:
 
 def percent(text: str, values: object) -> str:
     """Compute `text % values`, conversion by conversion."""
+    current_meter().spend(PIECE_COST * len(text), "a formatted text")
     arguments = list(values) if isinstance(values, tuple) else [values]
     conversions = _Conversions(_FormattedSize(len(text)), arguments, values)
     _refuse_incomplete(text)
