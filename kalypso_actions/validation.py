@@ -220,7 +220,8 @@ def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterato
         for name in environment.next_environments:
             if name not in environments:
                 yield Problem(
-                    f"Environment {environment.name!r} names {name!r} as next, which is unknown",
+                    f"Environment {environment.name!r} names {name!r} as next, which does not "
+                    "exist",
                     environment.next_environment_where,
                     promotion.near_environment(name, environments),
                     "next-environment-unknown",

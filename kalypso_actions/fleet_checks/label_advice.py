@@ -64,7 +64,8 @@ def label_advice(key: str, values: Collection[str], objects: Iterable[Labels], n
     if known:
         close = _nearest_value(values, known)
         suggestion = f"did you mean {key}: {close}? " if close else ""
-        return f"{suggestion}A {noun} has {key}: {abbreviated(known, MAX_LISTED)}"
+        others = f"values of {key}: {abbreviated(known, MAX_LISTED)}"
+        return suggestion.rstrip() if known == [close] else f"{suggestion}{others}"
     close = _nearest_key(key, values, labels)
     suggestion = f"did you mean the label {close}? " if close else ""
     keys = sorted({name for name, _ in labels})

@@ -19,7 +19,7 @@ def position_text(entry: PositionEntry) -> str:
     """Say which commit an environment has, and how far the branch is ahead."""
     line = f"{entry.environment} has {entry.branch} at {entry.commit[:7]}"
     if entry.subject:
-        line += f" ({entry.subject})"
+        line += f' "{entry.subject}"'
     return f"{line}: {distance(entry)}"
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.errors import HERE, Location
-from kalypso_actions.model.counts import counted
+from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
 from kalypso_actions.report.escaping import escape_line, escape_log_line
 from kalypso_actions.report.excerpts import excerpt
@@ -157,12 +157,28 @@ def _print(
         ordered = sorted(group, key=lambda finding: (finding.place, finding.entry.code))
         for _, alike in groupby(ordered, key=lambda f: (f.place, f.entry.code, f.entry.advice)):
             findings = list(alike)
+            others = _others_of_one_cause(findings)
+            if others:
+                text = _text(findings[0], files, commits, with_lines=with_lines)
+                text.append(f"\n    also {escape_log_line(abbreviated(others, MAX_ALIKE))}")
+                console.print(text, soft_wrap=True)
+                continue
             most = MAX_ALIKE if findings[0].place[0] else len(findings)
             for finding in findings[:most]:
                 console.print(_text(finding, files, commits, with_lines=with_lines), soft_wrap=True)
             if len(findings) > most:
                 more = f"… and {len(findings) - most} more like it; --output json lists all"
                 console.print(more, style="dim")
+
+
+def _others_of_one_cause(findings: Sequence[_Finding]) -> list[str]:
+    """Return what all but the first message name, if nothing else differs.
+
+    These are the assignments of `time-server on depot: …`.
+    """
+    parts = [finding.entry.message.partition(": ") for finding in findings]
+    is_one_cause = bool(findings[0].place[0] and parts[0][2]) and len({p[2] for p in parts}) == 1
+    return [part[0] for part in parts[1:]] if is_one_cause else []
 
 
 def _text(finding: _Finding, files: Files, commits: Mapping[str, str], *, with_lines: bool) -> Text:

@@ -23,7 +23,7 @@ from kalypso_actions.sources.yaml_errors import (
     counted_from_one,
     error_mark,
     error_message,
-    tab_advice,
+    tab_fault,
 )
 
 MAX_BYTES: Final = 10 * 1024 * 1024
@@ -139,8 +139,9 @@ class _Composer:
             where = self._at(error.mark)
             self.problems.append(Problem(error.message, where, error.advice, "yaml-invalid"))
         except yaml.YAMLError as error:
-            where, advice = self._at(error_mark(error, text)), tab_advice(error, text)
-            message = f"not valid YAML: {error_message(error)}"
+            where, tab = self._at(error_mark(error, text)), tab_fault(error, text)
+            message = f"not valid YAML: {tab or error_message(error)}"
+            advice = "write spaces" if tab else ""
             self.problems.append(Problem(message, where, advice, "yaml-invalid"))
         except (ValueError, OverflowError) as error:
             # PyYAML without libyaml does not check the number in an escape like "\UFFFFFFFF".

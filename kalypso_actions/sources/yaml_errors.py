@@ -52,13 +52,13 @@ def error_mark(error: yaml.YAMLError, text: str) -> Mark:
     return 0, 0
 
 
-def tab_advice(error: yaml.YAMLError, text: str) -> str:
-    """Return the advice for a syntax error in lines of which one begins with a tab."""
+def tab_fault(error: yaml.YAMLError, text: str) -> str:
+    """Say which line of a syntax error begins with a tab; "" if none does."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return ""
     lines = text.split("\n")
     for mark in (error.problem_mark, error.context_mark):
         number = counted_from_one(mark)[0]
         if 0 < number <= len(lines) and INDENTING_TAB.match(lines[number - 1]):
-            return f"line {number} is indented with a tab, which YAML forbids: write spaces"
+            return f"line {number} is indented with a tab, which YAML forbids"
     return ""

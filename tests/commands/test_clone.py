@@ -33,7 +33,7 @@ def test_render_finds_control_plane_environment_and_main(clone: Path) -> None:
         f"Rendering dev: the working tree of {clone}, a clone of https://git.test/acme/control-plane.\n"
     )
     head = git(clone, "rev-list", "--max-parents=0", "origin/main")[:7]
-    assert done.stdout.startswith(f"dev has main at {head} (change): main is 2 commits ahead\n")
+    assert done.stdout.startswith(f'dev has main at {head} "change": main is 2 commits ahead\n')
 
 
 def test_render_reads_the_working_tree_of_a_folder_below(

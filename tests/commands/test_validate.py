@@ -71,7 +71,7 @@ def test_environments_are_checked_though_main_ignores_them(planes: Path) -> None
         ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "did you mean 'stage'? Environments on main: dev, stage"),
         ("dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete", "did you mean 'fleet'?"),
         ("dev/cluster-types/all.yaml", "name: lab", "name: ward", "ClusterType 'ward' is already defined in"),
-        ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "Environment 'dev' names 'stgae' as next, which is unknown"),
+        ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "Environment 'dev' names 'stgae' as next, which does not exist"),
     ],
 )  # fmt: skip
 def test_faults(planes: Path, file: str, old: str, new: str, said: str) -> None:

@@ -359,8 +359,8 @@ def test_what_pyyaml_writes_in_quotes_is_read_back(value: dict[str, object]) -> 
 )
 def test_a_tab_is_named(content: bytes, line: int) -> None:
     (problem,) = parse_yaml("repository", "a.yaml", content).problems
-    advice = f"line {line} is indented with a tab, which YAML forbids: write spaces"
-    assert problem.advice == advice
+    message = f"not valid YAML: line {line} is indented with a tab, which YAML forbids"
+    assert (problem.message, problem.advice) == (message, "write spaces")
 
 
 def test_a_tab_elsewhere_is_not_named() -> None:

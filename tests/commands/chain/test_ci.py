@@ -113,7 +113,7 @@ def test_run_again_it_posts_nothing_and_starts_cd_again(acme: Organisation) -> N
         ),
         pytest.param(
             {".environments/dev.yaml": documents.environment("x", "dev", next_environment="prod")},
-            "Environment 'dev' names 'prod' as next, which is unknown",
+            "Environment 'dev' names 'prod' as next, which does not exist",
             None,
             id="a next environment that does not exist",
         ),

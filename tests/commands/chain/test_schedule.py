@@ -91,7 +91,7 @@ def test_how_far_main_is_ahead(acme: Organisation) -> None:
     assert document.main is not None
     assert (document.main.commit, document.main.ahead) == (promoted, 2)
     assert any(
-        line.startswith(f"dev has main at {promoted[:7]} (") and line.endswith("2 commits ahead.")
+        line.startswith(f'dev has main at {promoted[:7]} "') and line.endswith("2 commits ahead.")
         for line in acme.logged
     )
 
