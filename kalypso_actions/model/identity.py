@@ -35,13 +35,22 @@ class Identity:
             and _is_kalypso(author, is_marked)
         )
 
-    def may_have_recorded(self, author: str) -> bool:
-        """Whether a start record by this author counts.
+    def is_of_chain(self, author: str) -> bool:
+        """Whether a status by this author counts.
 
         Other commands of the same chain may use the job's token: a job's token posts statuses in
         its own repository only, and the form of a record marks it.
         """
         return any(_same(author, login) for login in (self.login, JOBS, *self.former))
+
+    def may_be_of_chain(self, author: str) -> bool:
+        """Whether a status by this author may count for another command of the chain.
+
+        A job cannot know the login of the App that the other commands use. No person can take a
+        login that ends like an App's.
+        """
+        is_app = author.lower().endswith("[bot]")
+        return self.is_of_chain(author) or (is_app and _same(self.login, JOBS))
 
 
 def is_marked(text: str) -> bool:

@@ -122,7 +122,7 @@ def trusted_record(status: CommitStatus | None, identity: Identity) -> StartReco
 
     Anyone with write access can post a status.
     """
-    if status is None or not identity.may_have_recorded(status.author):
+    if status is None or not identity.is_of_chain(status.author):
         return None
     return read_record(status)
 

@@ -69,20 +69,21 @@ def rolled_back(environment: str, to: str) -> CommitStatus:
 
 
 def posted_by_chain(
-    posted: Mapping[str, CommitStatus], identity: Identity
+    posted: Mapping[str, CommitStatus], identity: Identity, *, any_app: bool = False
 ) -> dict[str, CommitStatus]:
     """Return the statuses, by context, that accounts of the chain posted: see `Identity`.
 
     Anyone with write access can post a status with any context, and every App with `statuses`.
+    `any_app`: with a job's token, count those of every App.
     """
-    return {
-        key: status for key, status in posted.items() if identity.may_have_recorded(status.author)
-    }
+    counts = identity.may_be_of_chain if any_app else identity.is_of_chain
+    return {key: status for key, status in posted.items() if counts(status.author)}
 
 
-def posted_by_others(posted: Mapping[str, CommitStatus], identity: Identity) -> list[CommitStatus]:
-    """Return the statuses with a context of the chain that `posted_by_chain` leaves out."""
-    own = posted_by_chain(posted, identity)
+def posted_by_others(
+    posted: Mapping[str, CommitStatus], own: Mapping[str, CommitStatus]
+) -> list[CommitStatus]:
+    """Return the statuses with a context of the chain that are not among its `own`."""
     return [
         status
         for key, status in posted.items()

@@ -354,10 +354,6 @@ CALLS: Final = {
         lambda github, _: repositories.id_of_name(github, FLEET, FLEET), "GET R"
     ),
     "repositories.get": _call(lambda github, _: repositories.get(github, FLEET), "GET R"),
-    "statuses.latest": _call(
-        lambda github, scene: statuses.latest(github, FLEET, scene.second),
-        "GET R/commits/{ref}/status",
-    ),
     "statuses.of_commits": _call(
         lambda github, scene: statuses.of_commits(
             github, FLEET, [scene.first, scene.second, "e" * 40]

@@ -20,6 +20,8 @@ from tests.commands.chain.polls import post as post_as_poll
 from tests.commands.chain.polls import run as poll
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
 from tests.commands.chain.proposals import run_schedule, settle
+from tests.commands.chain.test_cd import change_main
+from tests.commands.chain.test_cd import run as run_cd
 
 DEV = "dev environment"
 CHECK = f"kalypso / check-promote dev {GITOPS}"
@@ -73,10 +75,10 @@ def test_a_configuration_change_goes_on_for_nobody_else(
     merge(acme, commit, config="2")
     forge(acme, commit, CommitStatus(DEV, "pending", description))
     assert notified(acme) == [""]
-    assert (
-        f"mallory posted the status 'dev environment' of {commit[:7]}: it counts only if "
-        "former-identities names this account"
-    ) in acme.logged
+    assert [line for line in acme.logged if "mallory" in line] == [
+        f"mallory posted the status 'dev environment' of {commit[:7]}, which does not count"
+        " (if the account is Kalypso's, name it in former-identities)"
+    ]
     acme.status(commit, DEV, description)
     assert notified(acme) == ["", commit]
 
@@ -118,3 +120,40 @@ def test_a_forged_status_starts_no_check(acme: Organisation) -> None:
     forge(acme, acme.head("main") or "", CommitStatus(DEV, "pending", "Promoted"))
     run_schedule(acme)
     assert acme.dispatches() == []
+
+
+def test_an_equal_status_of_others_replaces_none_of_ours(acme: Organisation) -> None:
+    commit = change_main(acme)
+    forge(acme, commit, statuses.promoted("dev"))
+    run_cd(acme, commit, promoted_from="ci")
+    assert authors(acme, commit)[0] != "mallory"
+    run_cd(acme, commit, promoted_from="ci")
+    assert authors(acme, commit).count("mallory") == 1
+
+
+@pytest.mark.parametrize("action", ["unchanged", "replaced"])
+def test_cd_believes_no_status_of_others(acme: Organisation, action: str) -> None:
+    first = change_main(acme)
+    run_cd(acme, first, promoted_from="ci")
+    forge(acme, first, statuses.deployed("dev", is_last=True))
+    run_cd(acme, first if action == "unchanged" else change_main(acme), promoted_from="ci")
+    assert authors(acme, first)[0] != "mallory"
+
+
+@pytest.mark.parametrize("action", ["unchanged", "replaced"])
+def test_cd_with_a_jobs_token_leaves_what_the_app_deployed(acme: Organisation, action: str) -> None:
+    job = acme.sandbox.create_token("actions", owner="acme")
+    first = change_main(acme)
+    run_cd(acme, first, promoted_from="ci", token=job)
+    deployed = {"context": DEV, "state": "success", "description": "Deployed"}
+    app = acme.sandbox.create_token("user", None, login="kalypso[bot]", owner="acme")
+    acme.ask("POST", f"{CONTROL_PLANE}/statuses/{first}", deployed, token=app)
+    next_commit = first if action == "unchanged" else change_main(acme)
+    run_cd(acme, next_commit, promoted_from="ci", token=job)
+    assert acme.statuses(first)[DEV][1] == "Deployed"
+
+
+def authors(acme: Organisation, commit: str) -> list[str]:
+    """Return who posted the commit's statuses for dev, newest first."""
+    posted = acme.ask("GET", f"{CONTROL_PLANE}/commits/{commit}/statuses")
+    return [status["creator"]["login"] for status in posted if status["context"] == DEV]

@@ -24,7 +24,13 @@ OURS = Identity("Kalypso[bot]", frozenset({"Ada", JOBS}))
 def test_an_author(author: str, is_marked: bool, ours: bool, former: bool, records: bool) -> None:
     assert OURS.wrote(author, is_marked=is_marked) is ours
     assert OURS.formerly_wrote(author, is_marked=is_marked) is former
-    assert OURS.may_have_recorded(author) is records
+    assert OURS.is_of_chain(author) is records
+
+
+def test_a_job_takes_every_app_for_one_of_the_chain() -> None:
+    assert Identity(JOBS).may_be_of_chain("app[bot]")
+    assert not Identity(JOBS).may_be_of_chain("mallory")
+    assert not Identity("kalypso[bot]").may_be_of_chain("app[bot]")
 
 
 @pytest.mark.parametrize("is_marked", [True, False])

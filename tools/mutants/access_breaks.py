@@ -68,8 +68,8 @@ ACCESS_BREAKS: Final = (
     Break(
         "statuses of everybody count as the chain's",
         "kalypso_actions/promotion/statuses.py",
-        "if identity.may_have_recorded(status.author)\n",
-        "if identity.login\n",
+        "    return {key: status for key, status in posted.items() if counts(status.author)}\n",
+        "    return dict(posted)\n",
         (f"{STATUSES}::test_a_configuration_change_goes_on_for_nobody_else",),
     ),
     Break(

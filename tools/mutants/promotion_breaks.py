@@ -97,7 +97,7 @@ PROMOTION_BREAKS: Final = (
         "no start is recorded",
         f"{COMMANDS}/runtime/dispatch.py",
         "        statuses.post(context.github, context.control_plane, commit, status)\n",
-        "        statuses.latest(context.github, context.control_plane, commit)\n",
+        "        statuses.of_commits(context.github, context.control_plane, [commit])\n",
         (case("commands/chain/recorded_starts", "the_record_comes_first"),),
     ),
     Break(
@@ -159,7 +159,7 @@ PROMOTION_BREAKS: Final = (
     Break(
         "anybody's start records count",
         f"{PROMOTION}/start_records.py",
-        "    if status is None or not identity.may_have_recorded(status.author):\n",
+        "    if status is None or not identity.is_of_chain(status.author):\n",
         "    if status is None:\n",
         (
             "tests/commands/chain/test_identities.py"

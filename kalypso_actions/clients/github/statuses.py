@@ -7,7 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import from_json, idempotent_writes, length_limits, rest
+from kalypso_actions.clients.github import (
+    from_json,
+    idempotent_writes,
+    length_limits,
+    rest,
+    viewer,
+)
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.errors import KalypsoError, Location
@@ -28,30 +34,14 @@ _STATUS: Final = (
 )
 
 
-def latest(github: GitHub, repository: str, commit: str) -> Mapping[str, CommitStatus]:
-    """Return the latest status of every context, by the context in lower case.
-
-    GitHub ignores the case of contexts. Raises GitHubError.
-    """
-    answers = rest.read_all(
-        github,
-        repository,
-        f"the statuses of commit {commit} cannot be read",
-        f"/commits/{rest.segment(commit)}/status",
-        item="statuses",
-    )
-    statuses = map(from_json.commit_status, answers)
-    return {status.context.lower(): status for status in statuses}
-
-
 def of_commits(
     github: GitHub, repository: str, commits: Collection[str]
 ) -> Mapping[str, Mapping[str, CommitStatus]]:
-    """Return the statuses of many commits by commit id, each as `latest` does.
+    """Return the statuses of many commits by commit id, by context in lower case.
 
-    One request reads a hundred commits. The result lacks ids that are no commits of the repository;
-    a commit without statuses has an empty mapping. Raises GitHubError if GitHub does not answer
-    completely.
+    GitHub ignores the case of contexts. One request reads a hundred commits. The result lacks ids
+    that are no commits of the repository; a commit without statuses has an empty mapping. Raises
+    GitHubError if GitHub does not answer completely.
     """
     statuses: dict[str, Mapping[str, CommitStatus]] = {}
     # GitHub refuses the whole query for one text that is not an object id.
@@ -108,9 +98,10 @@ def post(
 ) -> bool:
     """Post a status unless the latest one of its context is equal; return whether it was posted.
 
-    A long description is truncated. A status that a proxy delivers twice is there twice, and the
-    latest counts. `run_url` becomes the link of a new status; another link is no reason to post an
-    equal one. Raises GitHubError, and KalypsoError for a context that is too long.
+    An equal one by an account outside of the chain does not count: its readers ignore it. A long
+    description is truncated. A status that a proxy delivers twice is there twice, and the latest
+    counts. `run_url` becomes the link of a new status; another link is no reason to post an equal
+    one. Raises GitHubError, and KalypsoError for a context that is too long.
     """
     if len(status.context) > length_limits.STATUS_CONTEXT:
         raise KalypsoError(
@@ -123,17 +114,38 @@ def post(
     new = replace(status, description=description)
 
     def find() -> CommitStatus | None:
-        current = latest(github, repository, commit).get(new.context.lower())
+        current = _latest(github, repository, commit).get(new.context.lower())
         if current is None:
             return None
         link = new.target_url if run_url else current.target_url
-        return current if replace(current, context=new.context, target_url=link) == new else None
+        is_equal = replace(current, context=new.context, target_url=link) == new
+        return current if is_equal and is_of_chain() else None
+
+    def is_of_chain() -> bool:
+        # The combined status of REST lacks authors.
+        posted = of_commits(github, repository, [commit]).get(commit, {})
+        current = posted.get(new.context.lower())
+        identity = viewer.identity(github, repository)
+        return current is not None and identity.is_of_chain(current.author)
 
     def write() -> CommitStatus:
         _send(github, repository, commit, replace(new, target_url=run_url or new.target_url))
         return new
 
     return idempotent_writes.write_if_absent(github, find, write)[1]
+
+
+def _latest(github: GitHub, repository: str, commit: str) -> Mapping[str, CommitStatus]:
+    """Return the latest status of every context, without authors, by the context in lower case."""
+    answers = rest.read_all(
+        github,
+        repository,
+        f"the statuses of commit {commit} cannot be read",
+        f"/commits/{rest.segment(commit)}/status",
+        item="statuses",
+    )
+    statuses = map(from_json.commit_status, answers)
+    return {status.context.lower(): status for status in statuses}
 
 
 def _send(github: GitHub, repository: str, commit: str, status: CommitStatus) -> None:
@@ -159,7 +171,8 @@ def _query(
     if errors:
         message = f"{failure}: GitHub says: {errors[0].get('message', '')}"
         advice = "give the token the permissions contents: read and statuses: read"
-        raise GitHubError(message, Location(repository), advice)
+        status = 403 if errors[0].get("type") == "FORBIDDEN" else None
+        raise GitHubError(message, Location(repository), advice, status=status)
     return data["repository"]
 
 

@@ -7,6 +7,7 @@ from kalypso_actions.commands.cd.promote import Promoted, check_promotable, prom
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import acknowledge_cd, start_schedule
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs
@@ -160,7 +161,8 @@ def _post_end(context: CommandContext, environment: str, commit: str, by: str) -
 
 
 def _post_unless_deployed(context: CommandContext, commit: str, status: CommitStatus) -> None:
-    latest = statuses.latest(context.github, context.control_plane, commit)
+    # The App that posts Deployed has another account than the job in which cd runs by default.
+    latest = own_statuses(context, commit, any_app=True)
     if not table.is_deployed(latest.get(status.context.lower())):
         _post(context, commit, status)
 

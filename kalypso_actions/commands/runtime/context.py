@@ -50,6 +50,8 @@ class CommandContext:
     repositories: Repositories
     control_plane: str
     runtime: Runtime
+    ignored_accounts: set[str] = field(default_factory=set)
+    """Accounts about whose statuses the run has warned."""
 
     @property
     def reader(self) -> Reader:

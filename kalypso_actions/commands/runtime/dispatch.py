@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, statuses, viewer, workflows
+from kalypso_actions.clients.github import GitHubError, statuses, workflows
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion.start_records import (
     StartRecord,
     is_served,
     read_record,
-    trusted_record,
 )
 
 DELAYS: Final = (1.0, 3.0, 10.0)
@@ -174,12 +174,13 @@ def acknowledge_end(
 
 
 def latest_record(context: CommandContext, commit: str, status_context: str) -> StartRecord | None:
-    """Return the record on a commit of the control plane, or None.
+    """Return the chain's record on a commit of the control plane, or None.
 
     A token that cannot read statuses reads no record. Raises GitHubError for other failures.
     """
     try:
-        posted = statuses.latest(context.github, context.control_plane, commit)
+        # Another command of the chain may have recorded it, with the App's token.
+        posted = own_statuses(context, commit, any_app=True)
     except GitHubError as error:
         if error.status not in NOT_ALLOWED:
             raise
@@ -195,10 +196,7 @@ def _awaits_force(context: CommandContext, commit: str, status_context: str) -> 
     """
     if is_served(latest_record(context, commit, status_context), force=False):
         return False
-    # The combined status lacks authors.
-    posted = statuses.of_commits(context.github, context.control_plane, [commit]).get(commit, {})
-    identity = viewer.identity(context.github, context.control_plane)
-    record = trusted_record(posted.get(status_context.lower()), identity)
+    record = read_record(own_statuses(context, commit).get(status_context.lower()))
     return not is_served(record, force=False)
 
 

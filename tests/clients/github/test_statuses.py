@@ -21,12 +21,26 @@ def listed(*result: Any) -> Step:
     return (LIST, 200, {"state": "pending", "total_count": len(result), "statuses": list(result)})
 
 
+def written(login: str = "kalypso[bot]", context: str = "dev environment") -> Step:
+    """Answer the query for authors: the combined status has none."""
+    latest = {
+        "context": context,
+        "state": "PENDING",
+        "description": "Promoted",
+        "createdAt": "2026-01-01T00:00:00Z",
+        "targetUrl": None,
+        "creator": {"__typename": "Bot" if login.endswith("]") else "User", "login": login},
+    }
+    commit = {"oid": COMMIT, "status": {"contexts": [latest]}}
+    return ("POST /graphql", 200, {"data": {"repository": {"c0": commit}}})
+
+
 def test_the_latest_of_each_context_on_every_page() -> None:
     with conversation(
         page(listed(status(context="Dev Environment")), f"/commits/{COMMIT}/status?page=2"),
         listed(status(context="ci", state="success", description=None, target_url="https://ci")),
     ) as recorded:
-        result = statuses.latest(recorded.github, REPOSITORY, COMMIT)
+        result = statuses._latest(recorded.github, REPOSITORY, COMMIT)
         assert recorded.queries()[0] == {"per_page": "100"}
     assert result == {
         "dev environment": CommitStatus("Dev Environment", "pending", "Promoted"),
@@ -36,20 +50,21 @@ def test_the_latest_of_each_context_on_every_page() -> None:
 
 def test_a_commit_without_statuses_has_none() -> None:
     with conversation(listed()) as recorded:
-        assert statuses.latest(recorded.github, REPOSITORY, COMMIT) == {}
+        assert statuses._latest(recorded.github, REPOSITORY, COMMIT) == {}
 
 
 @pytest.mark.parametrize(
     ("steps", "posted"),
     [
-        ([listed(status())], False),
-        ([listed(status(context="DEV Environment"))], False),
+        ([listed(status()), written()], False),
+        ([listed(status()), written("mallory"), POSTED], True),
+        ([listed(status(context="DEV Environment")), written()], False),
         ([listed(), POSTED], True),
         ([listed(status(state="success")), POSTED], True),
         ([listed(status(description="Deploying")), POSTED], True),
         ([listed(status(target_url="https://ci")), POSTED], True),
         ([listed(status(context="qa environment")), POSTED], True),
-        ([listed(), (POST, LOST, None), listed(status())], True),
+        ([listed(), (POST, LOST, None), listed(status()), written()], True),
         ([listed(), (POST, 502, None), listed(), POSTED], True),
     ],
 )
@@ -80,7 +95,8 @@ def test_what_is_sent(wanted: CommitStatus, sent: Any) -> None:
     with conversation(listed(), POSTED) as recorded:
         statuses.post(recorded.github, REPOSITORY, COMMIT, wanted)
         assert recorded.bodies("POST") == [sent]
-    with conversation(listed(status(target_url=None) | sent)) as recorded:
+    ours = written(context=wanted.context)
+    with conversation(listed(status(target_url=None) | sent), ours) as recorded:
         assert not statuses.post(recorded.github, REPOSITORY, COMMIT, wanted)
 
 
