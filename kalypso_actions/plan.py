@@ -276,7 +276,7 @@ def failure_problem(item: PlannedAssignment) -> Problem:
     """Return the problem of an assignment that fails."""
     assert item.failure is not None  # noqa: S101 - callers pass failed assignments only
     target, cluster_type = item.assignment.target.name, item.assignment.cluster_type.name
-    message = f"{target} on {cluster_type}: {item.failure.message.strip()}"
+    message = f"{target} on {cluster_type}: {item.failure.headline}"
     return dataclasses.replace(item.failure.problem, message=message)
 
 

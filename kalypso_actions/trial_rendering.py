@@ -59,7 +59,7 @@ def _rendered(
             yield assignment, outcome
         elif outcome.code not in REPORTED_ELSEWHERE:
             target, cluster_type = assignment.target.name, assignment.cluster_type.name
-            message = f"{target} on {cluster_type}: {outcome.message.strip()}"
+            message = f"{target} on {cluster_type}: {outcome.headline}"
             problem = replace(outcome.problem, message=message)
             key = outcome.where, outcome.message, outcome.is_delivered
             failures.setdefault(key, problem)

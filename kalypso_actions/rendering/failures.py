@@ -33,6 +33,15 @@ class Failure:
     is_delivered: bool = False
 
     @property
+    def headline(self) -> str:
+        """The message; if schemas refuse one value, in one line with the reason."""
+        message = self.message.strip()
+        first, *reasons = message.splitlines()
+        if self.code != "config-refused" or len(reasons) != 1:
+            return message
+        return f"{first.strip()} {reasons[0].strip().removeprefix('- ')}"
+
+    @property
     def problem(self) -> Problem:
         """The failure as a problem, without its excerpt."""
         return Problem(self.message, self.where, self.advice, self.code)

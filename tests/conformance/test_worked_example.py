@@ -144,6 +144,6 @@ def test_both_schemas_fail() -> None:
 def test_a_text_of_digits_is_a_number_to_schemas() -> None:
     result = factory(SHELL, '{"properties": {"ZIP": {"type": "string"}}}')
     assert result.problems[0].message == (
-        "paint-line1 on factory: Config data validation failed: \n"
-        " - ZIP: Invalid type. Expected: string, given: integer"
+        "paint-line1 on factory: Config data validation failed: "
+        "ZIP: Invalid type. Expected: string, given: integer"
     )
