@@ -14,7 +14,6 @@ from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key, without_secret
 from kalypso_actions.snapshot.repositories import GivenSource
 
-CODE = "source-ignored"
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -27,7 +26,7 @@ def check_given_sources(
         where = Location(str(source.path))
         if not source.path.is_dir():
             message = f"--source {without_secret(source.url)}: there is no such folder"
-            yield Problem(message, where, "check PATH, from the current folder", CODE)
+            yield Problem(message, where, "check PATH, from the current folder", "source-ignored")
         elif named and repository_key(source.url) not in named:
             close = nearest(repository_key(source.url), named)
             suggestion = f"did you mean {named[close]}? " if close else ""
@@ -35,7 +34,7 @@ def check_given_sources(
                 f"--source: nothing here reads {without_secret(source.url)}",
                 where,
                 f"{suggestion}Write the URL as in the WorkloadRegistration or BaseRepo",
-                CODE,
+                "source-ignored",
             )
         else:
             yield from _uncommitted(source, programs)
@@ -73,7 +72,7 @@ def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
             f"uncommitted changes are not read: {_listed(edited)}",
             Location(str(source.path)),
             f"commit them, or give a copy without .git; the commit of {branch} is read",
-            CODE,
+            "source-ignored",
         )
 
 
