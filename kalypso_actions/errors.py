@@ -22,6 +22,7 @@ All other exceptions are caught in the room that raises them, or by the room tha
     NoResponseError              clients.github.messages           GitHub did not answer
     UnansweredError              clients.resource_graph.answers    Azure may answer later
     PayloadTooLargeError         clients.resource_graph.answers    a page has too many rows
+    FilesTooLargeError           model.documents                   the files to read are too large
     OutsideRepositoryError       sources.paths                     a path leaves the repository
     SchemaError                  config_schemas.errors             an invalid schema
     UnsupportedValueError        config_schemas.errors             a value without a JSON form

@@ -197,14 +197,13 @@ def test_unfinished_runs(sandbox: Sandbox) -> None:
         workflows.unfinished(github, "acme/absent", "check.yaml")
 
 
-def test_a_renamed_repository_is_still_read(sandbox: Sandbox) -> None:
+def test_a_renamed_repository_is_left_to_git(sandbox: Sandbox) -> None:
     github = connect(sandbox)
     before = branches.head(github, "acme/fleet", "main")
     sandbox.rename_repository("acme/fleet", "drones")
     path = RegisteredPath("acme/fleet", "main", "deploy")
     assert branches.head(github, "acme/fleet", "main") == before
-    head = registered_heads.read(github, [path])[path]
-    assert head is not None and head.commit == before
+    assert registered_heads.read(github, [path]) == {path: None}
 
 
 def test_environments_that_are_none(sandbox: Sandbox) -> None:

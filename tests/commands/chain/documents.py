@@ -167,7 +167,7 @@ def main_files(url: str, app_url: str) -> dict[str, str]:
             """\
             kind: GitRepository
             metadata: {name: {{ .DeploymentTargetName }}}
-            spec: {url: {{ .Manifests.repo }}, ref: {branch: {{ .Manifests.branch | default "main" }}}}
+            spec: {url: {{ .Manifests.repo | quote }}, ref: {branch: {{ .Manifests.branch | default "main" | quote }}}}
             """,
         ),
         "templates/namespace.yaml": template(

@@ -11,8 +11,8 @@ import pytest
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.runtime.labels import LABELS
 from kalypso_actions.commands.schedule import publish
-from kalypso_actions.plan import make_plan
 from kalypso_actions.sandbox import Fault
+from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
@@ -189,16 +189,16 @@ def test_what_a_slower_run_writes_beside_its_push_does_not_last(
 def test_the_environment_changes_while_it_is_read(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan, is_first = make_plan, True
+    plan, is_first = plan_registrations, True
 
-    def changed(*arguments: Any) -> Any:
+    def changed(*arguments: Any, **options: Any) -> Any:
         nonlocal is_first
         if is_first:
             is_first = False
             configure(acme, REGION="new")
-        return plan(*arguments)
+        return plan(*arguments, **options)
 
-    monkeypatch.setattr(f"{SCHEDULE}.make_plan", changed)
+    monkeypatch.setattr(f"{SCHEDULE}.plan_registrations", changed)
     acme.forget()
     assert actions(run(acme)) == [(1, "created")]
     assert "REGION: new" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]
