@@ -6,7 +6,6 @@ Inputs come from an action, from options or from the environment. Results go to 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,9 +14,7 @@ import typer
 
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.output import configure_logging, print_json, stderr
-from kalypso_actions.cli.own_process import hide_process
 from kalypso_actions.cli.runtime import make_runtime
-from kalypso_actions.clients.process import is_inherited
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.report.escaping import escape_log_line
@@ -38,8 +35,6 @@ def _function(command: ChainCommand) -> Callable[..., None]:
         verbose = given.pop("verbose")
         configure_logging(calls=verbose > 1)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            if os.environ.get("GITHUB_ACTIONS") == "true":
-                hide_process(is_inherited)  # from the user's commands, above all
             runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _log)
             result, exit_code = run_command(command, given, runtime)
         document = result.document

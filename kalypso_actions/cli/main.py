@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 from typing import NoReturn
@@ -18,6 +19,12 @@ def main() -> NoReturn:
         with interruptible():
             # Imports take a while, and can be interrupted, too.
             from kalypso_actions.cli.app import app  # noqa: PLC0415
+            from kalypso_actions.cli.own_process import hide_process  # noqa: PLC0415
+            from kalypso_actions.clients.process import is_inherited  # noqa: PLC0415
+
+            if os.environ.get("GITHUB_ACTIONS") == "true":
+                # Variables that a command removes from `os.environ` first cannot be erased later.
+                hide_process(is_inherited)
 
             # It exits by itself: with a command's code, or with 2 for wrong arguments.
             app(prog_name="kalypso")

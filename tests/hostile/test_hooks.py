@@ -6,12 +6,20 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 import kalypso_actions
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.commands.runtime.hook import run_hook
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.runner import Runner
 from tests.actions.checkout import POSIX, ROOT
 from tests.actions.composite import Job
 from tests.actions.conftest import job as job  # noqa: PLC0414 - the fixtures
@@ -57,26 +65,40 @@ def acme(tmp_path: Path) -> Iterator[Organisation]:
         yield acme
 
 
+def test_the_actions_run_this_tree(runner_temp: Path) -> None:
+    command = "import kalypso_actions; print(kalypso_actions.__file__)"
+    python = runner_temp / "installed" / "bin" / "python"
+    done = subprocess.run([python, "-I", "-c", command], capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()).parents[1] == PACKAGE == ROOT
+
+
 @pytest.mark.slow
-def test_no_ancestor_shows_a_secret(acme: Organisation, job: Job) -> None:
+@pytest.mark.parametrize("action", ["cd", "the root's"])
+def test_no_ancestor_shows_a_secret(acme: Organisation, job: Job, action: str) -> None:
     """Nor does it to root, as which these tests may run."""
     job_of(acme, job).variables |= SECRETS
     seen = job.folder / "seen"
     command = f"{shlex.quote(sys.executable)} -I -c {shlex.quote(READER)} {shlex.quote(str(seen))}"
-    ran = job.uses(
-        ROOT / "actions" / "cd",
-        environment="dev",
-        commit=main_commit(acme),
-        pre_deployment=command,
-        git_credentials="https://git.test=kalypso:credential-5ecret",
-    )
+    commit, credentials = main_commit(acme), "https://git.test=kalypso:credential-5ecret"
+    if action == "cd":
+        ran = job.uses(
+            ROOT / "actions" / "cd",
+            environment="dev",
+            commit=commit,
+            pre_deployment=command,
+            git_credentials=credentials,
+        )
+    else:
+        line = shlex.join(["--commit", commit, "--pre-deployment", command])
+        ran = job.uses(ROOT, run=f"cd --environment dev {line}", git_credentials=credentials)
     assert ran.exit_code == 0, ran.log
     read = seen.read_bytes()
     assert read.count(b"python") > 1, "it saw the command that started it"
     assert b"PATH=/" in read
     assert acme.token.encode() not in read
     assert b"5ecret" not in read
-    assert b"pre-deployment" not in read.replace(command.encode(), b"")
+    if action == "cd":
+        assert b"pre-deployment" not in read.replace(command.encode(), b"")
 
 
 LIKE_A_CONTAINER = """
@@ -114,3 +136,43 @@ def test_a_program_of_the_same_user_cannot_read_the_process(tmp_path: Path) -> N
     *others, own = done.stdout.splitlines()
     assert others == [f"{name} 1 True" for name in ("environ", "mem", "maps")]
     assert own == "0"
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Runtime:
+    """The runtime of a job whose runner has a file for the outputs of the step."""
+    folder = tmp_path / "temp" / "_runner_file_commands"
+    folder.mkdir(parents=True)
+    (folder / "set_output_1").touch()
+    variables = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(folder.parent)}
+    return Runtime(
+        variables,
+        Programs(variables),
+        Runner(variables, StringIO()),
+        no_progress,
+        lambda _: None,
+        lambda: datetime.now(UTC),
+        lambda _: None,
+    )
+
+
+def test_a_command_finds_no_file_for_outputs(runtime: Runtime, tmp_path: Path) -> None:
+    write = (
+        'for file in "$RUNNER_TEMP"/*/*; do echo changed=forged >> "$file"; done; cd "$RUNNER_TEMP"'
+    )
+    run_hook("pre-deployment", write, runtime, {})
+    assert (tmp_path / "temp" / "_runner_file_commands" / "set_output_1").read_text() == ""
+
+
+def test_nothing_that_a_command_started_outlives_it(runtime: Runtime, tmp_path: Path) -> None:
+    beat = tmp_path / "beat"
+    endless = f"while :; do echo x >> {shlex.quote(str(beat))}; sleep 0.02; done"
+    nested = f"setsid -f bash -c {shlex.quote(endless)}"
+    commands = (endless, nested)
+    line = "; ".join(f"setsid -f bash -c {shlex.quote(command)}" for command in commands)
+    ran = run_hook("pre-deployment", f"({line}) </dev/null >/dev/null 2>&1; sleep 0.2", runtime, {})
+    assert not ran.failed
+    size = beat.stat().st_size
+    assert size
+    time.sleep(0.2)
+    assert beat.stat().st_size == size

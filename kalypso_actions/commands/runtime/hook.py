@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Final
 
+from kalypso_actions.clients.leftover_processes import ending_leftovers
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.errors import KalypsoError
@@ -24,7 +26,7 @@ INHERITED: Final = (
         "GITHUB_RUN_ID",
         "GITHUB_SERVER_URL",
     ),
-    *("GITHUB_SHA", "GITHUB_WORKFLOW", "GITHUB_WORKSPACE", "RUNNER_OS", "RUNNER_TEMP"),
+    *("GITHUB_SHA", "GITHUB_WORKFLOW", "GITHUB_WORKSPACE", "RUNNER_OS"),
 )
 """The variables of the job that a command inherits: no token, no file commands."""
 
@@ -67,18 +69,22 @@ def run_hook(name: str, command: str, runtime: Runtime, about: Mapping[str, str]
     """Run a command by bash and log its output.
 
     `name` is the name of the input. `about` become variables: `environment` becomes
-    KALYPSO_ENVIRONMENT. Raises KalypsoError if the command cannot be started or does not end.
+    KALYPSO_ENVIRONMENT. RUNNER_TEMP is an empty folder of the command's own: the runner's has the
+    files by which a step sets outputs and variables. Processes that the command leaves behind are
+    ended, because they could read the environment of a later git. Raises KalypsoError if the
+    command cannot be started or does not end.
     """
     variables = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}
     runtime.log(f"Running the {name} command.")
     try:
-        output = runtime.programs.run(
-            [*RUN, SCRIPT],
-            extra={"KALYPSO_COMMAND": command, **variables},
-            inherit=INHERITED,
-            timeout=LONGEST,
-            log_text=f"bash (the {name} command)",
-        )
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder, ending_leftovers():
+            output = runtime.programs.run(
+                [*RUN, SCRIPT],
+                extra={"KALYPSO_COMMAND": command, "RUNNER_TEMP": folder, **variables},
+                inherit=INHERITED,
+                timeout=LONGEST,
+                log_text=f"bash (the {name} command)",
+            )
         status = 0
     except ProcessError as error:
         if error.status is None:
