@@ -84,9 +84,9 @@ metadata:
     ProblemCode(
         "registration-documents",
         "warning",
-        "A text of a registered repository has special characters that change the documents of a "
-        "Template: their number, kinds, namespaces, or names that are not made of the text. The "
-        "registration is unusable.",
+        "A text of a registered repository changes the documents of a Template: their number, "
+        "keys, kinds, namespaces, or names that are not made of the text; or it leaves no YAML, or no "
+        "text. The registration is unusable.",
         """\
 # a Template with `description: "{{ .Manifests.description }}"`
 manifests:
@@ -123,7 +123,7 @@ manifests:
         "template-unquoted",
         "note",
         "A Go template prints a text of `.Manifests` or `.Labels` as it is. An application team "
-        "writes it: special characters may be refused, and `1.10` becomes a number.",
+        "writes it: special characters, and a branch `1.10` that becomes a number, are refused.",
         """\
 manifests:
   - |

@@ -1,8 +1,10 @@
 """What the texts of a registered repository do to the files of an assignment.
 
-An application team may choose the texts of its documents, not the documents. A text of plain
-characters cannot leave its place. Any other text is compared with a neutral one, whose special
-characters are replaced by a letter, one by one: the documents must be the same.
+An application team may choose the texts of its documents, not the documents. A text with special
+characters, with an indicator of YAML at its beginning or end, or a source that YAML reads as a
+number or as `true` is compared with a neutral one, in which letters replace these: the documents
+must be the same. Any other text is a plain scalar of YAML, quoted or not, if the Template prints it
+as a value.
 """
 
 from __future__ import annotations
@@ -14,12 +16,21 @@ from typing import Final
 
 from kalypso_actions.errors import Location
 from kalypso_actions.gotemplate import Budget
+from kalypso_actions.goyaml.scalars import resolve
 from kalypso_actions.model.kinds import DeploymentTarget
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.outline import Outline, difference, outline
 
-_SPECIAL: Final = re.compile(r"[^A-Za-z0-9._/:@+-]")
+_INDICATOR: Final = r"\A(?:[-:@]|\.\.\.)|:\Z"
+"""What a plain scalar of YAML cannot begin or end with."""
+
+_SPECIAL: Final = re.compile(rf"[^A-Za-z0-9._/:@+-]|{_INDICATOR}")
+
+_STRUCTURE: Final = re.compile(
+    rf"[^A-Za-z0-9._/:@+,=<>~^| -]|:(?= )|\A[|>][0-9+-]*(?: |\Z)|{_INDICATOR}"
+)
+"""What can end a text or begin another node. Templates may need the others: `>=1.0`, `a,b`."""
 
 _LETTER, _OTHER_LETTER = "x", "z"
 
@@ -30,16 +41,20 @@ _USUAL: Final = {
 }
 _OTHERWISE: Final = "1"
 
-_MOST_REFUSED: Final = 8
-"""Special texts that are tried one by one."""
+_LONGEST_NUMBER: Final = 400
+"""A float has no more digits before its point, and YAML reads longer ones as text."""
 
 Files = Mapping[str, bytes]
 Render = Callable[[TemplateData], "dict[str, bytes] | Failure"]
 
 
 def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys of `manifests` that have a special character, or whose value has one."""
-    return tuple(key for key, text in manifests.items() if _SPECIAL.search(f"{key}{text}"))
+    """Return the keys of `manifests` whose texts are compared, or that are special themselves."""
+    return tuple(
+        key
+        for key, text in manifests.items()
+        if _SPECIAL.search(key) or _SPECIAL.search(text) or _is_number(key, text)
+    )
 
 
 def with_usual_texts(target: DeploymentTarget) -> DeploymentTarget:
@@ -64,24 +79,23 @@ def judged(
         return outcome
     trial = _Trial(data, render, may_be_templates)
     neutral = trial.outline(keys, _LETTER)
-    if neutral is None and not isinstance(outcome, Failure):
-        # Templates may refuse some neutral texts, such as `xx1.0` for `>=1.0`: compare the others.
-        if len(keys) > _MOST_REFUSED:
-            fault = f"{len(keys)} texts have special characters, and neutral ones fail"
-            return _failure(outcome, fault, keys[0], target.at(keys[0]))
-        keys = tuple(key for key in keys if trial.outline((key,), _LETTER))
-        neutral = trial.outline(keys, _LETTER) if keys else None
     if neutral is None:
-        return outcome  # the Template fails for any text
-    other = trial.outline(keys, _OTHER_LETTER) or neutral
+        # Templates may need some characters, such as those of `>=1.0` or of `a,b`.
+        trial = replace(trial, special=_STRUCTURE)
+        neutral = trial.outline(keys, _LETTER)
+    if neutral is None:
+        if isinstance(outcome, Failure):
+            return outcome  # the Template fails for any text
+        key = next((key for key in keys if trial.replaces(key)), keys[0])
+        return _failure(outcome, "neutral texts fail in it", key, target.at(key))
     fault = (
         outcome.message.strip()
         if isinstance(outcome, Failure)
-        else trial.difference(outcome, data, neutral, other)
+        else trial.difference(outcome, data, keys, neutral)
     )
     if not fault:
         return outcome
-    key = trial.guilty(keys, neutral, other)
+    key = trial.guilty(keys, neutral)
     return _failure(outcome, fault, key, target.at(key))
 
 
@@ -111,22 +125,31 @@ class _Trial:
     data: TemplateData
     render: Render
     may_be_templates: bool
+    special: re.Pattern[str] = _SPECIAL
 
     def outline(self, keys: Collection[str], letter: str) -> Outline | None:
         """Return the documents with the texts of `keys` replaced; None if rendering fails."""
-        data = self.data.with_manifests(_neutral(self.data.manifests, keys, letter))
+        data = self.data.with_manifests(self._neutral(keys, letter))
         files = self.render(data)
         return None if isinstance(files, Failure) else self._outline(files, data)
 
-    def difference(self, files: Files, data: TemplateData, neutral: Outline, other: Outline) -> str:
+    def replaces(self, key: str) -> bool:
+        """Whether the neutral text of a key is another one."""
+        return self._neutral((key,), _LETTER) != self.data.manifests
+
+    def difference(
+        self, files: Files, data: TemplateData, keys: Collection[str], neutral: Outline
+    ) -> str:
         """Return how the documents of `files` differ from the neutral ones; "" if they do not.
 
         Names may contain the text, or something made of it: they depend on the letter.
         """
         actual = self._outline(files, data)
-        return "" if actual == neutral else difference(actual, neutral, other)
+        if actual == neutral:
+            return ""
+        return difference(actual, neutral, self.outline(keys, _OTHER_LETTER) or neutral)
 
-    def guilty(self, keys: tuple[str, ...], neutral: Outline, other: Outline) -> str:
+    def guilty(self, keys: tuple[str, ...], neutral: Outline) -> str:
         """Return the key of a text without which the documents are the neutral ones.
 
         Replace the first texts only, as few as are needed: the last of them is guilty. One budget
@@ -136,24 +159,40 @@ class _Trial:
         low, high = 0, len(keys) - 1
         while low < high:
             middle = (low + high) // 2
-            manifests = _neutral(self.data.manifests, keys[: middle + 1], _LETTER)
+            manifests = self._neutral(keys[: middle + 1], _LETTER)
             data = self.data.with_manifests(manifests, budget)
             files = self.render(data)
-            if isinstance(files, Failure) or self.difference(files, data, neutral, other):
+            if isinstance(files, Failure) or self.difference(files, data, keys, neutral):
                 low = middle + 1
             else:
                 high = middle
         return keys[low]
 
     def _outline(self, files: Files, data: TemplateData) -> Outline:
-        return outline(files, () if self.may_be_templates else data.later_templates)
+        manifests = self.data.manifests
+        numbers = {text for key, text in manifests.items() if _is_number(key, text)}
+        return outline(files, () if self.may_be_templates else data.later_templates, numbers)
+
+    def _neutral(self, keys: Collection[str], letter: str) -> dict[str, str]:
+        return {
+            self._replaced(key, letter) if key in keys else key: (
+                self._value(key, text, letter) if key in keys else text
+            )
+            for key, text in self.data.manifests.items()
+        }
+
+    def _value(self, key: str, text: str, letter: str) -> str:
+        if not _is_number(key, text):
+            return self._replaced(text, letter)
+        return letter * len(text) if self.special is _SPECIAL else f"{text}-{letter}"
+
+    def _replaced(self, text: str, letter: str) -> str:
+        return self.special.sub(letter, text)
 
 
-def _neutral(manifests: Mapping[str, str], keys: Collection[str], letter: str) -> dict[str, str]:
-    def replaced(text: str) -> str:
-        return _SPECIAL.sub(letter, text)
+def _is_number(key: str, text: str) -> bool:
+    """Whether a source is a number, a boolean or null if it is not quoted.
 
-    return {
-        replaced(key) if key in keys else key: replaced(text) if key in keys else text
-        for key, text in manifests.items()
-    }
+    Templates print other texts unquoted to get their types: `replicas: {{ .Manifests.replicas }}`.
+    """
+    return key in _USUAL and 0 < len(text) < _LONGEST_NUMBER and not isinstance(resolve(text), str)

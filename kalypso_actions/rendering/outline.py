@@ -1,11 +1,11 @@
-"""The documents of rendered files: how many, of which kinds, names and namespaces."""
+"""The documents of rendered files: their number, identities, key paths and kinds of nodes."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
@@ -18,6 +18,12 @@ LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 COLLECTION: Final = "?"
 """A key that is a mapping or a sequence."""
+
+NO_TEXT: Final = "value that is no text"
+"""The node that a text became, such as `true`, since no Template quotes it."""
+
+Place = tuple[str, str, str]
+"""A file, a path of keys in it, and the kind of the node there."""
 
 _LINE: Final = re.compile(r"^(?:(---)|[ -]*(apiVersion|kind|namespace|name) *:(.*))", re.MULTILINE)
 """The lines that count in a text that is not YAML."""
@@ -39,28 +45,36 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The entries of an assignment's files, and the numbers of actions in later passes."""
+    """The entries and places of an assignment's files, and the actions in later passes."""
 
     entries: tuple[Entry, ...]
+    places: Counter[Place]
     counts: tuple[tuple[str, int], ...]
     later_templates: tuple[int, ...]
 
 
-def outline(files: Mapping[str, bytes], later_templates: Iterable[int]) -> Outline:
-    """Return the outline of an assignment's files; a shell script has no documents."""
+def outline(
+    files: Mapping[str, bytes], later_templates: Iterable[int], numbers: Collection[str] = ()
+) -> Outline:
+    """Return the outline of an assignment's files; a shell script has no documents.
+
+    `numbers` are the texts that have another type in YAML if they are not quoted.
+    """
     entries: list[Entry] = []
+    places: Counter[Place] = Counter()
     counts: list[tuple[str, int]] = []
     for file, content in files.items():
         text = content.decode("utf-8", "replace")
-        read = _Documents(file)
+        read = _Documents(file, numbers)
         if file != CONFIG_SCRIPT:
             try:
                 entries += list(read.entries(text))
             except (yaml.YAMLError, ValueError, OverflowError):
-                read = _Documents(file, number=-1)
+                read = _Documents(file, numbers, number=-1)
                 entries += _lines(file, text)
+        places.update(read.places)
         counts.append((file, read.number))
-    return Outline(tuple(entries), tuple(counts), tuple(later_templates))
+    return Outline(tuple(entries), places, tuple(counts), tuple(later_templates))
 
 
 def difference(actual: Outline, neutral: Outline, other: Outline) -> str:
@@ -75,10 +89,10 @@ def difference(actual: Outline, neutral: Outline, other: Outline) -> str:
             return f"{file} has {_documents(number)} instead of {_documents(expected)}"
     if expected_counts:
         return f"{', '.join(expected_counts)} is not written"
-    places = Counter(map(_place, actual.entries))
-    expected_places = Counter(map(_place, neutral.entries))
-    for file, _, field in (places - expected_places) + (expected_places - places):
-        return f"{file} has another {field}"
+    fields = Counter(map(_field, actual.entries))
+    expected_fields = Counter(map(_field, neutral.entries))
+    for file, _, name in (fields - expected_fields) + (expected_fields - fields):
+        return f"{file} has another {name}"
     same_places = len(neutral.entries) == len(other.entries)
     others = other.entries if same_places else neutral.entries
     for entry, expected_entry, other_entry in zip(
@@ -92,10 +106,28 @@ def difference(actual: Outline, neutral: Outline, other: Outline) -> str:
             )
     if actual.later_templates != neutral.later_templates:
         return "it becomes a part of a template"
+    return _place_difference(actual.places, neutral.places, other.places)
+
+
+def _place_difference(
+    actual: Counter[Place], neutral: Counter[Place], other: Counter[Place]
+) -> str:
+    """Say which place there is in one only; paths whose keys are made of the text are counted."""
+    fixed = neutral & other
+    made, expected = actual - fixed, neutral - fixed
+    kinds = Counter((file, kind) for file, _, kind in made.elements())
+    expected_kinds = Counter((file, kind) for file, _, kind in expected.elements())
+    for file, path, kind in made - neutral:
+        if kinds[file, kind] > expected_kinds[file, kind]:
+            return f"{file} has a {kind} at {path}"
+    for file, path, _ in fixed - actual:
+        return f"{file} has another {path}"
+    if kinds != expected_kinds:
+        return f"{next(iter(expected - made))[0]} lacks a part"
     return ""
 
 
-def _place(entry: Entry) -> tuple[str, int, str]:
+def _field(entry: Entry) -> tuple[str, int, str]:
     return entry.file, entry.document, entry.field
 
 
@@ -105,9 +137,9 @@ def _documents(number: int) -> str:
 
 def _lines(file: str, text: str) -> Iterator[Entry]:
     number = 0
-    for separator, field, value in _LINE.findall(text):
+    for separator, key, value in _LINE.findall(text):
         number += bool(separator)
-        yield Entry(file, number, field or "---", value.strip(), is_fixed=False)
+        yield Entry(file, number, key or "---", value.strip(), is_fixed=False)
 
 
 @dataclass(slots=True)
@@ -115,7 +147,9 @@ class _Documents:
     """Reads the entries of a file from YAML's events."""
 
     file: str
+    numbers: Collection[str]
     number: int = 0
+    places: list[Place] = field(default_factory=list)
 
     def entries(self, text: str) -> Iterator[Entry]:
         path: list[Any] = []
@@ -124,6 +158,7 @@ class _Documents:
         for event in yaml.parse(text, Loader=LOADER):
             if isinstance(event, yaml.NodeEvent):
                 yield from self._properties(event, anchors)
+                self._add_place(path, event)
             match event:
                 case yaml.DocumentStartEvent():
                     self.number += 1
@@ -146,6 +181,23 @@ class _Documents:
                     yield from self._entry(path, value)
                     _next(path)
 
+    def _add_place(self, path: list[Any], event: yaml.NodeEvent) -> None:
+        """Note the place of a node that is no key; a sequence may have any number of texts."""
+        if path and path[-1] is None:
+            return
+        match event:
+            case yaml.MappingStartEvent():
+                kind = "mapping"
+            case yaml.SequenceStartEvent():
+                kind = "sequence"
+            case yaml.ScalarEvent() if event.implicit[0] and event.value in self.numbers:
+                kind = NO_TEXT
+            case _:
+                kind = "text"
+        if kind != "text" or not path or path[-1] == 0 or not isinstance(path[-1], int):
+            steps = ("[]" if isinstance(step, int) else step for step in path)
+            self.places.append((self.file, ".".join(steps) or "the top", kind))
+
     def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[Entry]:
         """Yield the anchor or alias and the tag of a node: a text that begins with one is no text.
 
@@ -162,13 +214,13 @@ class _Documents:
 
     def _entry(self, path: list[Any], value: str) -> Iterator[Entry]:
         own = path[2:] if path[:1] == ["items"] else path
-        field = str(path[-1]) if path else ""
+        key = str(path[-1]) if path else ""
         if own in (["apiVersion"], ["kind"], ["metadata", "namespace"]):
             yield Entry(self.file, self.number, ".".join(map(str, path)), value, is_fixed=True)
         elif (
             own == ["metadata", "name"]
-            or field in {"kind", "<<"}
-            or field.lower().endswith("namespace")
+            or key in {"kind", "<<"}
+            or key.lower().endswith("namespace")
         ):
             yield Entry(self.file, self.number, ".".join(map(str, path)), value, is_fixed=False)
 

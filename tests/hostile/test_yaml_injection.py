@@ -11,7 +11,14 @@ from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.inputs import ValidateInputs
 from kalypso_actions.model.progress import no_progress
-from tests.hostile.fleet_under_attack import CALM, EVIL, FleetUnderAttack, blamed
+from tests.hostile.fleet_under_attack import (
+    CALM,
+    EVIL,
+    MANIFESTS,
+    FleetUnderAttack,
+    blamed,
+    workload,
+)
 
 ADMIN = (
     r'"dev\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n'
@@ -87,6 +94,11 @@ ONE_LINE = {
     ),
     "an anchor": ("a: {{ .Manifests.description }}\nb: 1", "'*nowhere'"),
     "the document is no YAML any more": ("a: {{ .Manifests.description }}", """'"'"""),
+    "a hyphen": ("a: {{ .Manifests.description }}", "'-'"),
+    "a key in a list": ("a:\n  - {{ .Manifests.description }}", "'x:'"),
+    "another key anywhere": ("spec: {a: {{ .Manifests.description }}, b: c}", "'x, prune: z'"),
+    "a mapping in a list": ("a: [{{ .Manifests.description }}]", "'{b: c}'"),
+    "a list in a text's place": ("a: {{ .Manifests.description }}", "'[b, c]'"),
     "a name that is not made of it": (
         "metadata: {a: {{ .Manifests.description }}, name: calm}",
         "'x, name: other, b: c'",
@@ -113,6 +125,75 @@ def test_one_line_does_not_change_the_documents(
     assert warning.where.line == 12
     assert CALM in files
     assert EVIL not in files
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "fault"),
+    [
+        ("branch", "@x", "not YAML"),
+        ("path", "@x", "not YAML"),
+        ("repo", "https://git.test/evil:", "not YAML"),
+        ("path", "null", "no text"),
+        ("branch", "true", "no text"),
+        ("branch", "1e3", "no text"),
+        ("branch", "1.10", "no text"),
+    ],
+)
+def test_plain_characters_leave_no_place(
+    fleet: FleetUnderAttack, key: str, text: str, fault: str
+) -> None:
+    fleet.attack(**{key: f"'{text}'"})
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert warning.code == "registration-documents"
+    assert f"the text of manifests.{key} changes the documents" in warning.message
+    assert fault in warning.message
+    assert EVIL not in files
+    assert CALM in files
+
+
+@pytest.mark.parametrize("text", ["true", "1e3", "@x"])
+def test_a_quoted_text_may_be_a_number(fleet: FleetUnderAttack, text: str) -> None:
+    fleet.commit_main("kind: A\na: {{ .Manifests.branch | quote }}\nb: {{ .Manifests.replicas }}\n")
+    for name in ("calm", "evil"):
+        manifests = {**MANIFESTS, "branch": f"'{text}'", "replicas": "'3'"}
+        fleet.deliver(name, workload(name, manifests))
+    document = fleet.render()
+    assert (document.problems, document.warnings) == ((), ())
+
+
+SPLIT = '# {{ index (splitList "," .Manifests.hosts) 1 }}\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "hosts"),
+    [
+        (
+            'metadata: {labels: {h: "{{ .Manifests.hosts }}"}, name: a}',
+            """'a,b,"}, namespace: kube-system, name: coredns, x: {y: "'""",
+        ),
+        ("metadata: {labels: {h: {{ .Manifests.hosts }}}, name: a}", "'a,b, namespace: team'"),
+        ('a: {{ if hasPrefix "x" .Manifests.hosts }}{{ fail "x" }}{{ end }}', """'{"a": "x,y"}'"""),
+    ],
+    ids=["quotes", "a key", "nothing neutral renders"],
+)
+def test_no_text_is_unchecked_where_neutral_ones_fail(
+    fleet: FleetUnderAttack, line: str, hosts: str
+) -> None:
+    fleet.commit_main(f"apiVersion: v1\nkind: ConfigMap\n{SPLIT}{line}\n")
+    calm = (fleet.folder / "calm/workload.yaml").read_text()
+    fleet.deliver("calm", f"{calm}        hosts: 'a,b'\n")
+    fleet.attack(hosts=hosts)
+    warning = blamed(fleet.render())[0]
+    assert warning.code == "registration-documents"
+
+
+def test_a_list_that_a_template_splits(fleet: FleetUnderAttack) -> None:
+    fleet.commit_main(f"kind: A\n{SPLIT}a: [{{{{ .Manifests.hosts }}}}]\n")
+    for name in ("calm", "evil"):
+        fleet.deliver(name, workload(name, {**MANIFESTS, "hosts": "'a, b, c'"}))
+    document = fleet.render()
+    assert (document.problems, document.warnings) == ((), ())
 
 
 ORDINARY = {
