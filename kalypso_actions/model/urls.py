@@ -10,12 +10,12 @@ from urllib.parse import SplitResult, quote, unquote_to_bytes, urlsplit
 
 from kalypso_actions.errors import KalypsoError, Location
 
-_SCP_FORM = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]{2,}):(?P<path>[^\s].*)\Z")
-"""`git@host:owner/name`; a single letter before a colon is a Windows drive."""
-
 _OWNER_AND_NAME = re.compile(r"(?P<owner>[A-Za-z0-9_-]+)/(?!\.{1,2}\Z)[A-Za-z0-9._-]+")
 """The names of managed accounts contain a `_`."""
 
+
+MAX_LENGTH: Final = 2048
+MOST_SHOWN: Final = 100
 
 DEFAULT_PORTS: Final = {"https": "443", "http": "80", "ssh": "22", "git": "9418"}
 
@@ -26,6 +26,8 @@ https://docs.github.com/authentication/troubleshooting-ssh/using-ssh-over-the-ht
 """
 
 _SCP_URL = re.compile(r"((?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9a-fA-F:]+\])):(?!//)(.*)")
+"""`git@host:owner/name`; a single letter before a colon is a Windows drive."""
+
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]")
 _TOKEN = re.compile(r"gh[pousr]_|github_pat_|glpat-")
 _LOGIN = re.compile(r"//[^/]*@")
@@ -47,6 +49,9 @@ def normal_url(url: str) -> str:
     stays, since its path can be relative. Raises KalypsoError for a URL that servers, proxies and
     this check could interpret differently.
     """
+    if len(url) > MAX_LENGTH:
+        message = f"the URL of a repository must not have more than {MAX_LENGTH} characters"
+        raise KalypsoError(message, Location(f"{without_secret(url[:MOST_SHOWN])}…"))
     parts = split(url)
     where = Location(without_secret(url))
     if url.startswith("-") or (parts.hostname or "").startswith("-"):
@@ -60,10 +65,7 @@ def normal_url(url: str) -> str:
     is_url = parts.scheme != "file" and host and "::" not in url.partition("/")[0]
     is_plain = url.isprintable() and not set(" \\") & set(url)
     if not is_url or not is_plain or (user and not _USER.fullmatch(user)):
-        advice = ""
-        if not (parts.hostname or "").isascii():
-            advice = "write the name of the server in ASCII (xn--…)"
-        raise KalypsoError("this is not the URL of a repository", where, advice)
+        raise KalypsoError("this is not the URL of a repository", where, _advice(url, parts))
     if "?" in url or "#" in url:
         raise KalypsoError("the URL of a repository must not have a query or a fragment", where)
     segments = parts.path.removesuffix("/").split("/")[1:]
@@ -98,11 +100,13 @@ def split(url: str) -> SplitResult:
 
 
 def without_secret(url: str) -> str:
-    """Return the URL with masked secrets."""
+    """Return the URL with masked secrets: passwords, and each user of https."""
     parts = split(url)
     if not parts.scheme:
         return _LOGIN.sub("//***@", url)
-    if not _has_secret(parts):
+    # Some servers take a token as the user, and only a few tokens have a known form.
+    is_login = parts.scheme in {"http", "https"} and "@" in parts.netloc
+    if not (is_login or _has_secret(parts)):
         return url
     return parts._replace(netloc="***@" + parts.netloc.rpartition("@")[2]).geturl()
 
@@ -118,15 +122,9 @@ def repository_key(url: str) -> str:
 
     It ignores case, a final `.git` or `/`, user names, default ports, and the ssh or https form.
     """
-    text = url.strip()
-    scp = None if "://" in text else _SCP_FORM.match(text)
-    if scp:
-        place = f"{_host(scp['host'])}/{scp['path'].lstrip('/')}"
-    elif "://" in text:
-        parts = urlsplit(text)
-        place = f"{_host(parts.netloc, DEFAULT_PORTS.get(parts.scheme, ''))}{parts.path}"
-    else:
-        place = text
+    parts = split(url.strip())
+    # In the scp form, digits after the colon belong to the path.
+    place = f"{_host(parts.netloc, DEFAULT_PORTS.get(parts.scheme, ''))}{parts.path}"
     place = place.rstrip("/").lower()
     return place.removesuffix(".git").rstrip("/")
 
@@ -134,6 +132,22 @@ def repository_key(url: str) -> str:
 def _has_secret(parts: SplitResult) -> bool:
     user = parts.username or ""
     return parts.password is not None or _TOKEN.match(user) is not None
+
+
+def _advice(url: str, parts: SplitResult) -> str:
+    """Return what to correct in a text that is no URL; "" if that is not known."""
+    is_foreign = not (parts.hostname or "").isascii()
+    is_bare = parts.scheme == "file" and "://" not in url and url[:1] not in {"", "/", "-"}
+    is_ssh = parts.scheme == "ssh" and "@" in parts.netloc
+    faults = (
+        (is_foreign, "write the name of the server in ASCII (xn--…)"),
+        (" " in url, "write %20 for a space"),
+        ("\\" in url, "write / for a backslash, and a user of ssh without a domain"),
+        (not parts.scheme, "after the server, a : begins a port, which is a number up to 65535"),
+        (is_bare, "begin it with https://"),
+        (is_ssh, "the user of ssh consists of letters, digits, and . _ + -"),
+    )
+    return next((advice for is_fault, advice in faults if is_fault), "")
 
 
 def _normal_host(parts: SplitResult) -> str:

@@ -11,10 +11,16 @@ from urllib.parse import urlsplit
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.urls import normal_url, repository_key, without_secret
 
-SSH_FORM: Final = re.compile(r"[^/\s]+@|[^:/\s]+:(?![0-9]+/)")
+SSH_FORM: Final = re.compile(r"(?:[^/\s:@]+@)?(?:\[[^\]]*\]|[^:/\s\[]+):(?![0-9]+/)")
 """`git@host:owner/name` or `host:owner/name`; digits after the colon are a port."""
 
-WILDCARD: Final = re.compile(r"(\*\*/|\*\*|\*|\[!?[\w.-]+\])", re.ASCII)
+WILD_HOST: Final = re.compile(r"(.*?://|)([^/@]*@|)\*(\.|(?=[:/]))(.*)")
+"""A URL whose host is `*` or begins with `*.`."""
+
+CHARACTERS: Final = re.compile(r"(\[!?[\w.-]+\])", re.ASCII)
+"""A set of characters, as in `app-[0-9]`."""
+
+ANY_HOST: Final = "any"
 
 
 class AllowedRepositories:
@@ -54,47 +60,123 @@ class AllowedRepositories:
 
 @dataclass(frozen=True, slots=True)
 class _Glob:
-    """`host` is a whole host, with `any_labels` the end of one; `path` has wildcards."""
+    """`host` is a whole host, with `any_labels` the end of one.
+
+    `groups` are the patterns of the path's segments, between two `**` each.
+    """
 
     host: str
     any_labels: bool
     path: str
+    groups: Sequence[Sequence[re.Pattern[str]]]
 
     @classmethod
     def parse(cls, glob: str, server: str) -> Self:
-        first, is_long, _ = glob.rstrip("/").partition("/")
-        if "://" not in glob and not SSH_FORM.match(glob):
-            # The scheme prevents that a port is read as the path of the ssh form.
-            has_host = "." in first or ":" in first
-            is_long = is_long or ("/" if "**" in glob else "")
-            whole = f"https://{glob}" if has_host else f"https://{server}/{glob}"
-        else:
-            whole, is_long = glob, "/"
         try:
-            host, _, path = repository_key(whole).partition("/")
-        except ValueError:
-            host, path = "", ""
-        any_labels = host == "*" or host.startswith("*.")
-        host = host.removeprefix("*")
-        if not (is_long and path) or "*" in host or set("?#\\") & set(glob):
+            host, any_labels, path = _host_and_path(_url(glob, server))
+            return cls(host, any_labels, path, _groups(path))
+        except (KalypsoError, re.error) as error:
             raise UsageError(
-                f"allowed-repositories: {glob!r} is no glob of repositories",
+                f"allowed-repositories: {without_secret(glob)!r} is no glob of repositories",
                 advice="write owner/*, **, host/owner/*, or *.example.com/**: * matches one "
                 "segment of the path or, before the host, its first labels; ** crosses segments",
-            )
-        return cls(host, any_labels, path)
+            ) from error
 
     def matches(self, host: str, path: str, *, crossing: bool = False) -> bool:
         """Whether it allows a repository; with `crossing`, `*` crosses segments as well."""
         # Only the leading labels are left out: the dot before the rest is part of `host`.
         is_host = host.endswith(self.host) if self.any_labels else host == self.host
-        pattern = "".join(_pattern(part, crossing=crossing) for part in WILDCARD.split(self.path))
-        return is_host and re.fullmatch(pattern, path) is not None
+        if is_host and crossing:
+            return _pattern(self.path.replace("**/", "*")).fullmatch(path) is not None
+        return is_host and _match(self.groups, path.split("/"))
 
 
-def _pattern(part: str, *, crossing: bool) -> str:
-    """Return the regular expression of a wildcard or of literal text."""
-    any_text = {"**/": "(?:.*/)?", "**": ".*", "*": ".*" if crossing else "[^/]*"}.get(part)
-    if any_text or not WILDCARD.fullmatch(part):
-        return any_text or re.escape(part)
-    return part.replace("[!", "[^/")
+def _url(glob: str, server: str) -> str:
+    """Return a glob with scheme and host, unless it has the ssh form. Raises KalypsoError."""
+    text = glob.strip().rstrip("/").replace(" ", "%20")
+    if set("{}") & set(text) or re.match(r"[^@/]+:\*/", text):
+        raise KalypsoError("braces and the port * have no meaning")
+    # The scheme prevents that a port is read as the path of the ssh form.
+    if "://" in text or SSH_FORM.match(text):
+        return text
+    first, is_long, _ = text.partition("/")
+    if "." in first or ":" in first:
+        return f"https://{text}"
+    if not is_long and text != "**":
+        raise KalypsoError("it names no repository")
+    return f"https://{server}/{text}"
+
+
+def _host_and_path(url: str) -> tuple[str, bool, str]:
+    """Return host or its end, whether it is the end, and the path. Raises KalypsoError."""
+    wild = WILD_HOST.fullmatch(url)
+    if wild:
+        scheme, user, dot, rest = wild.groups()
+        url = f"{scheme}{user}{'' if dot else ANY_HOST}{rest}"
+    host, _, path = repository_key(normal_url(url)).partition("/")
+    if not path:
+        raise KalypsoError("it names no repository")
+    if wild and not wild[3]:
+        if host != ANY_HOST:
+            raise KalypsoError("a port needs a host")
+        return "", True, path
+    return f".{host}" if wild else host, wild is not None, path
+
+
+def _groups(path: str) -> Sequence[Sequence[re.Pattern[str]]]:
+    """Compile a path. Raises KalypsoError, re.error."""
+    # The normal form of a URL encodes brackets.
+    segments = path.replace("%5b", "[").replace("%5d", "]").split("/")
+    groups: list[list[re.Pattern[str]]] = [[]]
+    for segment in segments:
+        if segment == "**":
+            groups.append([])
+        elif "**" in segment:
+            raise KalypsoError("** is a whole segment")
+        else:
+            groups[-1].append(_pattern(segment))
+    if segments[-1] == "**":
+        groups[-1].append(_pattern("*"))
+    return groups
+
+
+def _match(groups: Sequence[Sequence[re.Pattern[str]]], segments: Sequence[str]) -> bool:
+    """Match group by group, each at its first place: later places would allow no more."""
+    first, *others = groups
+    if not others:
+        return len(first) == len(segments) and _match_at(first, segments, 0)
+    *middle, last = others
+    start, end = len(first), len(segments) - len(last)
+    if start > end or not (_match_at(first, segments, 0) and _match_at(last, segments, end)):
+        return False
+    for group in middle:
+        places = range(start, end - len(group) + 1)
+        place = next((at for at in places if _match_at(group, segments, at)), None)
+        if place is None:
+            return False
+        start = place + len(group)
+    return True
+
+
+def _match_at(group: Sequence[re.Pattern[str]], segments: Sequence[str], at: int) -> bool:
+    parts = segments[at : at + len(group)]
+    return all(pattern.fullmatch(part) for pattern, part in zip(group, parts, strict=True))
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Compile a text with `*`: each part is taken at its first place, and never again."""
+    first, *others = map(_literal, re.split(r"\*+", text))
+    if not others:
+        return re.compile(first)
+    *middle, last = others
+    parts = "".join(f"(?>.*?{part})" for part in middle)
+    return re.compile(f"{first}{parts}.*{last}")
+
+
+def _literal(text: str) -> str:
+    """Return the regular expression of text with sets of characters. Raises KalypsoError."""
+    parts = CHARACTERS.split(text)
+    if any(set("[]") & set(part) for part in parts[::2]):
+        raise KalypsoError("a bracket is not closed")
+    parts[::2] = map(re.escape, parts[::2])
+    return "".join(part.replace("[!", "[^") for part in parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fnmatch import fnmatchcase
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.urls import normal_url
 from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 
 LABEL = st.text("abc", min_size=1, max_size=3)
@@ -55,6 +57,27 @@ def test_not_allowed(glob: str, url: str) -> None:
     allowed = AllowedRepositories([glob], "https://server.test", "fleet-owner/fleet")
     with pytest.raises(KalypsoError):
         allowed.check(url)
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("acme/*-*-*-*-x", "acme/" + "-" * 1900),
+        ("**/**/**/a", "b/" * 900 + "c"),
+        ("**/a*b*c*d/**/e", "abcabc/" * 250 + "f"),
+        ("**/team-*/**/*-team-*", "team/team-/" * 170 + "x"),
+    ],
+)
+def test_a_long_url_is_matched_in_no_time(glob: str, path: str) -> None:
+    start = time.process_time()
+    assert not allows(f"host.test/{glob}", f"https://host.test/{path}")
+    assert time.process_time() - start < 1
+
+
+def test_no_url_is_longer_than_two_kilobytes() -> None:
+    with pytest.raises(KalypsoError, match="more than 2048 characters") as caught:
+        normal_url("https://host.test/" + "a" * 2048)
+    assert len(str(caught.value)) < 300
 
 
 @given(host=HOST, path=PATH)

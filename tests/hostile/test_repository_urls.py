@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.urls import normal_url
+from kalypso_actions.model.urls import normal_url, without_secret
 from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 
 REFUSED = {
@@ -110,6 +110,28 @@ def test_refused(url: str) -> None:
 def test_accepted(url: str, expected: str) -> None:
     assert normal_url(url) == expected
     assert normal_url(expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "advice"),
+    [
+        ("https://dev.azure.com/acme/My Project/_git/app", "write %20 for a space"),
+        ("github.com/acme/app", "begin it with https://"),
+        ("https://github.com:x/acme/app", "which is a number"),
+        ("https://github.com:99999/acme/app", "which is a number"),
+        ("ssh://me%40corp@host/acme/app", "the user of ssh"),
+        ("https://github.com/acme\\app", "write / for a backslash"),
+    ],
+)
+def test_the_error_says_what_to_write(url: str, advice: str) -> None:
+    with pytest.raises(KalypsoError, match="this is not the URL") as caught:
+        normal_url(url)
+    assert advice in caught.value.problem.advice
+
+
+def test_each_user_of_https_is_masked() -> None:
+    assert without_secret("https://0123abcd@host.test/a/b") == "https://***@host.test/a/b"
+    assert without_secret("ssh://git@host.test/a/b") == "ssh://git@host.test/a/b"
 
 
 def test_look_alikes_are_other_repositories() -> None:

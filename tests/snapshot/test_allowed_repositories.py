@@ -7,6 +7,8 @@ import pytest
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 
+AZURE = "https://dev.azure.com/acme/My%20Project/_git/app"
+
 
 @pytest.mark.parametrize(
     ("globs", "url", "allowed"),
@@ -37,7 +39,16 @@ from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
         (["dev.azure.com/acme/**/shop"], "https://dev.azure.com/acme/workshop", False),
         (["acme/app-[0-9]"], "https://git.test:8443/acme/app-1", True),
         (["acme/app-[!0-9]"], "https://git.test:8443/acme/app-x", True),
-        (["**[!0]app"], "https://git.test:8443/acme/app", False),
+        (["dev.azure.com/acme/My Project/_git/*"], AZURE, True),
+        (["dev.azure.com/acme/My%20Project/_git/*"], AZURE, True),
+        (["acme@dev.azure.com/acme/*/_git/*"], AZURE, True),
+        (["git.test./acme/*"], "https://git.test/acme/shop", True),
+        (["git.test/grüße/*"], "https://git.test/gr%C3%BC%C3%9Fe/shop", True),
+        (["[1:2:3:4:5:6:7:8]/acme/*"], "git@[1:2:3:4:5:6:7:8]:acme/app", True),
+        (["git@[1:2:3:4:5:6:7:8]:acme/*"], "https://[1:2:3:4:5:6:7:8]/acme/app", True),
+        (["git@*:acme/*"], "ssh://git@git.test/acme/shop", True),
+        (["git.test/a/**/b/*/**/c"], "https://git.test/a/x/b/b/y/c", True),
+        (["git.test/a/**/b/*/**/c"], "https://git.test/a/x/b/c", False),
         (["*.corp.test/acme/*"], "https://git.eu.corp.test/acme/shop", True),
         (["*.corp.test/acme/*"], "https://corp.test/acme/shop", False),
         (["*.corp.test/acme/*"], "https://evilcorp.test/acme/shop", False),
@@ -59,6 +70,8 @@ def test_what_globs_allow(globs: list[str], url: str, allowed: bool) -> None:
     "glob",
     [
         *("*", "acme", "acme/", "", "git*.corp.test/acme/*", "*.*.test/acme/*", "a.*.test/acme/*"),
+        *("*corp.test/acme/*", "acme/[z-a]", "acme/[a", "acme/{a,b}", "git.test:*/acme/*"),
+        *("https://*:8443/**", "**[!0]app", "acme/a**b", "git.test/a//b", "git.test/a/../b"),
         *("acme/*?x", "acme/*#x", "acme\\*", "https://host", "https://*", "https://[x/acme/*"),
     ],
 )

@@ -33,15 +33,15 @@ ACCESS_BREAKS: Final = (
     Break(
         "a glob's star crosses segments",
         "kalypso_actions/snapshot/allowed_repositories.py",
-        '"*": ".*" if crossing else "[^/]*"}',
-        '"*": ".*"}',
+        '        return is_host and _match(self.groups, path.split("/"))\n',
+        "        return is_host and _pattern(self.path).fullmatch(path) is not None\n",
         (f"{GLOBS}::test_not_allowed",),
     ),
     Break(
         "the labels of a glob end anywhere in a host",
         "kalypso_actions/snapshot/allowed_repositories.py",
-        'host = host.removeprefix("*")',
-        'host = host.removeprefix("*").removeprefix(".")',
+        '    return f".{host}" if wild else host,',
+        "    return host,",
         ("tests/snapshot/test_allowed_repositories.py::test_what_globs_allow",),
     ),
     Break(
