@@ -80,6 +80,24 @@ def test_a_renamed_repository_is_read_by_its_new_name(server: Server) -> None:
         assert repositories.fetch(f"{server.url}/acme/old", branch="main").read(["x.yaml"])
 
 
+def test_a_path_alone_is_followed(server: Server) -> None:
+    target = "/acme/app/info/refs?service=git-upload-pack"
+    server.answers["/acme/old"] = [(301, {"Location": target})] * 9
+    with opened(server) as repositories:
+        assert repositories.fetch(f"{server.url}/acme/old", branch="main").read(["x.yaml"])
+
+
+@pytest.mark.parametrize("last", ["/acme/app", "/acme/old"])
+def test_the_second_redirect_is_named(server: Server, last: str) -> None:
+    redirect(server, "/acme/mid")
+    target = f"{server.url}{last}/info/refs?service=git-upload-pack"
+    server.answers["/acme/mid"] = [(301, {"Location": target})] * 9
+    with opened(server) as repositories, pytest.raises(KalypsoError) as caught:
+        repositories.fetch(f"{server.url}/acme/old", branch="main")
+    assert f"redirects git again to {server.url}{last}" in caught.value.problem.message
+    assert caught.value.problem.advice == "write the repository's new URL"
+
+
 def test_a_transferred_repository_gets_the_credential_of_its_new_place(server: Server) -> None:
     redirect(server, "/evil/private")
     with opened(server, "acme/*", "evil/private") as repositories:

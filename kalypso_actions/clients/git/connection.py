@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import urljoin
 
 from kalypso_actions.clients.git.errors import (
     is_redirect,
@@ -61,14 +62,14 @@ class Connection:
                 git_dir, self._url, arguments, settings=settings, stdin=stdin, lazy_fetch=lazy_fetch
             )
 
-        try:
-            return attempt()
-        except ProcessError as error:
-            if self._moved or not is_redirect(error):
-                raise
-        self._url = self._new_url(git_dir, subject)
-        self._moved = True
-        return attempt()
+        while True:
+            try:
+                return attempt()
+            except ProcessError as error:
+                if not is_redirect(error):
+                    raise
+            self._url = self._new_url(git_dir, subject)
+            self._moved = True
 
     def read(
         self,
@@ -106,13 +107,15 @@ class Connection:
         return {ref: object_id for object_id, *rest in lines for ref in rest if ref in refs}
 
     def _new_url(self, git_dir: Path, subject: str) -> str:
-        """Return the target of the server's redirect, if it is accepted and on the same server."""
+        """Return the target of the first redirect, if it is accepted and on the same server."""
         target = ""
         try:
             self._git.run_remote(git_dir, self._url, ["ls-remote", "origin"], trace=True)
         except ProcessError as error:
-            target = redirect_target(error)
-        if target and same_server(target, self._url):
+            # The path alone is enough for a redirect.
+            location = redirect_target(error)
+            target = urljoin(self._url, location) if location else ""
+        if target and not self._moved and same_server(target, self._url):
             try:
                 return self._accept(target)
             except KalypsoError as error:
@@ -123,8 +126,9 @@ class Connection:
                     error.problem.advice,
                 ) from error
         where = f" to {without_secret(target)}" if target else ""
+        again = "again" if self._moved else "elsewhere"
         raise KalypsoError(
-            f"{subject} cannot be reached: the server redirects git elsewhere{where}",
+            f"{subject} cannot be reached: the server redirects git {again}{where}",
             Location(self._url),
             "write the repository's new URL",
         )
