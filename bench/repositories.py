@@ -28,8 +28,8 @@ from kalypso_actions.clients.git import RemoteRepositories, basic
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.snapshot.control_plane import gather
 from kalypso_actions.snapshot.document_reader import PARALLEL_READS, Reader
+from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.repositories import Repositories
 
 SECONDS_ALLOWED, LATENCY = 30, 0.1

@@ -20,12 +20,10 @@ from kalypso_actions.plan_checks import judged, other_scope, scope_of
 from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.report.render_report import render_document
 from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
-from kalypso_actions.snapshot.control_plane import (
-    find_environments,
-    gather,
-    read_environment_branch,
-)
+from kalypso_actions.snapshot.control_plane import read_environment_branch
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.environments import find_environments
+from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.given_sources import check_given_sources
 from kalypso_actions.snapshot.main_position import main_position, with_changes_of_main
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations

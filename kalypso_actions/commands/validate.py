@@ -24,8 +24,8 @@ from kalypso_actions.report.documents import (
     SourceEntry,
     ValidateDocument,
 )
-from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.environments import find_environments
 from kalypso_actions.snapshot.given_sources import check_given_sources
 from kalypso_actions.snapshot.main_position import absent_commit, position_in_clone
 from kalypso_actions.snapshot.registered_workloads import read_registered

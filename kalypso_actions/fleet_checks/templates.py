@@ -11,6 +11,7 @@ from kalypso_actions.fleet_checks.scope import FleetScope
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import TEMPLATE_TYPES, Template
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.rendering import unknown_fields
 
 FIELD_UNKNOWN: Final = "template-field-unknown"
 NO_VALUE: Final = "template-no-value"
@@ -34,9 +35,6 @@ def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
 
 def misspelled_fields(scope: FleetScope) -> Iterator[Problem]:
     """Report the fields of Templates that no target has, if all targets are known."""
-    # Commands that render nothing start without the languages of Templates.
-    from kalypso_actions.rendering import unknown_fields  # noqa: PLC0415
-
     if not scope.may_have_more_targets():
         keys = {key for target in scope.all_targets for key in target.manifests}
         for template in scope.fleet.templates:

@@ -85,8 +85,8 @@ metadata:
         "registration-documents",
         "warning",
         "A text of a registered repository changes the documents of a Template: their number, "
-        "keys, kinds, namespaces, or names that are not made of the text; or it leaves no YAML, or no "
-        "text. The registration is unusable.",
+        "keys, kinds, namespaces, or names that are not made of the text; or it leaves no YAML, or "
+        "no text. The registration is unusable.",
         """\
 # a Template with `description: "{{ .Manifests.description }}"`
 manifests:

@@ -4,7 +4,9 @@ repositories          open repositories: given paths first, then the network
 allowed_repositories  the repositories that a job may read
 revision_reader       the documents of one revision
 document_reader       the documents of several repositories at once
-control_plane         the control plane, its registrations and the GitOps trees
+environments          the Environment objects of main
+control_plane         an environment branch with its base repositories
+gathering             everything to which an environment branch leads
 registrations         the registered repositories
 base_tree             the tree of a GitOps branch
 gitops_state          a GitOps branch, our branch, and the commits of our proposals

@@ -1,60 +1,18 @@
-"""Read the control plane, its registrations and the GitOps trees."""
+"""Read the control plane: an environment branch, and the base repositories that it names."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
-from kalypso_actions import fleet, gitops
+from kalypso_actions import fleet
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
-from kalypso_actions.fleet_checks import KnownRepositories, missing_repositories
 from kalypso_actions.model import kinds
-from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
-from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
-from kalypso_actions.snapshot.registrations import RegistrationReader, read_registrations
-from kalypso_actions.snapshot.revision_reader import read_documents
-
-
-def find_environments(
-    reader: Reader, control_plane: str, branch: str
-) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
-    """Return the Environment objects of main's whole tree by name, regardless of `.sourceignore`.
-
-    Files without Kubernetes documents are no problem: nobody applies them.
-    """
-    files = reader.repositories.open(control_plane, branch=branch)
-    reading = read_documents(
-        files,
-        repository=control_plane,
-        branch=branch,
-        path=".",
-        kustomize=None,
-        ignore_sourceignore=True,
-    )
-    return environments_among(reading.documents)
-
-
-def environments_among(
-    documents: Iterable[Document],
-) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
-    """Return the Environment objects among documents by name, and their problems."""
-    findings = fleet.Diagnostics()
-    environments: dict[str, Environment] = {}
-    for document in documents:
-        noun = fleet.parse_document(document, findings) if document.kind == "Environment" else None
-        if isinstance(noun, Environment):
-            first = environments.setdefault(noun.name, noun)
-            if first is not noun:
-                message = f"Environment {noun.name!r} is already defined in {first.where}"
-                advice = "remove or rename one of the two"
-                problem = Problem(message, noun.where, advice, "object-duplicate")
-                findings.problems.append(problem)
-    return environments, tuple(findings.problems)
+from kalypso_actions.snapshot.environments import find_environments
 
 
 def read_environment_branch(
@@ -119,80 +77,11 @@ def read_control_plane(
     return ControlPlane(tuple(zip(base_repos, readings, strict=True)), assembled, findings)
 
 
-def gather(
-    environment: str,
-    own: Reading,
-    reader: Reader,
-    *,
-    promoted_commit: str | None = None,
-    declared: Environment | None = None,
-    registration_text: fleet.RegistrationText = "strict",
-    open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
-    look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
-    known: KnownRepositories | None = None,
-) -> Snapshot:
-    """Read everything to which the environment branch leads.
-
-    `promoted_commit` replaces the one in `base-repo.yaml`; `declared` is the Environment object, if
-    it is known; with `registration_text` any, texts that Templates must not print make no
-    registration invalid; `open_base_trees` opens the trees of the environment's GitOpsRepos.
-    `look_at_sources` is called before registered repositories are read; `known` is for advice on
-    missing documents. Raises KalypsoError if the
-    control plane or a GitOps tree cannot be read; the snapshot has the problems of unreadable
-    registrations.
-    """
-    read = read_control_plane(environment, own, reader, promoted_commit=promoted_commit)
-    look_at_sources(read)
-    base_trees = tuple(open_base_trees(read.fleet.gitops_repos))
-    previous = gitops.previous_sources(base_trees, environment, read.promoted_commit)
-    registrations = read_registrations(
-        read.fleet.registrations,
-        read.fleet.targets,
-        RegistrationReader(environment, reader, previous, registration_text),
-    )
-    everything = (own, *(reading for _, reading in read.bases))
-    return Snapshot(
-        environment=environment,
-        own=own,
-        bases=read.bases,
-        fleet=read.fleet,
-        registrations=registrations,
-        base_trees=base_trees,
-        unpromoted_templates=_unpromoted_templates(read, reader),
-        problems=(*chain.from_iterable(r.problems for r in everything), *read.findings.problems),
-        warnings=(
-            *chain.from_iterable(r.warnings for r in everything),
-            *read.findings.warnings,
-        ),
-        lacking=tuple(missing_repositories(environment, own, declared, known)),
-    )
-
-
 def _pinned(base: BaseRepo, revision: str | None, reader: Reader) -> BaseRepo:
     if revision is None or base.name != MAIN_BASE_REPO:
         return base
     commit = reader.repositories.resolve(base.source.repo, base.source.branch, revision)
     return dataclasses.replace(base, commit=commit)
-
-
-def _unpromoted_templates(control_plane: ControlPlane, reader: Reader) -> frozenset[str]:
-    """Return the Templates that the head of main has, if the environment's commit lacks one."""
-    known = {template.name for template in control_plane.fleet.templates}
-    used = {
-        name
-        for cluster_type in control_plane.fleet.cluster_types
-        for name in (cluster_type.reconciler, cluster_type.namespace_service)
-    }
-    main = next((base for base, _ in control_plane.bases if base.name == MAIN_BASE_REPO), None)
-    if used <= known or main is None or main.commit is None:
-        return frozenset()
-    try:
-        head = reader.documents(main.source)
-    except KalypsoError:
-        return frozenset()  # the environment does not need the head of main
-    return frozenset(
-        document.name for document in head.documents if document.kind == "Template"
-    ).difference(known)
 
 
 def _read_base(base: BaseRepo, reader: Reader) -> Reading:

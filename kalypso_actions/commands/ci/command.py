@@ -31,8 +31,8 @@ from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
 from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
 from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry
-from kalypso_actions.snapshot.control_plane import environments_among
 from kalypso_actions.snapshot.document_reader import SharedReader
+from kalypso_actions.snapshot.environments import environments_among
 from kalypso_actions.snapshot.revision_reader import read_branch
 from kalypso_actions.validation import validate_branches
 

@@ -20,8 +20,8 @@ from kalypso_actions.promotion.base_branch import base_document
 from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_tree import read_base_tree
-from kalypso_actions.snapshot.control_plane import gather
 from kalypso_actions.snapshot.document_reader import SharedReader
+from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 from kalypso_actions.snapshot.revision_reader import read_documents
 from kalypso_actions.sources.yaml_documents import parse_yaml

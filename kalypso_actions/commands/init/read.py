@@ -26,7 +26,7 @@ from kalypso_actions.onboarding.environments import (
     kalypso_documents,
     may_hold_kalypso_documents,
 )
-from kalypso_actions.snapshot.control_plane import environments_among
+from kalypso_actions.snapshot.environments import environments_among
 from kalypso_actions.snapshot.repositories import MAIN_BRANCH
 from kalypso_actions.snapshot.revision_reader import read_documents
 

@@ -18,8 +18,8 @@ from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
 from kalypso_actions.runner import JobContext, Runner
 from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
-from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.environments import find_environments
 from kalypso_actions.snapshot.repositories import Repositories
 from kalypso_actions.snapshot.revision_reader import kustomize_builder
 

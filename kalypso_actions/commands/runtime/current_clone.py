@@ -13,8 +13,8 @@ from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import without_secret
-from kalypso_actions.snapshot.control_plane import find_environments
 from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.environments import find_environments
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
-from kalypso_actions.snapshot.control_plane import ControlPlane, gather
+from kalypso_actions.snapshot.control_plane import ControlPlane
+from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.gitops_state import GitOpsState, read_gitops_state
 
 

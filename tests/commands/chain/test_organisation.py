@@ -10,7 +10,8 @@ from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.report.chain_documents import ScheduleDocument
 from kalypso_actions.scheduling import find_scheduler
-from kalypso_actions.snapshot.control_plane import gather, read_environment_branch
+from kalypso_actions.snapshot.control_plane import read_environment_branch
+from kalypso_actions.snapshot.gathering import gather
 from tests.commands.chain.organisation import ENVIRONMENTS, Organisation
 
 

@@ -1,0 +1,49 @@
+"""Find the Environment objects of main."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kalypso_actions import fleet
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.documents import Document
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.revision_reader import read_documents
+
+
+def find_environments(
+    reader: Reader, control_plane: str, branch: str
+) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
+    """Return the Environment objects of main's whole tree by name, regardless of `.sourceignore`.
+
+    Files without Kubernetes documents are no problem: nobody applies them.
+    """
+    files = reader.repositories.open(control_plane, branch=branch)
+    reading = read_documents(
+        files,
+        repository=control_plane,
+        branch=branch,
+        path=".",
+        kustomize=None,
+        ignore_sourceignore=True,
+    )
+    return environments_among(reading.documents)
+
+
+def environments_among(
+    documents: Iterable[Document],
+) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
+    """Return the Environment objects among documents by name, and their problems."""
+    findings = fleet.Diagnostics()
+    environments: dict[str, Environment] = {}
+    for document in documents:
+        noun = fleet.parse_document(document, findings) if document.kind == "Environment" else None
+        if isinstance(noun, Environment):
+            first = environments.setdefault(noun.name, noun)
+            if first is not noun:
+                message = f"Environment {noun.name!r} is already defined in {first.where}"
+                advice = "remove or rename one of the two"
+                problem = Problem(message, noun.where, advice, "object-duplicate")
+                findings.problems.append(problem)
+    return environments, tuple(findings.problems)
