@@ -129,6 +129,21 @@ def repository_key(url: str) -> str:
     return place.removesuffix(".git").rstrip("/")
 
 
+def name_in(url: str) -> str:
+    """Return `owner/name` of a repository's URL, in the case of the URL."""
+    path = urlsplit(url).path if "://" in url else url.partition(":")[2]
+    return path.strip("/").removesuffix(".git")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL's host is a loopback address."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _has_secret(parts: SplitResult) -> bool:
     user = parts.username or ""
     return parts.password is not None or _TOKEN.match(user) is not None
@@ -191,18 +206,3 @@ def _host(netloc: str, default_port: str = "") -> str:
     host = OTHER_HOSTS.get(host, host)
     name, _, port = host.rpartition(":")
     return name if name and port == default_port else host
-
-
-def name_in(url: str) -> str:
-    """Return `owner/name` of a repository's URL, in the case of the URL."""
-    path = urlsplit(url).path if "://" in url else url.partition(":")[2]
-    return path.strip("/").removesuffix(".git")
-
-
-def is_loopback(url: str) -> bool:
-    """Whether a URL's host is a loopback address."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
