@@ -1,12 +1,15 @@
 """The texts of a Workload that Templates can print: an application team writes them, not templates.
 
 A Template prints a text into YAML. A line break would continue the platform's document with lines
-of the team's, and `{{` would be rendered as a template.
+of the team's, `{{` would be rendered as a template, `${` replaced by Flux's post-build substitution
+(https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution), and
+`$(` run by a shell.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -22,10 +25,11 @@ RegistrationText = Literal["strict", "any"]
 TEXT_CODES: Final = ("registration-text", "registration-template")
 """The codes of the faults of texts."""
 
-TEMPLATE: Final = "{{"
+_TEMPLATE: Final = re.compile(r"\{\{|\$[{(]")
 
-_NOT_ONE_LINE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""C0, DEL, C1 (U+0085 among them), and the separators of lines and paragraphs."""
+_NOT_IN_LINES: Final = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+"""Categories of Unicode: controls (U+0085 among them), invisible format characters (directions,
+joiners, byte order marks), surrogates, and the separators of lines and paragraphs."""
 
 _FORMS: Final = {"repo": repository_fault, "branch": revision_fault, "path": folder_fault}
 
@@ -76,20 +80,21 @@ def _texts(value: object, path: Path) -> Iterator[_Text]:
 def _problem_of(document: Document, text: _Text) -> Problem | None:
     subject = f"Workload {document.name!r}: {_name(text)}"
     where = document.at(*text.path)
-    control = _NOT_ONE_LINE.search(text.text)
+    control = _control(text.text)
     if control:
-        character = f"U+{ord(control[0]):04X}"
         return Problem(
-            f"{subject} has the control character or line separator {character}",
+            f"{subject} has the control character or line separator U+{ord(control):04X}",
             where,
-            "write one line without control characters",
+            "write one line without control or invisible characters",
             "registration-text",
         )
-    if TEMPLATE in text.text:
+    template = _TEMPLATE.search(text.text)
+    if template:
+        what = "template" if template[0] == "{{" else "substitution"
         return Problem(
-            f"{subject} has {TEMPLATE!r}, which begins a template",
+            f"{subject} has {template[0]!r}, which begins a {what}",
             where,
-            "write the text itself: Templates belong to the control plane",
+            f"write the text itself: {what}s belong to the control plane",
             "registration-template",
         )
     match text.path:
@@ -103,6 +108,13 @@ def _problem_of(document: Document, text: _Text) -> Problem | None:
                     "registration-text",
                 )
     return None
+
+
+def _control(text: str) -> str:
+    """Return the first character that no line has, or ""."""
+    if text.isprintable():
+        return ""
+    return next((char for char in text if unicodedata.category(char) in _NOT_IN_LINES), "")
 
 
 def _name(text: _Text) -> str:

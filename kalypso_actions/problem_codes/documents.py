@@ -174,10 +174,10 @@ manifests:
     ProblemCode(
         "registration-text",
         "error",
-        "A text of a registered repository, which a Template can print, has a control character or "
-        "line separator, or is no repository, revision or folder that Flux or Argo CD accepts "
-        "there. A line break would continue the platform's document. In other commands, the "
-        "registration is unusable; with `registration-text: any`, this is a warning.",
+        "A text of a registered repository, which a Template can print, has a control character, "
+        "an invisible one or a line separator, or is no repository, revision or folder that Flux "
+        "or Argo CD accepts there. A line break would continue the platform's document. In other "
+        "commands, the registration is unusable; with `registration-text: any`, this is a warning.",
         """\
 manifests:
   branch: "dev\\nsuspend: true"
@@ -187,7 +187,8 @@ manifests:
     ProblemCode(
         "registration-template",
         "error",
-        "A text of a registered repository has `{{`. Templates belong to the control plane. In "
+        "A text of a registered repository has `{{`, `${` or `$(`. Templates and substitutions, "
+        "such as those of Flux after a build, belong to the control plane. In "
         "other commands, the registration is unusable; with `registration-text: any`, this is a "
         "warning, and the text is rendered.",
         """\

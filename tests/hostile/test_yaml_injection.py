@@ -35,6 +35,9 @@ LINES = {
     "an escape of terminals": r'"dev\e[2J"',
     "a C1 control": r'"dev\x9b2J"',
     "a deletion": r'"dev\x7f"',
+    "a direction": r'"dev\u202ex"',
+    "a byte order mark": r'"\uFEFFdev"',
+    "an invisible space": r'"d\u200Bev"',
     "a block text": "|\n          dev\n          kind: Secret",
 }
 

@@ -236,14 +236,14 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a text of an application may have line breaks",
         "kalypso_actions/fleet/delivered_texts.py",
-        "    control = _NOT_ONE_LINE.search(text.text)\n",
-        "    control = None\n",
+        "    control = _control(text.text)\n",
+        "    control = ''\n",
         ("tests/hostile/test_yaml_injection.py::test_a_text_is_one_line",),
     ),
     Break(
         "a text of an application may be a template",
         "kalypso_actions/fleet/delivered_texts.py",
-        "    if TEMPLATE in text.text:\n",
+        "    if template:\n",
         "    if False:\n",
         (
             "tests/hostile/test_templates_in_data.py"
