@@ -100,4 +100,18 @@ ACCESS_BREAKS: Final = (
         "    if libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0):",
         (HOOKS,),
     ),
+    Break(
+        "an equal status of anybody replaces ours",
+        f"{CLIENTS}/github/statuses.py",
+        "        return current if is_equal and is_of_chain() else None\n",
+        "        return current if is_equal else None\n",
+        (f"{STATUSES}::test_an_equal_status_of_others_replaces_none_of_ours",),
+    ),
+    Break(
+        "what a command of the user leaves behind goes on",
+        f"{CLIENTS}/leftover_processes.py",
+        "    _set_subreaper(1)\n",
+        "    _set_subreaper(0)\n",
+        ("tests/hostile/test_hooks.py::test_nothing_that_a_command_started_outlives_it",),
+    ),
 )
