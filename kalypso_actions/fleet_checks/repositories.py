@@ -31,7 +31,7 @@ class KnownRepositories:
             if document.kind == "GitOpsRepo"
             if (repo := repo_of(document))
         }
-        return cls(*urls, main_commit=main_commit) if len(urls) == 1 else cls("", main_commit)
+        return cls(urls.pop() if len(urls) == 1 else "", main_commit)
 
 
 def repo_of(document: Document) -> str:
