@@ -7,7 +7,7 @@ share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -122,7 +122,7 @@ def make_plan(
     renderer = rendering.Renderer(
         fleet.environment,
         fleet.templates,
-        _layout(options),
+        layout_options(options),
         snapshot.unpromoted_templates,
     )
     planned = tuple(_render_all(fleet, schedule, renderer, options, folders, progress))
@@ -221,7 +221,8 @@ def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
     )
 
 
-def _layout(options: PlanOptions) -> rendering.Options:
+def layout_options(options: PlanOptions) -> rendering.Options:
+    """Return what rendering needs of the options."""
     return rendering.Options(
         options.namespace_scheme, options.config_file, options.registration_text
     )
@@ -238,7 +239,7 @@ def _render_all(
     """Configure, validate and render each assignment; the files go into `folders`."""
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
-    layout = _layout(options)
+    layout = layout_options(options)
     total = len(schedule.assignments)
     for done, assignment in enumerate(schedule.assignments):
         progress(done, total)
@@ -254,22 +255,6 @@ def _render_all(
             folders[assignment.folder] = outcome
             yield PlannedAssignment(assignment, namespace, config, tuple(outcome))
     progress(total, total)
-
-
-def renders_usual_texts(
-    items: Iterable[PlannedAssignment], plan: Plan, options: PlanOptions
-) -> bool:
-    """Whether failing assignments render if their targets have usual texts.
-
-    No text makes a configuration valid that a schema refuses.
-    """
-    renderer = rendering.Renderer(plan.environment, plan.fleet.templates, _layout(options))
-    return all(
-        item.failure is not None
-        and item.failure.code == "template-failed"
-        and renderer.renders_usual_texts(item.assignment, item.config)
-        for item in items
-    )
 
 
 def failure_problem(item: PlannedAssignment) -> Problem:

@@ -58,8 +58,9 @@ def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def with_usual_texts(target: DeploymentTarget) -> DeploymentTarget:
-    """Return a target whose `manifests` have the same keys and usual values."""
-    return replace(target, manifests={key: _USUAL.get(key, _OTHERWISE) for key in target.manifests})
+    """Return a target with usual values: of `repo`, `branch`, `path`, and of the keys it has."""
+    others = dict.fromkeys(target.manifests, _OTHERWISE)
+    return replace(target, manifests={**others, **_USUAL})
 
 
 def judged(

@@ -16,10 +16,10 @@ from kalypso_actions.plan import (
     PlanOptions,
     failure_problem,
     make_plan,
-    renders_usual_texts,
 )
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
+from kalypso_actions.snapshot.registration_faults import is_own_fault
 from kalypso_actions.snapshot.registrations import RegistrationReader
 
 Failing = Mapping[str, Sequence[PlannedAssignment]]
@@ -32,9 +32,10 @@ def plan_registrations(
     """Plan a run; return the snapshot that it is made of, and the plan.
 
     A registration whose assignments fail is at fault if its text fails, or if the same Templates
-    and configuration render its last good commit; without one, if they render usual texts. Its
-    last good commit is used if it renders; otherwise its targets stay as they are. All other
-    failures are faults of the control plane, and stay.
+    and configuration render its last good commit; without one, if they render others' targets or
+    usual texts, or if only its own schemas refuse the configuration. Its last good commit is used
+    if it renders; otherwise its targets stay as they are. All other failures are faults of the
+    control plane, and stay.
     """
     plan = make_plan(snapshot, options, find_scheduler(), progress)
     if snapshot.problems or not _failing(plan):
@@ -94,7 +95,7 @@ class _Fallback:
             item = last_good.get(name, self._read[name])
             is_last_good = item.state == "last-good" and name in last_good
             if any(planned.failure and planned.failure.is_delivered for planned in items) or (
-                not is_last_good and renders_usual_texts(items, plan, self._options)
+                not is_last_good and is_own_fault(items, plan, self._options)
             ):
                 self._at_fault.add(name)
                 changed[name] = item if name in last_good else self._kept(name, items)
@@ -134,7 +135,7 @@ def _problem(item: PlannedAssignment) -> Problem:
     return dataclasses.replace(
         problem,
         where=item.assignment.target.where,
-        advice="the same Templates and configuration render the last good commit, or usual texts: "
-        "correct what differs from these",
+        advice="the same Templates and configuration do for the last good commit, for other "
+        "targets, or for usual texts: correct what differs from these",
         code="registration-render",
     )

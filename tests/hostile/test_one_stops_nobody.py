@@ -160,6 +160,41 @@ def test_a_schema_of_its_own(kept: FleetUnderAttack) -> None:
     assert EVIL in files
 
 
+def test_a_schema_of_a_new_application(fleet: FleetUnderAttack) -> None:
+    """No last good commit, but only its own schema refuses the configuration."""
+    fleet.attack(more="""      configSchemas: ['{"required": ["NOTHING"]}']\n""")
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert "NOTHING is required" in warning.message
+    assert CALM in files
+    assert EVIL not in files
+
+
+@pytest.mark.parametrize("others", [True, False], ids=["others render", "only one application"])
+def test_a_new_application_without_a_path(fleet: FleetUnderAttack, *, others: bool) -> None:
+    fleet.commit_main(FLUX + '# {{ .Manifests.path | trimPrefix "./" }}{{ len .Path }}\n')
+    lacking = {key: text for key, text in MANIFESTS.items() if key != "path"}
+    fleet.deliver("evil", workload("evil", lacking))
+    if not others:
+        fleet.deliver(
+            "calm", workload("calm", MANIFESTS).replace("dev\n      man", "qa\n      man")
+        )
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert warning.code == "registration-render"
+    assert (CALM in files) == others
+
+
+def test_a_label_that_a_template_refuses(fleet: FleetUnderAttack) -> None:
+    fleet.commit_main(
+        f'{FLUX}# {{{{ if ne .Labels.tier "gold" }}}}{{{{ fail "tier" }}}}{{{{ end }}}}\n'
+    )
+    fleet.deliver("calm", workload("calm", MANIFESTS, more="      labels: {tier: gold}\n"))
+    fleet.attack(more="      labels: {tier: evil}\n")
+    (warning,) = blamed(fleet.render())
+    assert warning.code == "registration-render"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -276,9 +276,9 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "a fault of a Template is one of all applications",
-        "kalypso_actions/plan.py",
-        "        and renderer.renders_usual_texts(item.assignment, item.config)\n",
-        "",
+        "kalypso_actions/snapshot/registration_faults.py",
+        "                return renderer.renders_usual_texts(assignment, item.config)\n",
+        "                return True\n",
         ("tests/hostile/test_one_stops_nobody.py::test_a_fault_of_a_template_stops_a_new_fleet",),
     ),
     Break(

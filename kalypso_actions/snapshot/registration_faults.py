@@ -1,0 +1,45 @@
+"""Which failing assignments are the fault of their registration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from kalypso_actions import rendering
+from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.plan import Plan, PlannedAssignment, PlanOptions, layout_options
+from kalypso_actions.platform_config import PlatformConfig
+
+
+def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOptions) -> bool:
+    """Whether one registration's failing assignments fail by what it delivers.
+
+    Either its own schemas refuse a configuration that the platform's accept, or the same Templates
+    render targets of others, or its own with usual texts.
+    """
+    renderer = rendering.Renderer(plan.environment, plan.fleet.templates, layout_options(options))
+    validator = ConfigValidator(PlatformConfig(plan.fleet))
+    rendered = {
+        (item.assignment.cluster_type.name, item.assignment.target.registration)
+        for item in plan.assignments
+        if item.failure is None
+    }
+
+    def is_own(item: PlannedAssignment) -> bool:
+        assignment, target = item.assignment, item.assignment.target
+        match item.failure:
+            case rendering.Failure(code="config-refused"):
+                bare = dataclasses.replace(target, config_schemas=())
+                other = dataclasses.replace(assignment, target=bare)
+                return validator.failure(other, item.config) is None
+            case rendering.Failure(code="template-failed"):
+                renders_others = any(
+                    cluster_type == assignment.cluster_type.name and name != target.registration
+                    for cluster_type, name in rendered
+                )
+                if renders_others:
+                    return True
+                return renderer.renders_usual_texts(assignment, item.config)
+        return False
+
+    return all(map(is_own, items))
