@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / name).write_text(text)
+    # Another test of this process may have filled the common server of processes with our package.
+    monkeypatch.setattr(trials, "PROCESSES", multiprocessing.get_context("spawn"))
     monkeypatch.setattr(trials, "ROOT", tmp_path)
     monkeypatch.setattr(trials, "BESIDE", ("tests",))
     return tmp_path
