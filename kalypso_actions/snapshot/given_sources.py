@@ -51,8 +51,8 @@ def _urls(reading: Reading) -> Iterator[str]:
 
 def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
     """Report a repository with edited files; the program git might run what its settings name."""
-    if not is_repository(source.path):
-        return
+    if not is_repository(source.path) or not (source.path / ".git").exists():
+        return  # a bare repository has no files to edit
     repository = GitRepository(source.path, programs)
     try:
         branch = source.branch or repository.checked_out

@@ -11,24 +11,24 @@ from tests.command_line import call_kalypso
 
 ROOT = Path(__file__).parents[2]
 NORTHLINE = "https://github.northline.example"
-SOURCES = {
+SAMPLE = {
     f"{NORTHLINE}/passengers/departure-boards": "samples/apps/departure-boards",
     f"{NORTHLINE}/rolling-stock/wheel-inspection": "samples/apps/wheel-inspection",
-    "https://github.com/acme/monitoring": "kalypso_actions/samples/monitoring/main",
 }
+DEMO = {"https://github.com/acme/monitoring": "kalypso_actions/samples/monitoring/main"}
 
 
 @pytest.mark.parametrize(
-    ("folder", "acknowledged"),
+    ("folder", "applications", "acknowledged"),
     [
-        ("samples/control-plane", []),
+        ("samples/control-plane", SAMPLE, []),
         # The team registers hello-world in the course of the demo.
-        ("kalypso_actions/samples/control-plane", ["policy-workspace-unknown"] * 3),
+        ("kalypso_actions/samples/control-plane", DEMO, ["policy-workspace-unknown"] * 3),
     ],
 )
-def test_samples(folder: str, acknowledged: list[str]) -> None:
+def test_samples(folder: str, applications: dict[str, str], acknowledged: list[str]) -> None:
     branches = [ROOT / folder / name for name in ("main", "dev", "stage")]
-    sources = [f"--source={url}={ROOT / path}" for url, path in SOURCES.items()]
+    sources = [f"--source={url}={ROOT / path}" for url, path in applications.items()]
     done = call_kalypso("validate", *branches, *sources, "--output", "json")
     document = json.loads(done.stdout)
     entries = [*document["problems"], *document["warnings"], *document["notes"]]
