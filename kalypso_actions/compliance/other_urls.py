@@ -44,10 +44,7 @@ def followers_by_other_urls(
 
 def key_of(follower: BranchFollower) -> str:
     """Return the key of the repository that a cluster follows; "" for an invalid URL."""
-    try:
-        return repository_key(follower.repository_url)
-    except ValueError:
-        return ""
+    return repository_key(follower.repository_url)
 
 
 def check_lookups(names: Collection[str], branch: str, where: Location) -> None:

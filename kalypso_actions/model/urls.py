@@ -121,8 +121,11 @@ def repository_key(url: str) -> str:
     """Return a key that is equal for URLs of the same repository.
 
     It ignores case, a final `.git` or `/`, user names, default ports, and the ssh or https form.
+    The key of an invalid URL is "".
     """
     parts = split(url.strip())
+    if not parts.scheme:
+        return ""
     # In the scp form, digits after the colon belong to the path.
     place = f"{_host(parts.netloc, DEFAULT_PORTS.get(parts.scheme, ''))}{parts.path}"
     place = place.rstrip("/").lower()

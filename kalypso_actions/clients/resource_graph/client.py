@@ -34,7 +34,7 @@ from kalypso_actions.clients.resource_graph.scopes import Scopes
 from kalypso_actions.clients.resource_graph.wait_budget import WaitBudget
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
-from kalypso_actions.model.urls import repository_key, split
+from kalypso_actions.model.urls import repository_key
 
 if TYPE_CHECKING:
     from kalypso_actions.clients.resource_graph.authorization import RenewableCredential
@@ -228,7 +228,7 @@ def _identity(row: object, place: int) -> str:
 
 def _key(repository_url: str) -> str:
     """Return the repository's key, with host and path. Raise UsageError."""
-    key = repository_key(repository_url) if split(repository_url).scheme else ""
+    key = repository_key(repository_url)
     if not key.partition("/")[2]:
         # The error omits the URL, which may hold a password.
         raise UsageError(
