@@ -100,11 +100,11 @@ test: $(INSTALLED) ## every rule, in four minutes
 
 .PHONY: test-slow
 test-slow: $(INSTALLED) ## random stories, installations, every fault; more examples of each property
-	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile thorough -m "slow or hypothesis"
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile thorough -m "slow or hypothesis" --ignore tests/hostile
 
 .PHONY: hostile
 hostile: $(INSTALLED) ## every attack within its bounds of time and memory, as a table
-	KALYPSO_HOSTILE_TABLE=1 $(PYTHON) -m pytest -q -m "slow or not slow" tests/hostile
+	KALYPSO_HOSTILE_TABLE=1 $(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal -m "slow or not slow" tests/hostile
 
 .PHONY: mutants
 mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each
@@ -128,7 +128,7 @@ stories: $(INSTALLED) ## many random stories of the promotion chain, new ones ea
 		$(PYTHON) -m pytest -rfEP -n $(WORKERS) --dist worksteal tests/chain/machine/test_machine.py
 
 .PHONY: test-all
-test-all: test test-slow mutants e2e ## all that tests the package
+test-all: test test-slow hostile mutants e2e ## all that tests the package
 
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)
