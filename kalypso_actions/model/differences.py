@@ -1,0 +1,123 @@
+"""What differs between two plans of an environment, `base` and `head`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NewType
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.config import Path
+
+Change = Literal["added", "modified", "deleted"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class AssignmentName:
+    """A deployment target on a cluster type of an environment."""
+
+    environment: str
+    cluster_type: str
+    target: str
+
+    @property
+    def folder(self) -> str:
+        """The folder of its files in the tree."""
+        return f"{self.cluster_type}/{self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file of the tree that differs; a content is None on a side without the file.
+
+    `path` is relative to the tree's folder. `repositories` are the URLs of all repositories whose
+    content may be in the file.
+    """
+
+    path: str
+    change: Change
+    before: bytes | None
+    after: bytes | None
+    repositories: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """A configuration value, and the place of the layer that set it last.
+
+    Masked values are the text `***`.
+    """
+
+    value: object
+    where: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """A value of the merged configuration that differs in the same way for `assignments`.
+
+    The assignments exist on both sides. `path` has keys and list indexes, outermost first; a side
+    without the value is None. `repositories` are those of both places.
+    """
+
+    path: Path
+    assignments: tuple[AssignmentName, ...]
+    before: SetValue | None
+    after: SetValue | None
+    repositories: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """A document of the control plane that differs: a Template, a registration, or another.
+
+    `where` is its place in `head`, or in `base` if it is deleted.
+    """
+
+    kind: str
+    name: str
+    change: Change
+    where: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """The numbers of what a mask left out, because it comes from a less visible repository."""
+
+    repository: str
+    files: int = 0
+    values: int = 0
+    problems: int = 0
+    warnings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that differs between two plans of `environment`; all lists are sorted.
+
+    Only `head` has the problems and warnings that are new, and both have those that are known,
+    which are counted: those of the control plane, of scheduling and of configuration, and those of
+    rendering for assignments that differ. `mass_removal` is the warning for the tree of `head`.
+    """
+
+    environment: str
+    assignments_added: tuple[AssignmentName, ...] = ()
+    assignments_removed: tuple[AssignmentName, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    values: tuple[ValueChange, ...] = ()
+    documents: tuple[DocumentChange, ...] = ()
+    problems_new: tuple[Problem, ...] = ()
+    problems_known: int = 0
+    warnings_new: tuple[Problem, ...] = ()
+    warnings_known: int = 0
+    mass_removal: Problem | None = None
+    withheld: tuple[Withheld, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the tree of `head` is that of `base`."""
+        withheld = any(item.files for item in self.withheld)
+        return not (self.assignments_added or self.assignments_removed or self.files or withheld)
+
+
+MaskedComparison = NewType("MaskedComparison", Comparison)
+"""A comparison without secrets, as `Mask.masked` returns it: reports take no other."""
