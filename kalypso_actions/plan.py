@@ -239,12 +239,11 @@ def _render_all(
     """Configure, validate and render each assignment; the files go into `folders`."""
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
-    layout = layout_options(options)
     total = len(schedule.assignments)
     for done, assignment in enumerate(schedule.assignments):
         progress(done, total)
         config = platform_config.config_of(assignment)
-        namespace = rendering.namespace_of(assignment, fleet.environment, layout)
+        namespace = rendering.namespace_of(assignment, fleet.environment, options.namespace_scheme)
         outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
         if options.missing_values == "error" and not isinstance(outcome, rendering.Failure):
             rendered = assignment, outcome

@@ -28,7 +28,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus, StatusState
-from kalypso_actions.model.identity import Identity
+from kalypso_actions.model.own_account import Identity
 
 MOST_ATTEMPTS: Final = 3
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kalypso_actions.model.github import CommitStatus, StatusState
-from kalypso_actions.model.identity import Identity
+from kalypso_actions.model.own_account import Identity
 from kalypso_actions.promotion.lifecycle import BEFORE_MERGE, ENDS, State, posted_for
 
 CI_CONTEXT: Final = "kalypso / ci"

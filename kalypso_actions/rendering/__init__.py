@@ -25,13 +25,13 @@ from kalypso_actions.rendering.missing_values import (
     missing_value_failure,
     missing_values,
 )
+from kalypso_actions.rendering.namespaces import namespace_of
 from kalypso_actions.rendering.renderer import (
     Options,
     Renderer,
     is_builtin_config,
     join_manifests,
     missing_template_advice,
-    namespace_of,
     render_template,
     template_faults,
 )

@@ -24,6 +24,7 @@ from kalypso_actions.rendering.delivered import judged, with_usual_texts
 from kalypso_actions.rendering.failures import Excerpt, Failure
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
+from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
 
 MANIFEST_SEPARATOR = "---\n"
 SHELL_CONTENT = "sh"
@@ -37,16 +38,9 @@ _ENV_FILE_TYPE = "envFile"
 class Options:
     """Where the output of old control planes differs."""
 
-    namespace_scheme: Literal["current", "legacy"] = "current"
+    namespace_scheme: NamespaceScheme = "current"
     config_file: Literal["current", "legacy"] = "current"
     registration_text: Literal["strict", "any"] = "strict"
-
-
-def namespace_of(assignment: Assignment, environment: str, options: Options) -> str:
-    """Return `<environment>-<cluster type>-<target>`; `legacy` has the workspace in the middle."""
-    legacy = options.namespace_scheme == "legacy"
-    middle = assignment.target.workspace if legacy else assignment.cluster_type.name
-    return f"{environment}-{middle}-{assignment.target.name}"
 
 
 class Renderer:
@@ -124,7 +118,7 @@ class Renderer:
         target = assignment.target
         return TemplateData(
             target=target.name,
-            namespace=namespace_of(assignment, self._environment, self._options),
+            namespace=namespace_of(assignment, self._environment, self._options.namespace_scheme),
             environment=self._environment,
             workspace=target.workspace,
             workload=target.workload,

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import quote
 
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.identity import MARK
+from kalypso_actions.model.own_account import MARK
 from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.escaping import escape_line
 

@@ -14,7 +14,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Comment
-from kalypso_actions.model.identity import Identity
+from kalypso_actions.model.own_account import Identity
 
 REPLACED: Final = "<!-- kalypso:v1 kind=replaced -->"
 """The first line of the comment on an issue or a pull request of a former identity."""

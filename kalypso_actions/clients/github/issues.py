@@ -23,7 +23,7 @@ from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
 from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import Issue, IssueEvent
-from kalypso_actions.model.identity import Identity, is_marked
+from kalypso_actions.model.own_account import Identity, is_marked
 
 State = Literal["open", "closed", "all"]
 

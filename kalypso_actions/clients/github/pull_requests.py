@@ -26,7 +26,7 @@ from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import PullRequest
-from kalypso_actions.model.identity import is_marked
+from kalypso_actions.model.own_account import is_marked
 
 State = Literal["open", "closed", "all"]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Account
-from kalypso_actions.model.identity import Identity
+from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.urls import owner_of
 
 QUERY: Final = "query Viewer { viewer { login databaseId } }"

@@ -16,7 +16,7 @@ from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import PullRequest, Relation
-from kalypso_actions.model.identity import JOBS
+from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.promotion import Advance, advance
 from kalypso_actions.promotion.cd_decision import expected_commit
 from kalypso_actions.promotion.rollbacks import Rollback

@@ -14,8 +14,8 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import why_schedule
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ActiveRun, CommitStatus
-from kalypso_actions.model.identity import Identity
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.own_account import Identity
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.requests import ON_BRANCH

@@ -22,7 +22,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.model.identity import MARK
+from kalypso_actions.model.own_account import MARK
 from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.store import BranchRule
 from tests.clients.github.connections import Clock, Reply, scripted

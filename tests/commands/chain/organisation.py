@@ -30,7 +30,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.model.identity import JOBS
+from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner, read_job_context
 from kalypso_actions.sandbox import Sandbox

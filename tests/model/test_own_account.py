@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.model.identity import JOBS, Identity
+from kalypso_actions.model.own_account import JOBS, Identity
 
 OURS = Identity("Kalypso[bot]", frozenset({"Ada", JOBS}))
 
