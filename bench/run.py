@@ -1,4 +1,4 @@
-"""Measure a large fleet, the template engine, many registered repositories, and actions' starts.
+"""Measure a fleet, two plans of it, the template engine, many repositories, and actions' starts.
 
 Every figure has a baseline that is measured in the same run.
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import engines, launch, repositories
+from bench import engines, launch, pair, repositories
 from bench.fleet import Fleet, make_fleet
 from tools.oracle import program
 
@@ -46,7 +46,9 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as name:
         folder = Path(name)
-        missed = measure_fleet(make_fleet(folder / "fleet", arguments.assignments), folder)
+        fleet = make_fleet(folder / "fleet", arguments.assignments)
+        missed = measure_fleet(fleet, folder)
+        missed += pair.measure(fleet)
         missed += measure_engine(folder)
         missed += repositories.measure(arguments.repositories)
         missed += launch.measure()

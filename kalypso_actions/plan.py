@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions import __version__, gitops, rendering
-from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.assignment_rendering import (
+    AssignmentRenderer,
+    PlannedAssignment,
+    failure_problem,
+)
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
 from kalypso_actions.gitops.provenance import SourceRevision
-from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
+from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
@@ -29,7 +32,7 @@ from kalypso_actions.model.tree import (
     TreeChanges,
 )
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.platform_config import PlatformConfig, config_map_problems, config_map_warnings
+from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
 
@@ -49,17 +52,6 @@ class PlanOptions:
     requires_main: bool = False
     registration_text: Literal["strict", "any"] = "strict"
     max_removal_percent: int = MAX_REMOVAL_PERCENT
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedAssignment:
-    """One assignment with the names of its files, or its failure."""
-
-    assignment: Assignment
-    namespace: str
-    config: MergedConfig
-    files: tuple[str, ...]
-    failure: rendering.Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +102,10 @@ def make_plan(
     progress: Progress,
 ) -> Plan:
     """Schedule, configure, validate and render everything that the snapshot holds."""
-    findings = Diagnostics(list(snapshot.problems), list(snapshot.warnings))
-    fleet = _with_workloads(snapshot, findings)
-    schedule = scheduler.schedule(fleet)
-    findings.problems += schedule.problems
-    for config_map in fleet.config_maps:
-        findings.problems += config_map_problems(config_map)
-        findings.warnings += config_map_warnings(config_map)
-
+    fleet, schedule, findings = schedule_snapshot(snapshot, scheduler)
     folders: dict[str, dict[str, bytes]] = {}
-    renderer = rendering.Renderer(
-        fleet.environment,
-        fleet.templates,
-        layout_options(options),
-        snapshot.unpromoted_templates,
-    )
-    planned = tuple(_render_all(fleet, schedule, renderer, options, folders, progress))
+    renderer = assignment_renderer(snapshot, fleet, options)
+    planned = tuple(renderer.render_all(schedule.assignments, folders, progress))
     failed = [item for item in planned if item.failure]
     written = [
         (item.assignment, folders[item.assignment.folder]) for item in planned if not item.failure
@@ -145,7 +125,7 @@ def make_plan(
     for changes in trees:
         findings.problems += changes.problems
         findings.warnings += changes.warnings
-    problems = _block(snapshot, failed, options, findings)
+    problems = block(snapshot, failed, options, findings)
     return Plan(
         environment=snapshot.environment,
         sources=tuple(_revisions(snapshot)),
@@ -159,12 +139,34 @@ def make_plan(
         problems=problems,
         faults=tuple(findings.problems),
         warnings=tuple(findings.warnings),
-        mass_removals=tuple(_mass_removals(snapshot.base_trees, trees, options, findings)),
+        mass_removals=tuple(mass_removals(snapshot.base_trees, trees, options, findings)),
         fleet=fleet,
     )
 
 
-def _block(
+def assignment_renderer(
+    snapshot: Snapshot, fleet: Fleet, options: PlanOptions
+) -> AssignmentRenderer:
+    """Return the renderer of the assignments of a snapshot's fleet."""
+    layout = layout_options(options)
+    return AssignmentRenderer(fleet, layout, options.missing_values, snapshot.unpromoted_templates)
+
+
+def schedule_snapshot(
+    snapshot: Snapshot, scheduler: Scheduler
+) -> tuple[Fleet, Schedule, Diagnostics]:
+    """Return the fleet with its registered targets, their schedule, and the findings so far."""
+    findings = Diagnostics(list(snapshot.problems), list(snapshot.warnings))
+    fleet = _with_workloads(snapshot, findings)
+    schedule = scheduler.schedule(fleet)
+    findings.problems += schedule.problems
+    for config_map in fleet.config_maps:
+        findings.problems += config_map_problems(config_map)
+        findings.warnings += config_map_warnings(config_map)
+    return fleet, schedule, findings
+
+
+def block(
     snapshot: Snapshot,
     failed: Sequence[PlannedAssignment],
     options: PlanOptions,
@@ -228,42 +230,6 @@ def layout_options(options: PlanOptions) -> rendering.Options:
     )
 
 
-def _render_all(
-    fleet: Fleet,
-    schedule: Schedule,
-    renderer: rendering.Renderer,
-    options: PlanOptions,
-    folders: dict[str, dict[str, bytes]],
-    progress: Progress,
-) -> Iterator[PlannedAssignment]:
-    """Configure, validate and render each assignment; the files go into `folders`."""
-    platform_config = PlatformConfig(fleet)
-    validator = ConfigValidator(platform_config)
-    total = len(schedule.assignments)
-    for done, assignment in enumerate(schedule.assignments):
-        progress(done, total)
-        config = platform_config.config_of(assignment)
-        namespace = rendering.namespace_of(assignment, fleet.environment, options.namespace_scheme)
-        outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
-        if options.missing_values == "error" and not isinstance(outcome, rendering.Failure):
-            rendered = assignment, outcome
-            outcome = rendering.missing_value_failure(rendered, fleet.templates) or outcome
-        if isinstance(outcome, rendering.Failure):
-            yield PlannedAssignment(assignment, namespace, config, (), outcome)
-        else:
-            folders[assignment.folder] = outcome
-            yield PlannedAssignment(assignment, namespace, config, tuple(outcome))
-    progress(total, total)
-
-
-def failure_problem(item: PlannedAssignment) -> Problem:
-    """Return the problem of an assignment that fails."""
-    assert item.failure is not None  # noqa: S101 - callers pass failed assignments only
-    target, cluster_type = item.assignment.target.name, item.assignment.cluster_type.name
-    message = f"{target} on {cluster_type}: {item.failure.headline}"
-    return dataclasses.replace(item.failure.problem, message=message)
-
-
 def _sources(
     snapshot: Snapshot, fleet: Fleet, options: PlanOptions, preserved_targets: Collection[str]
 ) -> gitops.SourcesFile:
@@ -316,7 +282,7 @@ def _registered(reading: RegistrationReading, previous: SourceRevision | None) -
     )
 
 
-def _mass_removals(
+def mass_removals(
     bases: Sequence[BaseTree],
     trees: Sequence[TreeChanges],
     options: PlanOptions,

@@ -4,10 +4,12 @@ values.py      the text of a ConfigMap's value → text or object
 merging.py     one layer of configuration over another
 matching.py    which labelled objects apply to which assignment
 layers.py      the ConfigMaps of a fleet → the configuration of each assignment
+changes.py     which assignments a change of ConfigMaps or schemas affects
 reach.py       which labels a cluster type and a target have together
 lint.py        values that are too large, or that may surprise their authors
 """
 
+from kalypso_actions.platform_config.changes import ConfigChanges
 from kalypso_actions.platform_config.layers import AppliedSchema, PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.platform_config.matching import Label, matched_labels
@@ -17,6 +19,7 @@ from kalypso_actions.platform_config.values import parse_value
 
 __all__ = [
     "AppliedSchema",
+    "ConfigChanges",
     "Label",
     "Layers",
     "PlatformConfig",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.config import MergedConfig
@@ -22,14 +22,14 @@ AZURE_APP_CONFIG_PREFIX = "azure-app-config"
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """One key of one ConfigMap, and the mask of the labels that it requires."""
+class Entry:
+    """One key of one ConfigMap, and the labels that it requires."""
 
     config_map: str
     key: str
     text: str
-    where: Location
-    mask: int
+    labels: tuple[Label, ...]
+    where: Location = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,9 @@ class PlatformConfig:
 
     def __init__(self, fleet: Fleet) -> None:
         self._masks = LabelMasks()
-        self._entries = tuple(self._read_entries(fleet.config_maps))
+        self._entries = tuple(
+            (self._masks.required(entry.labels), entry) for entry in read_entries(fleet.config_maps)
+        )
         self._schemas = tuple(
             (self._masks.required(matched_labels(schema.labels)), _applied(schema))
             for schema in fleet.config_schemas
@@ -89,32 +91,33 @@ class PlatformConfig:
         layers = Layers()
         texts: dict[str, str] = {}
         config_maps: dict[str, None] = {}
-        for entry in self._entries:
-            if entry.mask & provided == entry.mask:
+        for mask, entry in self._entries:
+            if mask & provided == mask:
                 layers.add(entry.key, parse_value(entry.text), entry.where)
                 texts[entry.key] = entry.text
                 config_maps[entry.config_map] = None
         return MergedConfig(layers.values, texts, layers.origins, tuple(config_maps))
 
-    def _read_entries(self, config_maps: tuple[ConfigMap, ...]) -> Iterator[_Entry]:
-        """Yield every key in the order in which it is merged.
 
-        First, the ConfigMaps that are labelled as platform configuration, by name. Then those of
-        Azure App Configuration, by name, with their keys by length; keys of the same length have
-        no order in upstream, and come by name here.
-        """
-        ordered = sorted(config_maps, key=lambda config_map: config_map.name)
-        for config_map in ordered:
-            if config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true":
-                mask = self._masks.required(matched_labels(config_map.labels))
-                for key, text in config_map.data.items():
-                    yield _Entry(config_map.name, key, text, config_map.at(key), mask)
-        for config_map in ordered:
-            if config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
-                for full_key in sorted(config_map.data, key=lambda k: (len(k.encode()), k)):
-                    key, labels = split_azure_key(full_key)
-                    text, where = config_map.data[full_key], config_map.at(full_key)
-                    yield _Entry(config_map.name, key, text, where, self._masks.required(labels))
+def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
+    """Yield every key in the order in which it is merged.
+
+    First, the ConfigMaps that are labelled as platform configuration, by name. Then those of Azure
+    App Configuration, by name, with their keys by length; keys of the same length have no order in
+    upstream, and come by name here.
+    """
+    ordered = sorted(config_maps, key=lambda config_map: config_map.name)
+    for config_map in ordered:
+        if config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true":
+            labels = matched_labels(config_map.labels)
+            for key, text in config_map.data.items():
+                yield Entry(config_map.name, key, text, labels, config_map.at(key))
+    for config_map in ordered:
+        if config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
+            for full_key in sorted(config_map.data, key=lambda k: (len(k.encode()), k)):
+                key, labels = split_azure_key(full_key)
+                text, where = config_map.data[full_key], config_map.at(full_key)
+                yield Entry(config_map.name, key, text, labels, where)
 
 
 def _applied(schema: ConfigSchema) -> AppliedSchema:

@@ -21,6 +21,7 @@ from kalypso_actions.rendering.delivered import special_texts
 from kalypso_actions.rendering.failures import Excerpt, Failure
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.rendering.missing_values import (
+    NO_VALUE,
     Rendered,
     missing_value_failure,
     missing_values,
@@ -39,6 +40,7 @@ from kalypso_actions.rendering.unknown_fields import unknown_fields
 from kalypso_actions.rendering.unquoted import unquoted_texts
 
 __all__ = [
+    "NO_VALUE",
     "Excerpt",
     "Failure",
     "ManifestError",

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable
 
 from kalypso_actions import rendering
+from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.config_checks import ConfigValidator
-from kalypso_actions.plan import Plan, PlannedAssignment, PlanOptions, layout_options
+from kalypso_actions.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 
 

@@ -6,17 +6,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from kalypso_actions import gitops
+from kalypso_actions.assignment_rendering import PlannedAssignment, failure_problem
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import registered_problem
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
-from kalypso_actions.plan import (
-    Plan,
-    PlannedAssignment,
-    PlanOptions,
-    failure_problem,
-    make_plan,
-)
+from kalypso_actions.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
 from kalypso_actions.snapshot.registration_faults import is_own_fault

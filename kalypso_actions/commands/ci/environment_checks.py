@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kalypso_actions import gitops
+from kalypso_actions.assignment_rendering import failure_problem
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.fleet_checks import FleetScope
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
-from kalypso_actions.plan import Plan, PlanOptions, failure_problem
+from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import documents_of, scope_of
 from kalypso_actions.promotion import with_commit
 from kalypso_actions.promotion.base_branch import base_document

@@ -1,0 +1,85 @@
+"""Assignments → configuration, validated → files, or failures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kalypso_actions import rendering
+from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.kinds import Assignment, Fleet
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.platform_config import PlatformConfig
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAssignment:
+    """One assignment with the names of its files, or its failure."""
+
+    assignment: Assignment
+    namespace: str
+    config: MergedConfig
+    files: tuple[str, ...]
+    failure: rendering.Failure | None = None
+
+
+class AssignmentRenderer:
+    """Configures, validates and renders assignments of one fleet."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        layout: rendering.Options,
+        missing_values: Literal["warning", "error"],
+        unpromoted_templates: Collection[str] = (),
+    ) -> None:
+        self._fleet = fleet
+        self._layout = layout
+        self._missing_values = missing_values
+        self._platform_config = PlatformConfig(fleet)
+        self._validator = ConfigValidator(self._platform_config)
+        self._renderer = rendering.Renderer(
+            fleet.environment, fleet.templates, self._layout, unpromoted_templates
+        )
+
+    def render_all(
+        self,
+        assignments: Sequence[Assignment],
+        folders: dict[str, dict[str, bytes]],
+        progress: Progress,
+    ) -> Iterator[PlannedAssignment]:
+        """Yield each assignment; the files go into `folders`."""
+        total = len(assignments)
+        for done, assignment in enumerate(assignments):
+            progress(done, total)
+            config = self._platform_config.config_of(assignment)
+            namespace = rendering.namespace_of(assignment, self._fleet.environment, self._layout)
+            outcome = self._outcome(assignment, config)
+            if isinstance(outcome, rendering.Failure):
+                yield PlannedAssignment(assignment, namespace, config, (), outcome)
+            else:
+                folders[assignment.folder] = outcome
+                yield PlannedAssignment(assignment, namespace, config, tuple(outcome))
+        progress(total, total)
+
+    def _outcome(
+        self, assignment: Assignment, config: MergedConfig
+    ) -> dict[str, bytes] | rendering.Failure:
+        failure = self._validator.failure(assignment, config)
+        outcome = failure or self._renderer.render(assignment, config)
+        if self._missing_values == "error" and not isinstance(outcome, rendering.Failure):
+            rendered = assignment, outcome
+            return rendering.missing_value_failure(rendered, self._fleet.templates) or outcome
+        return outcome
+
+
+def failure_problem(item: PlannedAssignment) -> Problem:
+    """Return the problem of an assignment that fails."""
+    assert item.failure is not None  # noqa: S101 - callers pass failed assignments only
+    target, cluster_type = item.assignment.target.name, item.assignment.cluster_type.name
+    message = f"{target} on {cluster_type}: {item.failure.headline}"
+    return dataclasses.replace(item.failure.problem, message=message)
