@@ -7,11 +7,11 @@ share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kalypso_actions import __version__, gitops, rendering
+from kalypso_actions import gitops, rendering
 from kalypso_actions.assignment_rendering import (
     AssignmentRenderer,
     PlannedAssignment,
@@ -20,18 +20,15 @@ from kalypso_actions.assignment_rendering import (
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
-from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
     BaseTree,
-    RegistrationReading,
     Snapshot,
     TreeChanges,
 )
-from kalypso_actions.model.urls import repository_key
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
@@ -114,7 +111,11 @@ def make_plan(
 
     cluster_types = tuple(cluster_type.name for cluster_type in fleet.cluster_types)
     preserved = gitops.preserved_folders(snapshot, [item.assignment.folder for item in failed])
-    sources = gitops.sources_file(_sources(snapshot, fleet, options, preserved[0].targets))
+    sources = gitops.sources_file(
+        gitops.run_sources(
+            snapshot, fleet.targets, _recorded_options(options), preserved[0].targets
+        )
+    )
     trees = tuple(
         gitops.compute_changes(
             gitops.DesiredTree(cluster_types, folders, snapshot.promoted_commit, sources, kept),
@@ -230,56 +231,14 @@ def layout_options(options: PlanOptions) -> rendering.Options:
     )
 
 
-def _sources(
-    snapshot: Snapshot, fleet: Fleet, options: PlanOptions, preserved_targets: Collection[str]
-) -> gitops.SourcesFile:
-    """Return the content of `sources.json`; preserved targets keep their old commits."""
-    previous = gitops.previous_sources(
-        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
-    ) or gitops.PreviousSources(environment=snapshot.environment)
-    registrations = {
-        reg.registration.name: _registered(reg, previous.registrations.get(reg.registration.name))
-        for reg in snapshot.registrations
+def _recorded_options(options: PlanOptions) -> dict[str, str]:
+    """Return the options that `sources.json` records, by their names as inputs."""
+    return {
+        "namespace-scheme": options.namespace_scheme,
+        "config-file": options.config_file,
+        "on-failure": options.on_failure,
+        "on-source-failure": options.on_source_failure,
     }
-    targets = {target: previous.targets[target] for target in preserved_targets}
-    targets |= {target.name: target.registration for target in fleet.targets if target.registration}
-    for owner in previous.registrations.keys() & targets.values():
-        registrations.setdefault(owner, previous.registrations[owner])
-    return gitops.SourcesFile(
-        version=__version__,
-        environment=snapshot.environment,
-        options={
-            "namespace-scheme": options.namespace_scheme,
-            "config-file": options.config_file,
-            "on-failure": options.on_failure,
-            "on-source-failure": options.on_source_failure,
-        },
-        environment_branch=SourceRevision.of(snapshot.own.revision),
-        base_repos={
-            base.name: SourceRevision.of(reading.revision) for base, reading in snapshot.bases
-        },
-        registrations=registrations,
-        targets=targets,
-    )
-
-
-def _registered(reading: RegistrationReading, previous: SourceRevision | None) -> SourceRevision:
-    """Return the revision of a registration in the tree, read by this run or an earlier one.
-
-    A registration that no run could read has no commit.
-    """
-    if reading.revision is not None:
-        return SourceRevision.of(reading.revision)
-    source = reading.registration.source
-    if (
-        previous is not None
-        and previous.commit is not None
-        and repository_key(previous.repository) == repository_key(source.repo)
-    ):
-        return previous
-    return SourceRevision(
-        repository=source.repo, branch=source.branch, path=source.path, commit=None, tree=None
-    )
 
 
 def mass_removals(

@@ -8,25 +8,34 @@ delivered_texts
             what the texts of a Workload may hold
 unread      Templates that may exist although no valid document has been read
 workloads   documents of a registered repository → Workloads and deployment targets
+name_conflicts
+            whose name it is, if several deliver one
 workload_folders
             what can be said of a folder of Workloads without a control plane
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
 from kalypso_actions.fleet.delivered_texts import TEXT_CODES, RegistrationText
+from kalypso_actions.fleet.name_conflicts import (
+    Owners,
+    legacy_namespace_conflicts,
+    workload_conflicts,
+)
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.unread import template_may_exist
 from kalypso_actions.fleet.workload_folders import check_workloads, folder_of_workloads
-from kalypso_actions.fleet.workloads import read_workloads, registered_problem, workload_conflicts
+from kalypso_actions.fleet.workloads import read_workloads, registered_problem
 
 __all__ = [
     "TEXT_CODES",
     "Branch",
     "Diagnostics",
+    "Owners",
     "RegistrationText",
     "assemble",
     "check_workloads",
     "folder_of_workloads",
+    "legacy_namespace_conflicts",
     "parse_document",
     "read_workloads",
     "registered_problem",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.assembly import flux_labels
 from kalypso_actions.fleet.delivered_texts import RegistrationText, text_faults
 from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
@@ -84,64 +83,6 @@ def is_meant_as_workload(document: Document) -> bool:
     if document.kind in KINDS:
         return document.kind == "Workload"
     return bool(difflib.get_close_matches(document.kind, ("Workload",)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Delivery:
-    """The source of a Workload or target; `registration` is "" for the control plane."""
-
-    registration: str
-    workload: str
-    where: Location
-
-    def __str__(self) -> str:
-        owner = f"registration {self.registration!r}" if self.registration else "the control plane"
-        return f"{owner} in {self.where}"
-
-
-def workload_conflicts(
-    workloads: Mapping[str, Iterable[kinds.Workload]],
-    environment: str,
-    own: Iterable[kinds.DeploymentTarget],
-) -> dict[str, list[Problem]]:
-    """Return, by registration, the Workloads and targets whose names have another source.
-
-    `own` are the targets in the control plane. If two registrations deliver a name, both get a
-    problem.
-    """
-    by_workload: dict[str, list[_Delivery]] = {}
-    by_target: dict[str, list[_Delivery]] = {}
-    for target in own:
-        by_target[target.name] = [_Delivery("", target.workload, target.where)]
-    for registration, delivered in sorted(workloads.items()):
-        for workload in delivered:
-            delivery = _Delivery(registration, workload.name, workload.where)
-            by_workload.setdefault(workload.name, []).append(delivery)
-            for target in workload.targets:
-                if target.environment == environment:
-                    delivery = _Delivery(registration, workload.name, target.where)
-                    by_target.setdefault(target.name, []).append(delivery)
-    conflicts: dict[str, list[Problem]] = {}
-    for kind, by_name in (("Workload", by_workload), ("deployment target", by_target)):
-        for name, deliveries in by_name.items():
-            for delivery in deliveries:
-                others = [other for other in deliveries if _collide(kind, delivery, other)]
-                if others and delivery.registration:
-                    message = f"{kind} {name!r} is also delivered by {'; '.join(map(str, others))}"
-                    advice = "rename one, or remove a registration"
-                    problem = Problem(message, delivery.where, advice, "workload-conflict")
-                    conflicts.setdefault(delivery.registration, []).append(problem)
-    return conflicts
-
-
-def _collide(kind: str, delivery: _Delivery, other: _Delivery) -> bool:
-    """Whether to report two sources; for targets of equal Workloads, only these are reported."""
-    if delivery is other:
-        return False
-    same_workload = (
-        delivery.workload == other.workload and delivery.registration and other.registration
-    )
-    return kind == "Workload" or not same_workload
 
 
 def _complete(

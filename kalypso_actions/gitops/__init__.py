@@ -2,6 +2,7 @@
 
 desired_tree       the files that a run wants, and the folders that it leaves alone
 provenance         `.github/tracking/sources.json`
+run_sources        what a run records there
 own_files          the files of a tree that belong to Kalypso
 changes            the differences between the desired tree and the branch
 mass_removals      the removal of many assignments at once
@@ -69,6 +70,7 @@ from kalypso_actions.gitops.rejections import (
     numbers,
     rejected_content,
 )
+from kalypso_actions.gitops.run_sources import run_sources
 
 __all__ = [
     "ClosedProposal",
@@ -111,6 +113,7 @@ __all__ = [
     "read_merge_history",
     "read_sources",
     "rejected_content",
+    "run_sources",
     "sources_changed",
     "sources_file",
     "touches",

@@ -41,7 +41,7 @@ class SourceRevision(BaseModel):
 
 
 class SourcesFile(BaseModel):
-    """The content of `sources.json`."""
+    """The content of `sources.json`; `targets` and `workloads` name their registrations."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -53,6 +53,7 @@ class SourcesFile(BaseModel):
     base_repos: Mapping[str, SourceRevision] = Field(alias="baseRepos")
     registrations: Mapping[str, SourceRevision]
     targets: Mapping[str, str]
+    workloads: Mapping[str, str]
 
 
 class PreviousSources(BaseModel):
@@ -65,6 +66,7 @@ class PreviousSources(BaseModel):
     base_repos: Mapping[str, SourceRevision] = Field(default_factory=dict, alias="baseRepos")
     registrations: Mapping[str, SourceRevision] = Field(default_factory=dict)
     targets: Mapping[str, str] = Field(default_factory=dict)
+    workloads: Mapping[str, str] = Field(default_factory=dict)
 
     def has_read(self, registration: str) -> bool:
         """Whether an earlier run knew the targets of a registration."""
@@ -124,6 +126,7 @@ def previous_sources(
     base_repos: dict[str, SourceRevision] = {}
     registrations: dict[str, SourceRevision] = {}
     targets: dict[str, str] = {}
+    workloads: dict[str, str] = {}
     for file in reversed(files):
         base_repos |= file.base_repos
         registrations |= {
@@ -132,11 +135,13 @@ def previous_sources(
             if source.commit is not None or name not in registrations
         }
         targets |= file.targets
+        workloads |= file.workloads
     return PreviousSources(
         environment=environment,
         base_repos=base_repos,
         registrations=registrations,
         targets=targets,
+        workloads=workloads,
     )
 
 

@@ -156,13 +156,14 @@ spec:
         "workload-conflict",
         "error",
         "Two registrations, or a registration and the control plane, deliver the same "
-        "Workload or target.",
+        "Workload or target, or with `namespace-scheme: legacy` the same namespace. The "
+        "registration that the merged tree has the name from keeps it; the other is unusable.",
         """\
 kind: Workload
 metadata:
   name: boards   # also in another registered repository
 """,
-        "Rename one, or remove a registration.",
+        "Rename one, or remove a registration. To move a Workload, remove it where it was first.",
     ),
     ProblemCode(
         "target-duplicate",

@@ -23,7 +23,7 @@ from kalypso_actions.validation import schema_faults
 class RegistrationReader:
     """Reads registrations for an environment.
 
-    `previous` are the commits of which the last tree was made.
+    `previous` are the commits of which the last tree was made, and whose names it has.
     """
 
     environment: str
@@ -101,15 +101,22 @@ def read_registrations(
     """Read every registration at its branch's head, or at its last good commit.
 
     A registration is unusable if its repository cannot be read, has anything except valid
-    Workloads, or delivers a Workload or target that another registration or the control plane
-    (`own`) has too. It must not stop a fleet: its last good commit replaces its head. If that
-    commit is unusable too, the targets stay as they are.
+    Workloads, or delivers a Workload or target that the control plane (`own`) has too, or another
+    registration, unless it is the owner of the name in the last tree. It must not stop a fleet: its
+    last good commit replaces its head. If that commit is unusable too, the targets stay as they
+    are.
     """
     heads = in_parallel(reader.read, registrations, reader.reader.fetched)
+    previous = reader.previous or PreviousSources()
     conflicts = fleet.workload_conflicts(
         {reading.registration.name: reading.workloads for reading in heads if not reading.problems},
         reader.environment,
         own,
+        fleet.Owners(
+            previous.workloads,
+            previous.targets,
+            {registration.name: registration.where for registration in registrations},
+        ),
     )
 
     def usable(head: RegistrationReading) -> RegistrationReading:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from kalypso_actions import gitops
+from kalypso_actions import fleet, gitops
 from kalypso_actions.assignment_rendering import PlannedAssignment, failure_problem
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet import registered_problem
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
@@ -32,10 +31,35 @@ def plan_registrations(
     if it renders; otherwise its targets stay as they are. All other failures are faults of the
     control plane, and stay.
     """
+    previous = gitops.previous_sources(
+        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
+    )
+    registered = RegistrationReader(
+        snapshot.environment, reader, previous, options.registration_text
+    )
+    if options.namespace_scheme == "legacy":
+        snapshot = _with_own_namespaces(snapshot, registered)
     plan = make_plan(snapshot, options, find_scheduler(), progress)
     if snapshot.problems or not _failing(plan):
         return snapshot, plan
-    return _Fallback(snapshot, options, reader, progress).plan(plan)
+    return _Fallback(snapshot, options, registered, progress).plan(plan)
+
+
+def _with_own_namespaces(snapshot: Snapshot, reader: RegistrationReader) -> Snapshot:
+    """Return the snapshot without heads that take the namespaces of other targets."""
+    conflicts = fleet.legacy_namespace_conflicts(
+        snapshot.registrations,
+        snapshot.environment,
+        snapshot.fleet.targets,
+        reader.previous.targets if reader.previous else {},
+    )
+    registrations = tuple(
+        reader.without_head(item, conflicts[item.registration.name])
+        if item.registration.name in conflicts
+        else item
+        for item in snapshot.registrations
+    )
+    return dataclasses.replace(snapshot, registrations=registrations)
 
 
 def _failing(plan: Plan) -> dict[str, list[PlannedAssignment]]:
@@ -51,17 +75,16 @@ class _Fallback:
     """Replaces the registrations at fault by their last good commits."""
 
     def __init__(
-        self, snapshot: Snapshot, options: PlanOptions, reader: Reader, progress: Progress
+        self,
+        snapshot: Snapshot,
+        options: PlanOptions,
+        reader: RegistrationReader,
+        progress: Progress,
     ) -> None:
         self._snapshot = snapshot
         self._options = options
         self._progress = progress
-        previous = gitops.previous_sources(
-            snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
-        )
-        self._reader = RegistrationReader(
-            snapshot.environment, reader, previous, options.registration_text
-        )
+        self._reader = reader
         self._read: Readings = {item.registration.name: item for item in snapshot.registrations}
         self._planned = dict(self._read)
         self._at_fault: set[str] = set()
@@ -112,7 +135,9 @@ class _Fallback:
     def _kept(self, name: str, failing: Sequence[PlannedAssignment]) -> RegistrationReading:
         """Return a registration whose last good commit fails: its targets stay as they are."""
         reading = self._planned[name]
-        problems = (registered_problem(reading.registration, _problem(item)) for item in failing)
+        problems = (
+            fleet.registered_problem(reading.registration, _problem(item)) for item in failing
+        )
         return dataclasses.replace(
             reading,
             state="kept",

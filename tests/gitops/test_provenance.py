@@ -28,6 +28,7 @@ CONTENT = SourcesFile(
     base_repos={"main": REVISION},
     registrations={"b": REVISION, "a": REVISION},
     targets={"app-web": "a"},
+    workloads={"app": "a"},
 )
 
 
@@ -52,6 +53,7 @@ def test_read_back() -> None:
     assert previous is not None
     assert previous.registrations["a"] == REVISION
     assert previous.targets == {"app-web": "a"}
+    assert previous.workloads == {"app": "a"}
 
 
 def test_the_path_of_a_folder_need_not_be_utf8() -> None:

@@ -45,6 +45,8 @@ metadata: {name: platform-config, namespace: {{ .Namespace }}}
 data: {region: {{ .ConfigData.REGION }}}
 """
 
+WORKSPACES = {"calm": "calm", "evil": "evil"}
+
 MANIFESTS = {
     "repo": "https://git.test/evil",
     "branch": "dev",
@@ -109,8 +111,15 @@ class FleetUnderAttack:
             (self.folder / name / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name / path).write_text(text)
 
-    def commit_main(self, flux: str = FLUX, config: str = CONFIG, *, engine: str = "") -> None:
-        """Commit the Templates and registrations."""
+    def commit_main(
+        self,
+        flux: str = FLUX,
+        config: str = CONFIG,
+        *,
+        engine: str = "",
+        workspaces: Mapping[str, str] = WORKSPACES,
+    ) -> None:
+        """Commit the Templates, and the registrations of these workspaces."""
         reconciler = template("flux", flux, "reconciler")
         if engine:
             annotated = f"metadata: {{name: flux, annotations: {{kalypso.io/engine: {engine}}}}}"
@@ -120,9 +129,9 @@ class FleetUnderAttack:
             "ns.yaml": template("ns", "kind: Namespace\n", "namespace"),
             "config.yaml": template("c", config, "config"),
         }
-        for name in ("calm", "evil"):
+        for name, workspace in workspaces.items():
             place = f"{{repo: {SERVER}/{name}, branch: main, path: .}}"
-            spec = f"{{workload: {place}, workspace: {name}}}"
+            spec = f"{{workload: {place}, workspace: {workspace}}}"
             files[f"{name}.yaml"] = document("WorkloadRegistration", name, spec)
         self.commit("main", files)
 

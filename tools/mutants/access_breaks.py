@@ -13,6 +13,7 @@ HOOKS: Final = (
 )
 OUTPUT: Final = "tests/hostile/test_output.py"
 STATUSES: Final = "tests/hostile/test_statuses.py"
+TAKEOVER: Final = "tests/hostile/test_takeover.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
 ACCESS_BREAKS: Final = (
@@ -106,6 +107,27 @@ ACCESS_BREAKS: Final = (
         "        return current if is_equal and is_of_chain() else None\n",
         "        return current if is_equal else None\n",
         (f"{STATUSES}::test_an_equal_status_of_others_replaces_none_of_ours",),
+    ),
+    Break(
+        "a name has no owner while its registration cannot be read",
+        "kalypso_actions/fleet/name_conflicts.py",
+        "    unread = None if name in readable else",
+        "    unread = None if name else",
+        (f"{TAKEOVER}::test_the_owner_is_not_readable",),
+    ),
+    Break(
+        "the names of Workloads are not recorded",
+        "kalypso_actions/gitops/run_sources.py",
+        "        workloads=workloads,\n",
+        "        workloads={},\n",
+        (f"{TAKEOVER}::test_the_owner_delivers_it_too",),
+    ),
+    Break(
+        "a legacy namespace has no owner",
+        "kalypso_actions/fleet/name_conflicts.py",
+        "        if targets.get(target) == delivery.registration:\n",
+        "        if targets.get(target) is delivery:\n",
+        (f"{TAKEOVER}::test_a_legacy_namespace",),
     ),
     Break(
         "what a command of the user leaves behind goes on",

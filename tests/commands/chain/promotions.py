@@ -68,6 +68,7 @@ def sources(
             base_repos=base_repos,
             registrations=registrations,
             targets={},
+            workloads={},
         )
     )
 

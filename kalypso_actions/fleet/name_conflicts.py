@@ -1,0 +1,161 @@
+"""Names that several registrations, or a registration and the control plane, deliver."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model import kinds
+from kalypso_actions.model.tree import RegistrationReading
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """The source of a Workload or target; `registration` is "" for the control plane."""
+
+    registration: str
+    workload: str
+    where: Location
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """The registration and its Workload."""
+        return self.registration, self.workload
+
+    def __str__(self) -> str:
+        owner = f"registration {self.registration!r}" if self.registration else "the control plane"
+        return f"{owner} in {self.where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The registrations that delivered the Workloads and targets of the merged tree, by name.
+
+    `places` are those of all registrations that there are.
+    """
+
+    workloads: Mapping[str, str] = field(default_factory=dict)
+    targets: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Location] = field(default_factory=dict)
+
+
+def workload_conflicts(
+    workloads: Mapping[str, Iterable[kinds.Workload]],
+    environment: str,
+    own: Iterable[kinds.DeploymentTarget],
+    owners: Owners,
+) -> dict[str, list[Problem]]:
+    """Return, by registration, the Workloads and targets whose names have another source.
+
+    `workloads` are those of all usable heads, `own` the targets in the control plane. A name stays
+    with its owner, also if that has no usable head, until its head delivers the name no more. If
+    two registrations deliver a name that nobody owns, both get a problem.
+    """
+    by_workload: dict[str, list[_Delivery]] = {}
+    by_target: dict[str, list[_Delivery]] = {}
+    for target in own:
+        by_target[target.name] = [_Delivery("", target.workload, target.where)]
+    for registration, its_workloads in sorted(workloads.items()):
+        for workload in its_workloads:
+            delivery = _Delivery(registration, workload.name, workload.where)
+            by_workload.setdefault(workload.name, []).append(delivery)
+            for target in workload.targets:
+                if target.environment == environment:
+                    delivery = _Delivery(registration, workload.name, target.where)
+                    by_target.setdefault(target.name, []).append(delivery)
+    conflicts: dict[str, list[Problem]] = {}
+    refused: set[tuple[str, str]] = set()  # Workloads, whose targets do not count
+    for kind, by_name, owner_of in (
+        ("Workload", by_workload, owners.workloads),
+        ("deployment target", by_target, owners.targets),
+    ):
+        reported: set[tuple[str, str]] = set()
+        for name, delivered_by in by_name.items():
+            owner = _owner(owner_of.get(name, ""), delivered_by, workloads, owners)
+            deliveries = [item for item in delivered_by if item.source not in refused]
+            for delivery in deliveries:
+                problem = _conflict(f"{kind} {name!r}", delivery, deliveries, owner)
+                if problem:
+                    conflicts.setdefault(delivery.registration, []).append(problem)
+                    reported.add(delivery.source)
+        refused |= reported
+    return conflicts
+
+
+def _owner(
+    name: str, deliveries: Iterable[_Delivery], readable: Container[str], owners: Owners
+) -> _Delivery | None:
+    """Return what the owner of a name delivers; None if it has left the name to others."""
+    if name not in owners.places:
+        return None
+    unread = None if name in readable else _Delivery(name, "", owners.places[name])
+    return next((item for item in deliveries if item.registration == name), unread)
+
+
+def _conflict(
+    subject: str, delivery: _Delivery, deliveries: Iterable[_Delivery], owner: _Delivery | None
+) -> Problem | None:
+    """Return the problem of a name for one of those that deliver it."""
+    registration = delivery.registration
+    others = [item for item in deliveries if item is not delivery]
+    if owner:
+        others = [item for item in others if not item.registration]
+    if not registration or not (others or (owner and owner.registration != registration)):
+        return None
+    if others or owner is None:
+        message = f"{subject} is also delivered by {'; '.join(map(str, others))}"
+        advice = "rename one, or remove a registration"
+    else:
+        message = f"{subject} belongs to {owner}, which delivered it first"
+        advice = "write another name; this one is free once its owner no longer delivers it"
+    return Problem(message, delivery.where, advice, "workload-conflict")
+
+
+def legacy_namespace_conflicts(
+    readings: Iterable[RegistrationReading],
+    environment: str,
+    own: Iterable[kinds.DeploymentTarget],
+    targets: Mapping[str, str],
+) -> dict[str, list[Problem]]:
+    """Return, by registration, the targets whose `<environment>-<workspace>-<target>` is another's.
+
+    The target `a-web` of the workspace `team` and `web` of `team-a` have one namespace. `targets`
+    are the registrations of the merged tree's targets, by name: theirs keep the namespace.
+    """
+    by_namespace: dict[str, list[_Delivery]] = {}
+    owners: dict[str, list[_Delivery]] = {}
+    for delivery, workspace, target in _legacy_targets(readings, environment, own, targets):
+        namespace = f"{environment}-{workspace}-{target}"
+        by_namespace.setdefault(namespace, []).append(delivery)
+        if targets.get(target) == delivery.registration:
+            owners.setdefault(namespace, []).append(delivery)
+    conflicts: dict[str, list[Problem]] = {}
+    for namespace, deliveries in by_namespace.items():
+        for delivery in deliveries:
+            known = owners.get(namespace, [None])
+            owner = delivery if delivery in known else known[0]
+            problem = _conflict(f"the namespace {namespace!r}", delivery, deliveries, owner)
+            if problem:
+                conflicts.setdefault(delivery.registration, []).append(problem)
+    return conflicts
+
+
+def _legacy_targets(
+    readings: Iterable[RegistrationReading],
+    environment: str,
+    own: Iterable[kinds.DeploymentTarget],
+    targets: Mapping[str, str],
+) -> Iterator[tuple[_Delivery, str, str]]:
+    """Yield each target of an environment, its workspace and its name; also those that are kept."""
+    for target in own:
+        yield _Delivery("", target.workload, target.where), target.workspace, target.name
+    for reading in readings:
+        registration = reading.registration
+        for target in (item for workload in reading.workloads for item in workload.targets):
+            if target.environment == environment:
+                delivery = _Delivery(registration.name, target.workload, target.where)
+                yield delivery, target.workspace, target.name
+        for name, owner in targets.items() if reading.state == "kept" else ():
+            if owner == registration.name:
+                yield _Delivery(owner, "", registration.where), registration.workspace, name
