@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
-from kalypso_actions.errors import Problem
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.progress import Progress
@@ -75,11 +73,3 @@ class AssignmentRenderer:
             rendered = assignment, outcome
             return rendering.missing_value_failure(rendered, self._fleet.templates) or outcome
         return outcome
-
-
-def failure_problem(item: PlannedAssignment) -> Problem:
-    """Return the problem of an assignment that fails."""
-    assert item.failure is not None  # noqa: S101 - callers pass failed assignments only
-    target, cluster_type = item.assignment.target.name, item.assignment.cluster_type.name
-    message = f"{target} on {cluster_type}: {item.failure.headline}"
-    return dataclasses.replace(item.failure.problem, message=message)

@@ -15,7 +15,6 @@ from kalypso_actions import gitops, rendering
 from kalypso_actions.assignment_rendering import (
     AssignmentRenderer,
     PlannedAssignment,
-    failure_problem,
 )
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
@@ -180,11 +179,11 @@ def block(
     unread = {name for name in missing if template_may_exist(name, readings)}
     if _lacks_main(snapshot):
         unread = missing
-    failures = [
-        failure_problem(item)
+    failures = dict.fromkeys(
+        item.failure.problem_of(item.assignment)
         for item in failed
         if item.failure and item.failure.missing_template not in unread
-    ]
+    )
     for problem in snapshot.lacking:
         is_fatal = problem.code == BASE_REPO_MISSING and (options.requires_main or missing)
         (findings.problems if is_fatal else findings.warnings).append(problem)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Final, Literal
+from typing import Literal
 
 from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
@@ -14,9 +13,6 @@ from kalypso_actions.fleet_checks import FleetScope
 from kalypso_actions.model.kinds import Assignment, Fleet, Template
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.scheduling import find_scheduler
-
-REPORTED_ELSEWHERE: Final = frozenset({"template-invalid", "template-missing"})
-"""The check of Templates and of references reports these, also without an assignment."""
 
 _Failures = dict[tuple[Location, str, bool], Problem]
 """Failures by place, message, and whether a registered repository's text is at fault."""
@@ -57,12 +53,9 @@ def _rendered(
         outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
         if not isinstance(outcome, rendering.Failure):
             yield assignment, outcome
-        elif outcome.code not in REPORTED_ELSEWHERE:
-            target, cluster_type = assignment.target.name, assignment.cluster_type.name
-            message = f"{target} on {cluster_type}: {outcome.headline}"
-            problem = replace(outcome.problem, message=message)
+        elif outcome.code not in rendering.OF_TEMPLATES:  # their check needs no assignment
             key = outcome.where, outcome.message, outcome.is_delivered
-            failures.setdefault(key, problem)
+            failures.setdefault(key, outcome.problem_of(assignment))
 
 
 def _examples(fleet: Fleet) -> Iterator[Assignment]:

@@ -269,11 +269,5 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
             builtin = field_name == "configType" and rendering.is_builtin_config(name)
             if not (name in templates or builtin or fleet.template_may_exist(name, readings)):
                 diagnostics.problems.append(
-                    Problem(
-                        f"ClusterType {cluster_type.name!r}: {field_name} names the Template "
-                        f"{name!r}, which does not exist",
-                        cluster_type.at(field_name),
-                        rendering.missing_template_advice(name, templates),
-                        "template-missing",
-                    )
+                    rendering.missing_template(name, cluster_type, field_name, templates)
                 )

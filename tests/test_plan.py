@@ -66,8 +66,9 @@ def test_a_failing_assignment_blocks() -> None:
     made = plan(fleet(cluster_types=[LARGE, broken], policies=[POLICY]), reading(target("web")))
     assert made.faults == ()
     assert [str(p) for p in made.problems] == [
-        'test: broken.yaml:1: app-web on broken: Template.scheduler.kalypso.io "nowhere" not '
-        "found (add a Template named 'nowhere' to main, or correct the name in the ClusterType)"
+        "test: broken.yaml:1: ClusterType 'broken': reconciler names the Template 'nowhere', which "
+        "does not exist (add a Template named 'nowhere' to main, or correct the name in the "
+        "ClusterType)"
     ]
     assert made.degraded
 
@@ -100,7 +101,7 @@ def test_any_failing_template_means_no_file_at_all() -> None:
         options=PlanOptions(on_failure="keep"),
     )
     assert not any(path.startswith("large/app-web/") for path in made.changes.files)
-    assert "error calling fail: no" in made.warnings[0].message
+    assert made.warnings[0].message == "app-web on large: Template 'config' fails: no"
 
 
 def test_a_schema_violation_is_told_in_upstreams_words() -> None:

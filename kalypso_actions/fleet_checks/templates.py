@@ -53,8 +53,8 @@ def merge_field_faults(
     advice = {item.where: item.advice for item in remaining if item.code == FIELD_UNKNOWN}
     failed = [item.where for item in problems if item.code in FAILURES]
     advised = [
-        replace(item, advice=advice[item.where] or item.advice)
-        if item.code in FAILURES and item.where in advice
+        _with_advice(item, advice[item.where])
+        if item.code in FAILURES and advice.get(item.where)
         else item
         for item in problems
     ]
@@ -64,6 +64,12 @@ def merge_field_faults(
         if not (item.code == FIELD_UNKNOWN and item.where in failed)
         and not (item.code == NO_VALUE and item.where in advice)
     ]
+
+
+def _with_advice(problem: Problem, advice: str) -> Problem:
+    """Replace the first line of the advice; an engine's message may follow."""
+    engine = problem.advice.partition("\n")[2]
+    return replace(problem, advice=f"{advice}\n{engine}" if engine else advice)
 
 
 def wrong_types(scope: FleetScope) -> Iterator[Problem]:

@@ -61,7 +61,8 @@ spec:
     ProblemCode(
         "template-failed",
         "error",
-        "A Template fails for an assignment. The message is that of Go's templates or of Jinja2.",
+        "A Template fails for an assignment. Below the advice is the whole message of Go's "
+        "templates.",
         """\
 manifests:
   - |

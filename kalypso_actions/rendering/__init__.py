@@ -4,6 +4,7 @@ data.py               what a template sees
 delivered.py          texts of registered repositories that change documents
 outline.py            the documents of rendered files
 failures.py           why an assignment has no files
+plain_words.py        the messages of template engines in plain words
 manifests.py          the interface of compiled manifests, and their error
 go_manifests.py       Go templates: texts, and the objects of old control planes
 jinja/                Jinja2 templates, by annotation
@@ -18,7 +19,7 @@ renderer.py           which Template goes into which file, and how manifests are
 
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import special_texts
-from kalypso_actions.rendering.failures import Excerpt, Failure
+from kalypso_actions.rendering.failures import OF_TEMPLATES, Excerpt, Failure
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.rendering.missing_values import (
     NO_VALUE,
@@ -32,7 +33,7 @@ from kalypso_actions.rendering.renderer import (
     Renderer,
     is_builtin_config,
     join_manifests,
-    missing_template_advice,
+    missing_template,
     render_template,
     template_faults,
 )
@@ -41,6 +42,7 @@ from kalypso_actions.rendering.unquoted import unquoted_texts
 
 __all__ = [
     "NO_VALUE",
+    "OF_TEMPLATES",
     "Excerpt",
     "Failure",
     "ManifestError",
@@ -50,7 +52,7 @@ __all__ = [
     "TemplateData",
     "is_builtin_config",
     "join_manifests",
-    "missing_template_advice",
+    "missing_template",
     "missing_value_failure",
     "missing_values",
     "namespace_of",

@@ -90,7 +90,7 @@ def judged(
         key = next((key for key in keys if trial.replaces(key)), keys[0])
         return _failure(outcome, "neutral texts fail in it", key, target.at(key))
     fault = (
-        outcome.message.strip()
+        outcome.headline
         if isinstance(outcome, Failure)
         else trial.difference(outcome, data, keys, neutral)
     )

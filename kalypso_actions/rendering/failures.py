@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.kinds import Assignment
+
+OF_TEMPLATES: Final = frozenset({"template-invalid", "template-missing"})
+"""Failures of all assignments of a cluster type: they do not name one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +25,9 @@ class Excerpt:
 class Failure:
     """Why an assignment has no files: upstream's message, and a place to look at.
 
-    `missing_template` names the Template that does not exist, if that is the reason.
-    `is_delivered`: a text of a registered repository is at fault, and not the control plane.
+    `plain` is the message in plain words; "" if upstream's is plain. `missing_template` names the
+    Template that does not exist, if that is the reason. `is_delivered`: a text of a registered
+    repository is at fault, and not the control plane.
     """
 
     message: str
@@ -31,10 +37,13 @@ class Failure:
     code: str = "template-failed"
     missing_template: str = ""
     is_delivered: bool = False
+    plain: str = ""
 
     @property
     def headline(self) -> str:
-        """The message; if schemas refuse one value, in one line with the reason."""
+        """The message in plain words; if schemas refuse one value, in one line with the reason."""
+        if self.plain:
+            return self.plain
         message = self.message.strip()
         first, *reasons = message.splitlines()
         if self.code != "config-refused" or len(reasons) != 1:
@@ -43,5 +52,16 @@ class Failure:
 
     @property
     def problem(self) -> Problem:
-        """The failure as a problem, without its excerpt."""
-        return Problem(self.message, self.where, self.advice, self.code)
+        """The failure as a problem, with upstream's message behind plain words and their advice."""
+        message = self.message.strip()
+        if not self.plain:
+            return Problem(self.message, self.where, self.advice, self.code)
+        advice = self.advice if message in self.plain else f"{self.advice}\n{message}"
+        return Problem(self.plain, self.where, advice, self.code)
+
+    def problem_of(self, assignment: Assignment) -> Problem:
+        """Return the failure as a problem of an assignment."""
+        if self.code in OF_TEMPLATES:
+            return self.problem
+        subject = f"{assignment.target.name} on {assignment.cluster_type.name}"
+        return replace(self.problem, message=f"{subject}: {self.headline}")

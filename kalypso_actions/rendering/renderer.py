@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Problem
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Assignment, Template
+from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Assignment, ClusterType, Template
 from kalypso_actions.model.kubernetes_names import dns_label_fault
 from kalypso_actions.model.layout import (
     CONFIG_FILE,
@@ -25,7 +25,9 @@ from kalypso_actions.rendering.failures import Excerpt, Failure
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
+from kalypso_actions.rendering.plain_words import in_plain_words
 
+CONFIG_FIELD = "configType"
 MANIFEST_SEPARATOR = "---\n"
 SHELL_CONTENT = "sh"
 
@@ -103,7 +105,7 @@ class Renderer:
             (RECONCILER_FILE, cluster_type.reconciler, "reconciler"),
             (NAMESPACE_FILE, cluster_type.namespace_service, "namespaceService"),
         ):
-            text = self._render_template(name, data, cluster_type.at(field))
+            text = self._render_template(name, data, cluster_type, field)
             if isinstance(text, Failure):
                 return text
             files[file] = _encoded(text)
@@ -132,18 +134,18 @@ class Renderer:
         self, assignment: Assignment, data: TemplateData, config: MergedConfig
     ) -> str | Failure:
         """Render the Template that `configType` names, else a file without a Template."""
-        config_type = assignment.cluster_type.config_type
-        user = assignment.cluster_type.at("configType")
+        cluster_type = assignment.cluster_type
+        config_type = cluster_type.config_type
         if config_type in self._templates:
-            return self._render_template(config_type, data, user)
+            return self._render_template(config_type, data, cluster_type, CONFIG_FIELD)
         try:
             if config_type in _CONFIG_MAP_TYPES:
                 return builtin_config.config_map(config.texts, data.namespace)
             if config_type == _ENV_FILE_TYPE:
                 return builtin_config.env_file(config.texts)
         except ManifestError as error:
-            return Failure(error.message, user)
-        return self._not_found(config_type, user)
+            return Failure(error.message, cluster_type.at(CONFIG_FIELD))
+        return self._not_found(config_type, cluster_type, CONFIG_FIELD)
 
     def _config_file(self, config_type: str) -> str:
         template = self._templates.get(config_type)
@@ -151,11 +153,13 @@ class Renderer:
             return CONFIG_SCRIPT
         return LEGACY_CONFIG_FILE if self._options.config_file == "legacy" else CONFIG_FILE
 
-    def _render_template(self, name: str, data: TemplateData, user: Location) -> str | Failure:
-        """Render and join the manifests of one Template, which the document at `user` names."""
+    def _render_template(
+        self, name: str, data: TemplateData, cluster_type: ClusterType, field: str
+    ) -> str | Failure:
+        """Render and join the manifests of one Template, which a field of a cluster type names."""
         template = self._templates.get(name)
         if template is None:
-            return self._not_found(name, user)
+            return self._not_found(name, cluster_type, field)
         manifests = self._manifests(template)
         if isinstance(manifests, Failure):
             return manifests
@@ -167,13 +171,13 @@ class Renderer:
                 return _failure(template, index, error)
         return join_manifests(texts)
 
-    def _not_found(self, name: str, user: Location) -> Failure:
-        """Return upstream's message for a missing Template."""
+    def _not_found(self, name: str, cluster_type: ClusterType, field: str) -> Failure:
+        problem = missing_template(name, cluster_type, field, self._templates, self._unpromoted)
         return Failure(
-            f'Template.scheduler.kalypso.io "{name}" not found',
-            user,
-            missing_template_advice(name, self._templates, self._unpromoted),
-            code="template-missing",
+            problem.message,
+            cluster_type.at(field),
+            problem.advice,
+            code=problem.code,
             missing_template=name,
         )
 
@@ -185,19 +189,31 @@ class Renderer:
         return compiled
 
 
-def missing_template_advice(
-    name: str, templates: Iterable[str], unpromoted: Collection[str] = ()
-) -> str:
-    """Return the advice for a ClusterType that names a missing Template."""
+def missing_template(
+    name: str,
+    cluster_type: ClusterType,
+    field: str,
+    templates: Iterable[str],
+    unpromoted: Collection[str] = (),
+) -> Problem:
+    """Return the problem of a cluster type whose field names a missing Template."""
+    near = nearest(name, templates)
     if name in unpromoted:
-        return (
+        advice = (
             f"main has the Template {name!r} now, but not the commit of main that this environment "
             "has: promote main to it"
         )
-    near = nearest(name, templates)
-    if near:
-        return f"did you mean {near!r}? Otherwise add a Template named {name!r} to main"
-    return f"add a Template named {name!r} to main, or correct the name in the ClusterType"
+    elif near:
+        advice = f"did you mean {near!r}? Otherwise add a Template named {name!r} to main"
+    else:
+        advice = f"add a Template named {name!r} to main, or correct the name in the ClusterType"
+    return Problem(
+        f"ClusterType {cluster_type.name!r}: {field} names the Template {name!r}, which does not "
+        "exist",
+        cluster_type.at(field),
+        advice,
+        "template-missing",
+    )
 
 
 def is_builtin_config(config_type: str) -> bool:
@@ -231,14 +247,14 @@ def join_manifests(texts: Iterable[str]) -> str:
 def template_faults(template: Template) -> Iterator[Problem]:
     """Yield every manifest of a Template that does not compile, or an unknown engine."""
     for failure in _compile(template)[1]:
-        message = f"Template {template.name!r}: {failure.message}"
-        yield replace(failure.problem, message=message)
+        yield failure.problem
 
 
 def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
     engine = template.annotations.get(ENGINE_ANNOTATION, _GO)
     if engine not in {_GO, _JINJA}:
-        fault = f"the annotation {ENGINE_ANNOTATION} names an unknown engine {engine!r}"
+        subject = f"Template {template.name!r}: {ENGINE_ANNOTATION}"
+        fault = f"{subject} names an unknown engine {engine!r}"
         advice = f"write {_JINJA}, or remove it for Go"
         return (), [Failure(fault, template.where, advice, code="template-invalid")]
     manifests: list[Manifest] = []
@@ -247,8 +263,7 @@ def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
         try:
             manifests.append(_compile_manifest(source, engine))
         except ManifestError as error:
-            failure = _failure(template, index, error)
-            failures.append(replace(failure, code="template-invalid"))
+            failures.append(_failure(template, index, error, code="template-invalid"))
     return tuple(manifests), failures
 
 
@@ -263,7 +278,9 @@ def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manife
     return ObjectManifest(source) if isinstance(source, Mapping) else TextManifest(source)
 
 
-def _failure(template: Template, index: int, error: ManifestError) -> Failure:
+def _failure(
+    template: Template, index: int, error: ManifestError, code: str = "template-failed"
+) -> Failure:
     """Locate an error in the Template's file.
 
     Lines of another text, such as the output of an earlier pass, are in no file.
@@ -272,9 +289,16 @@ def _failure(template: Template, index: int, error: ManifestError) -> Failure:
     line = template.manifest_lines[index] if template.manifest_lines else where.line
     if error.line and error.text == source:
         line += error.line - 1
-    excerpt = Excerpt(error.text, error.line, error.column) if error.text else None
-    place = replace(where, line=line, column=0)
-    return Failure(error.message, place, excerpt=excerpt)
+    fault, advice = in_plain_words(error.message)
+    verb = "is invalid" if code == "template-invalid" else "fails"
+    return Failure(
+        error.message,
+        replace(where, line=line, column=0),
+        advice or "correct the Template, or the data that it reads",
+        excerpt=Excerpt(error.text, error.line, error.column) if error.text else None,
+        code=code,
+        plain=f"Template {template.name!r} {verb}{fault}",
+    )
 
 
 def _encoded(text: str) -> bytes:

@@ -213,8 +213,11 @@ def _problems(problems: Sequence[Problem], *, linked: bool = True) -> str:
 def _problem(entry: ProblemEntry, *, linked: bool) -> str:
     """Format a problem; `linked`: with the page of its line, at the commit of this run."""
     lines = [markdown.block(entry.message.strip("\n"))]
-    if entry.advice:
-        lines.append(f"→ {markdown.text(entry.advice)}")
+    advice, _, more = entry.advice.partition("\n")
+    if advice:
+        lines.append(f"→ {markdown.text(advice)}")
+    if more:
+        lines.append(markdown.block(more))
     if entry.where:
         line = f":{entry.where.line}" if entry.where.line else ""
         place = f"{entry.where.path}{line}" if entry.where.path else ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kalypso_actions import fleet, gitops
-from kalypso_actions.assignment_rendering import PlannedAssignment, failure_problem
+from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
@@ -130,13 +130,13 @@ class _Fallback:
         }
 
     def _last_good(self, name: str, failing: Failing) -> RegistrationReading:
-        return self._reader.without_head(self._read[name], map(_problem, failing[name]))
+        return self._reader.without_head(self._read[name], _problems(failing[name]))
 
     def _kept(self, name: str, failing: Sequence[PlannedAssignment]) -> RegistrationReading:
         """Return a registration whose last good commit fails: its targets stay as they are."""
         reading = self._planned[name]
         problems = (
-            fleet.registered_problem(reading.registration, _problem(item)) for item in failing
+            fleet.registered_problem(reading.registration, item) for item in _problems(failing)
         )
         return dataclasses.replace(
             reading,
@@ -147,15 +147,19 @@ class _Fallback:
         )
 
 
-def _problem(item: PlannedAssignment) -> Problem:
-    """Return the problem of a failing assignment at its registration's own file."""
-    problem = failure_problem(item)
-    if item.failure and item.failure.is_delivered:
-        return problem
-    return dataclasses.replace(
-        problem,
-        where=item.assignment.target.where,
-        advice="the same Templates and configuration do for the last good commit, for other "
-        "targets, or for usual texts: correct what differs from these",
-        code="registration-render",
-    )
+def _problems(failing: Iterable[PlannedAssignment]) -> Iterator[Problem]:
+    """Yield the problem of each failing assignment at its registration's own file."""
+    for item in failing:
+        if item.failure is None:
+            continue
+        problem = item.failure.problem_of(item.assignment)
+        if item.failure.is_delivered:
+            yield problem
+            continue
+        yield dataclasses.replace(
+            problem,
+            where=item.assignment.target.where,
+            advice="the same Templates and configuration do for the last good commit, for other "
+            "targets, or for usual texts: correct what differs from these",
+            code="registration-render",
+        )

@@ -90,7 +90,7 @@ def test_a_template_that_main_has_already(clone: Path) -> None:
     (clone / "fleet.yaml").write_text(FLEET.replace("reconciler: reconciler", "reconciler: more"))
     done = call_kalypso("render")
     assert done.returncode == 1
-    assert "problem fleet.yaml:4:8: till on store: Template.scheduler.kalypso.io" in done.stdout
+    assert "problem fleet.yaml:4:8: ClusterType 'store': " in done.stdout
     assert "main has the Template 'more' now" in done.stdout
 
 

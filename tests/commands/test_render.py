@@ -61,7 +61,11 @@ def test_a_table_of_assignments(planes: Path) -> None:
             "dev/cluster-types/all.yaml",
             "reconciler: fleet",
             "reconciler: flete",
-            ["cluster-types/all.yaml:20", 'Template.scheduler.kalypso.io "flete" not found'],
+            [
+                "cluster-types/all.yaml:20",
+                "ClusterType 'edge': reconciler names the Template 'flete', which does not exist",
+                "did you mean 'fleet'?",
+            ],
             id="a missing template",
         ),
         pytest.param(

@@ -27,8 +27,12 @@ def test_failures_on_a_terminal(tmp_path: Path) -> None:
     done = call_kalypso("template", file)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        f'problem {tmp_path}/template.txt:2: template: template:2:6: executing "template" at '
-        "<.Nope>: can't evaluate field Nope in type scheduler.dataType [template-failed]",
+        f"problem {tmp_path}/template.txt:2: Template 'template.txt' fails: no assignment has the "
+        "field .Nope [template-failed]",
+        "    → fields: .DeploymentTargetName, .Namespace, .Environment, .Workspace, .Workload, "
+        ".Labels, .Manifests, .ClusterType, .ConfigData, .Repo, .Branch, .Path",
+        '      template: template:2:6: executing "template" at <.Nope>: can\'t evaluate field Nope '
+        "in type scheduler.dataType",
         "    2 | b: {{ .Nope }}",
         "      |       ^",
     ]

@@ -63,7 +63,7 @@ def test_environments_are_checked_though_main_ignores_them(planes: Path) -> None
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("main/templates/others.yaml", "{{ .Namespace }}\n        labels", "{{ .Namespace }\n        labels", "Template 'namespace': template: template:4: "),
+        ("main/templates/others.yaml", "{{ .Namespace }}\n        labels", "{{ .Namespace }\n        labels", "Template 'namespace' is invalid: "),
         ("main/templates/others.yaml", "hash .ConfigData", "env \"HOME\"", "env"),
         ("main/shared/common.yaml", '{"type": "object", "req', '{type: "object", "req', "ConfigSchema 'interval': invalid character 't' looking for beginning of object key string"),
         ("dev/policies/all.yaml", "operator: In,", "operator: Within,", "'Within' is not a selector operator"),

@@ -213,8 +213,12 @@ def test_a_template_that_fails_is_a_problem_with_the_nearest_field() -> None:
     diagnostics = findings(plane)
     (problem,) = diagnostics.problems
     assert shown([problem]) == [("template-failed", "main/templates.yaml:18")]
-    assert problem.message.startswith("boards-test on edge: template: template:1:14: ")
-    assert (problem.advice, diagnostics.warnings) == ("did you mean .Namespace?", [])
+    assert problem.message == (
+        "boards-test on edge: Template 'space' fails: no assignment has the field .Namspace"
+    )
+    suggestion, _, engine = problem.advice.partition("\n")
+    assert (suggestion, diagnostics.warnings) == ("did you mean .Namespace?", [])
+    assert engine.startswith("template: template:1:14: executing")
 
 
 def test_the_field_of_a_template_that_nothing_uses_is_a_warning() -> None:

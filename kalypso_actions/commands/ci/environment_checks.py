@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kalypso_actions import gitops
-from kalypso_actions.assignment_rendering import failure_problem
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.fleet_checks import FleetScope
@@ -178,7 +177,7 @@ def _faults(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
     readings = snapshot.registrations
     return EnvironmentFaults(
         failures={
-            item.assignment.folder: failure_problem(item)
+            item.assignment.folder: item.failure.problem_of(item.assignment)
             for item in plan.assignments
             if item.failure
         },

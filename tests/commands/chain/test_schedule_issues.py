@@ -45,14 +45,14 @@ def test_a_failing_assignment_blocks_and_is_told_by_an_issue(acme: Organisation)
     document = blocked(acme)
     assert (document.degraded, actions(document)) == (True, [])
     assert messages(document, problems=True) == [
-        'shop-web on large: Template.scheduler.kalypso.io "nowhere" not found'
+        "ClusterType 'large': reconciler names the Template 'nowhere', which does not exist"
     ]
     assert acme.pulls() == []
     (issue,) = acme.issues()
     assert (issue["title"], issue["labels"][0]["name"]) == (LARGE, "kalypso-failure")
     body = issue["body"]
     assert body.startswith("<!-- kalypso:v1 kind=assignment environment=dev content=")
-    assert '```\nTemplate.scheduler.kalypso.io "nowhere" not found\n```' in body
+    assert "```\nClusterType 'large': reconciler names the Template 'nowhere', which does" in body
     page = f"/blob/{acme.head('dev')}/cluster-types/large.yaml#L"
     assert "See [`cluster-types/large.yaml:" in body
     assert page in body
@@ -86,7 +86,7 @@ def test_the_issue_follows_the_failure(acme: Organisation) -> None:
     acme.commit({"cluster-types/large.yaml": other}, "dev")
     blocked(acme)
     (issue,) = acme.issues()
-    assert '"elsewhere" not found' in issue["body"]
+    assert "names the Template 'elsewhere'" in issue["body"]
     # A person closes the issue, but the assignment still fails.
     acme.close(issue["number"])
     blocked(acme)
@@ -121,7 +121,7 @@ def test_the_issues_of_others_are_left_alone(acme: Organisation) -> None:
     acme.commit(BROKEN, "dev")
     blocked(acme)
     (issue,) = [one for one in acme.issues() if one["title"] == LARGE]
-    assert '"nowhere" not found' in issue["body"]
+    assert "names the Template 'nowhere'" in issue["body"]
     assert {label["name"] for label in issue["labels"]} == {"kalypso", "kalypso-failure"}
     acme.commit(WHOLE, "dev")
     run(acme)
@@ -135,7 +135,7 @@ def test_a_failing_assignment_may_be_kept(acme: Organisation) -> None:
     before = acme.files("dev", GITOPS)
     document = run(acme, on_failure="keep")
     assert (document.degraded, actions(document)) == (True, [(2, "created")])
-    assert "shop-web on large: " in messages(document)[0]
+    assert messages(document)[0].startswith("ClusterType 'large': reconciler names the Template")
     (pull,) = acme.pulls()
     assert "**These folders stay unchanged" in pull["body"]
     assert "- `large/shop-web`" in pull["body"]

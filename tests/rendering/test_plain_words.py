@@ -1,0 +1,49 @@
+"""The messages of template engines in plain words."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.rendering.plain_words import in_plain_words
+
+GO = 'template: template:3:7: executing "template" at '
+
+
+@pytest.mark.parametrize(
+    ("message", "words", "advice"),
+    [
+        pytest.param(
+            f"{GO}<.Wrkload>: can't evaluate field Wrkload in type scheduler.dataType",
+            ": no assignment has the field .Wrkload",
+            "did you mean .Workload?",
+            id="a field of the data",
+        ),
+        pytest.param(
+            f"{GO}<.Workload.Name>: can't evaluate field Name in type string",
+            " at .Workload.Name: can't evaluate field Name in type string",
+            "",
+            id="a field of a text",
+        ),
+        pytest.param(
+            f'{GO}<fail "no region">: error calling fail: no region\nsee the guide',
+            ": no region\nsee the guide",
+            "",
+            id="the text of fail",
+        ),
+        pytest.param(
+            f"{GO}<div 1 0>: error calling div: runtime error: integer divide by zero",
+            " at div 1 0: runtime error: integer divide by zero",
+            "",
+            id="a function",
+        ),
+        pytest.param(
+            'template: template:2: unexpected "}" in operand',
+            ': unexpected "}" in operand',
+            "",
+            id="a fault of parsing",
+        ),
+        pytest.param("'Wrkload' is undefined", ": 'Wrkload' is undefined", "", id="Jinja2"),
+    ],
+)
+def test_messages(message: str, words: str, advice: str) -> None:
+    assert in_plain_words(message) == (words, advice)
