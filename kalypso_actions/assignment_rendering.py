@@ -55,7 +55,9 @@ class AssignmentRenderer:
         for done, assignment in enumerate(assignments):
             progress(done, total)
             config = self._platform_config.config_of(assignment)
-            namespace = rendering.namespace_of(assignment, self._fleet.environment, self._layout)
+            namespace = rendering.namespace_of(
+                assignment, self._fleet.environment, self._layout.namespace_scheme
+            )
             outcome = self._outcome(assignment, config)
             if isinstance(outcome, rendering.Failure):
                 yield PlannedAssignment(assignment, namespace, config, (), outcome)
