@@ -1,4 +1,4 @@
-"""Refs that have files of their own, read without starting git.
+"""Refs that have files of their own, read and moved without starting git.
 
 https://git-scm.com/docs/gitrepository-layout
 """
@@ -20,6 +20,33 @@ def ref(git_dir: Path, name: str) -> str | None:
         if FULL_ID.match(object_id):
             return object_id
     return None
+
+
+def move(git_dir: Path, name: str, new: str | None, old: str | None) -> bool:
+    """Set or delete (None) a ref that still is at `old` (None: it does not exist).
+
+    Return False for what git has to do or to refuse: packed and symbolic refs, conflicts of names.
+    """
+    file = git_dir / name
+    if (git_dir / "packed-refs").exists() or (old is None and os.path.lexists(file)):
+        return False
+    lock = file.with_name(f"{file.name}.lock")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock.touch(exist_ok=False)
+    except OSError:
+        return False
+    try:
+        if ref(git_dir, name) != old:
+            return False
+        if new is None:
+            file.unlink()
+        else:
+            lock.write_text(f"{new}\n", "ascii")
+            lock.replace(file)
+    finally:
+        lock.unlink(missing_ok=True)
+    return True
 
 
 def all_refs(git_dir: Path) -> bytes:

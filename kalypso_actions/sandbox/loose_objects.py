@@ -1,11 +1,13 @@
-"""Objects of a git repository that have files of their own, read without starting git.
+"""Objects of a git repository that have files of their own, read and written without git.
 
 https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +24,7 @@ MAX_CACHED_TREES: Final = 2000
 class LooseObjects:
     """The objects below an `objects` folder.
 
-    Every method raises LookupError for those in packs. Safe to use from several threads.
+    The readers raise LookupError for those in packs. Safe to use from several threads.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -54,21 +56,12 @@ class LooseObjects:
             raise LookupError(object_id)
         return git_object
 
-    def entries(self, tree: GitObject) -> Iterator[tuple[str, bytes, str]]:
-        """Yield mode, name and id of each entry of a tree."""
-        rest = tree.content
-        while rest:
-            mode, _, rest = rest.partition(b" ")
-            name, _, rest = rest.partition(b"\0")
-            yield mode.decode(), name, rest[:20].hex()
-            rest = rest[20:]
-
     def files(self, commit: str) -> Iterator[tuple[str, bytes, str]]:
         """Yield mode, path and id of all that a commit, or a tree, holds besides folders."""
         yield from self._below(self.tree(commit), b"")
 
     def _below(self, tree: GitObject, folder: bytes) -> Iterator[tuple[str, bytes, str]]:
-        for mode, name, object_id in self.entries(tree):
+        for mode, name, object_id in entries(tree):
             if mode == TREE:
                 yield from self._below(self.read(object_id), folder + name + b"/")
             else:
@@ -81,8 +74,30 @@ class LooseObjects:
             if git_object.type != "tree":
                 return None
             name = segment.encode("utf-8", "surrogateescape")
-            ids = {entry: object_id for _, entry, object_id in self.entries(git_object)}
+            ids = {entry: object_id for _, entry, object_id in entries(git_object)}
             if name not in ids:
                 return None
             git_object = self.read(ids[name])
         return git_object
+
+    def write(self, kind: str, content: bytes) -> str:
+        """Write an object, and return its id."""
+        whole = f"{kind} {len(content)}\0".encode() + content
+        object_id = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+        file = self._folder / object_id[:2] / object_id[2:]
+        if not file.exists():
+            file.parent.mkdir(exist_ok=True)
+            with tempfile.NamedTemporaryFile("wb", dir=file.parent, delete=False) as part:
+                part.write(zlib.compress(whole, 1))
+            Path(part.name).replace(file)
+        return object_id
+
+
+def entries(tree: GitObject) -> Iterator[tuple[str, bytes, str]]:
+    """Yield mode, name and id of each entry of a tree."""
+    rest = tree.content
+    while rest:
+        mode, _, rest = rest.partition(b" ")
+        name, _, rest = rest.partition(b"\0")
+        yield mode.decode(), name, rest[:20].hex()
+        rest = rest[20:]

@@ -1,4 +1,4 @@
-"""Bare git repositories of the sandbox: commits, branches, merges, by the git program."""
+"""Bare git repositories of the sandbox; git is asked for what is not in files of its own."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.objects import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
-from kalypso_actions.sandbox import loose_files
+from kalypso_actions.sandbox import ancestry, loose_files
 from kalypso_actions.sandbox.diff_tree import EMPTY_TREE, OPTIONS, FileChange, parse_diff_tree
-from kalypso_actions.sandbox.fast_import import TREE_REF, fast_import, import_tree
-from kalypso_actions.sandbox.git_commits import (
-    GitCommit,
-    Person,
-    commit_content,
-    format_person,
-    parse_commit,
-)
-from kalypso_actions.sandbox.loose_objects import FULL_ID, LooseObjects
+from kalypso_actions.sandbox.git_commits import GitCommit, Person, commit_content, parse_commit
+from kalypso_actions.sandbox.loose_objects import LooseObjects
 from kalypso_actions.sandbox.revisions import ABBREVIATED_ID, INVALID_REVISION, candidates
+from kalypso_actions.sandbox.tree_changes import Change, write_changed_tree
+from kalypso_actions.sandbox.valid_names import is_valid_ref
 
 NO_OBJECT: Final = "0" * 40
 """What git writes where a ref does not exist."""
@@ -49,6 +44,7 @@ waiting until a disk has it."""
 MAX_CACHED_TREES: Final = 4  # each event looks for workflows in the same ones
 MAX_CACHED_OUTPUTS: Final = 500  # who waits for a pull request asks the same of its commits again
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
+FILE: Final = "100644"
 SUBMODULE: Final = "160000"
 
 
@@ -65,6 +61,7 @@ class BareRepository:
         self._loose = LooseObjects(git_dir / "objects")
         # What a full id means never changes, and it precedes every name.
         self._commits: dict[str, GitCommit] = {}
+        self._parents: dict[str, Sequence[str]] = {}
         self._trees: dict[str, Mapping[str, bytes]] = {}
         self._outputs: dict[tuple[str, ...], bytes | None] = {}
 
@@ -114,6 +111,8 @@ class BareRepository:
 
     def commit(self, revision: str) -> GitCommit:
         """Return a commit by id, branch or tag. Raises LookupError."""
+        if known := self._commits.get(revision):
+            return known
         names = candidates(revision)
         first = names[0] if names else ""
         object_id = loose_files.ref(self.git_dir, first) or first
@@ -173,11 +172,11 @@ class BareRepository:
 
     def merge_base(self, first: str, second: str) -> str | None:
         """Return the best common ancestor. Raises LookupError for an unknown revision."""
-        commits = self._ids(first, second)
-        for ancestor, descendant in (commits, commits[::-1]):
-            if ancestor in self.commit(descendant).parents:
-                return ancestor
-        answer = self._run_cached(commits, "merge-base", *commits)
+        first, second = self._ids(first, second)
+        best = ancestry.common_ancestors(first, second, self._parents_of)
+        if len(best) < 2:
+            return next(iter(best), None)
+        answer = self._run_cached("merge-base", first, second)
         return answer.decode().strip() if answer else None
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
@@ -185,60 +184,67 @@ class BareRepository:
 
         Raises LookupError for an unknown revision.
         """
-        commits = self._ids(ancestor, descendant)
-        if commits[0] in (commits[1], *self.commit(commits[1]).parents):
-            return True
-        return self._run_cached(commits, "merge-base", "--is-ancestor", *commits) is not None
+        first, second = self._ids(ancestor, descendant)
+        return first in ancestry.reachable(second, self._parents_of)
 
     def commits_between(self, base: str, head: str) -> Sequence[GitCommit]:
         """Return the commits that head reaches and base does not, oldest first.
 
         Raises LookupError.
         """
-        commits = self._ids(base, head)
-        newest = self.commit(commits[1])
-        if newest.parents == (commits[0],):
-            return [newest]
-        span = [commits[1], f"^{commits[0]}"]
-        answer = self._run_cached(commits, "rev-list", "--reverse", "--topo-order", *span)
-        ids = (answer or b"").decode().split()
+        first, last = self._ids(base, head)
+        parents = self._parents_of
+        between = ancestry.reachable(last, parents) - ancestry.reachable(first, parents)
+        ids = ancestry.newest_first(last, between, parents)[::-1]
         unknown = [commit for commit in ids if commit not in self._commits]
         for commit, _, content in self._objects(unknown):
             self._commits[commit] = parse_commit(commit, content)
         return [self._commits[commit] for commit in ids]
+
+    def _parents_of(self, commit: str) -> Sequence[str]:
+        """Return the parents of an id. Raises LookupError if there is no such commit."""
+        if commit not in self._parents:
+            if commit in self._commits or self._loose_commit(commit):
+                self._parents[commit] = self.commit(commit).parents
+            else:  # one program reads all of a packed history
+                answer = self._run_cached("rev-list", "--parents", commit) or b""
+                lines = [line.split() for line in answer.decode().splitlines()]
+                self._parents |= {line[0]: line[1:] for line in lines}
+        return self._parents[commit]
 
     def history(self, revision: str, limit: int) -> Sequence[str]:
         """Return the ids of the newest commits that a revision reaches, newest first.
 
         Raises LookupError.
         """
-        commits = self._ids(revision)
-        answer = self._run_cached(commits, "rev-list", f"--max-count={limit}", *commits)
+        answer = self._run_cached("rev-list", f"--max-count={limit}", self.commit(revision).id)
         return (answer or b"").decode().split()
 
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
         """Return path -> `added`, `modified` or `removed`. Raises LookupError."""
         commits = self._ids(base, head)
         options = ["-r", "-z", "--no-renames", "--name-status"]
-        output = self._run_cached(commits, "diff-tree", *options, *commits) or b""
+        output = self._run_cached("diff-tree", *options, *commits) or b""
         words = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return {path: STATES[state] for state, path in zip(words[::2], words[1::2], strict=True)}
 
     def diff(self, base: str | None, head: str) -> Sequence[FileChange]:
         """Return the changed files, with renames; base None means all files. Raises LookupError."""
-        commits = self._ids(*filter(None, [base, head]))
-        trees = commits if base else [EMPTY_TREE, *commits]
-        return parse_diff_tree(self._run_cached(commits, "diff-tree", *OPTIONS, *trees) or b"")
+        trees = [self.commit(base).id if base else EMPTY_TREE, self.commit(head).id]
+        return parse_diff_tree(self._run_cached("diff-tree", *OPTIONS, *trees) or b"")
 
     def merge_tree(self, base: str, head: str) -> str | None:
         """Return the tree of head merged into base; None for a conflict or unrelated histories.
 
         Raises LookupError for an unknown revision.
         """
-        if self.merge_base(base, head) is None:
-            return None
         commits = self._ids(base, head)
-        answer = self._run_cached(commits, "merge-tree", "--write-tree", "--no-messages", *commits)
+        ancestor = self.merge_base(*commits)
+        if ancestor is None:
+            return None
+        if ancestor in commits:
+            return self.commit(commits[1 - commits.index(ancestor)]).tree
+        answer = self._run_cached("merge-tree", "--write-tree", "--no-messages", *commits)
         return answer.decode().strip() if answer else None
 
     def make_commit(
@@ -253,44 +259,42 @@ class BareRepository:
     ) -> str:
         """Write a commit object and return its id."""
         content = commit_content(tree, parents, message, author, committer, signed=signed)
-        answer = self._run("hash-object", "-t", "commit", "-w", "--stdin", stdin=content)
-        return answer.decode().strip()
+        return self._loose.write("commit", content)
 
     def write_blob(self, content: bytes) -> str:
         """Write a blob and return its id."""
-        answer = self._run("hash-object", "-t", "blob", "-w", "--stdin", stdin=content)
-        return answer.decode().strip()
+        return self._loose.write("blob", content)
 
-    def write_tree(
-        self, base: str, changes: Mapping[str, tuple[str, str | bytes] | None]
-    ) -> str | None:
+    def write_tree(self, base: str, changes: Mapping[str, Change | None]) -> str | None:
         """Write the tree that changes `base` ("": nothing) and return its id.
 
         Each path has a mode with an object id (text) or a content (bytes); None deletes it. Return
         None if a path to delete does not exist.
         """
-        known = set(self.tree_paths(base)) if base else set()
-        if any(change is None and path not in known for path, change in changes.items()):
-            return None
-        output = self._run("fast-import", "--quiet", "--force", stdin=import_tree(base, changes))
-        commit = output.decode().strip()
-        tree = self._run("rev-parse", f"{commit}^{{tree}}").decode().strip()
-        self._run("update-ref", "-d", TREE_REF)
-        return tree
+        base = base or EMPTY_TREE
+        deleted = {path for path, change in changes.items() if change is None}
+        if deleted:
+            paths = self._run("ls-tree", "-r", "-z", "--name-only", base)
+            if not deleted <= set(paths.decode("utf-8", "surrogateescape").split("\0")):
+                return None
+        return self._changed_tree(base, changes)
 
-    def tree_paths(self, tree: str) -> Sequence[str]:
-        """Return the paths of a tree's files."""
-        output = self._run("ls-tree", "-r", "-z", "--name-only", tree)
-        return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    def _changed_tree(self, base: str, changes: Mapping[str, Change | None]) -> str:
+        return write_changed_tree(self._loose, self._existing, base, changes)
 
     def commit_files(
         self, branch: str, changes: Mapping[str, str | bytes | None], message: str, author: Person
     ) -> str:
         """Commit files to a branch (created if missing; None deletes a file); return the id."""
         parent = self.head(branch)
-        stream = fast_import(branch, parent, changes, message, format_person(author))
-        arguments = ["fast-import", "--quiet", "--date-format=raw-permissive"]
-        return self._run(*arguments, stdin=stream).decode().strip()
+        files = {
+            path: None if one is None else (FILE, one.encode() if isinstance(one, str) else one)
+            for path, one in changes.items()
+        }
+        tree = self._changed_tree(self.commit(parent).tree if parent else EMPTY_TREE, files)
+        commit = self.make_commit(tree, [parent] if parent else [], message, author, author)
+        self.update_ref(f"refs/heads/{branch}", commit, parent)
+        return commit
 
     def update_ref(self, ref: str, new: str | None, old: str | None) -> bool:
         """Set or delete (None) a full ref if it still is at `old`; return whether it was.
@@ -298,6 +302,9 @@ class BareRepository:
         With `old` None, the ref must not exist. Raises ProcessError if git refuses for another
         reason, such as an unknown object or a conflict with the name of another ref.
         """
+        moves = is_valid_ref(ref) and (new is None or self.object_type(new) == "commit")
+        if moves and loose_files.move(self.git_dir, ref, new, old):
+            return True
         try:
             self._run("update-ref", ref, new or NO_OBJECT, old or NO_OBJECT)
         except ProcessError:
@@ -319,28 +326,19 @@ class BareRepository:
             raise
 
     def _ids(self, *revisions: str) -> list[str]:
-        """Return the commits' ids; a full id is returned unchecked. Raises LookupError."""
-        return [
-            revision if FULL_ID.match(revision) else self.commit(revision).id
-            for revision in revisions
-        ]
+        """Return the commits' ids. Raises LookupError."""
+        return [self.commit(revision).id for revision in revisions]
 
-    def _run_cached(self, commits: Sequence[str], *arguments: str) -> bytes | None:
-        """Do as `_run_or_none`, and cache the output.
-
-        Raises LookupError if git fails because one of these commits is unknown.
-        """
-        if arguments in self._outputs:
-            return self._outputs[arguments]
-        try:
+    def _run_cached(self, *arguments: str) -> bytes | None:
+        """Do as `_run_or_none`, and cache the output."""
+        if arguments not in self._outputs:
             answer = self._run_or_none(*arguments)
-        except ProcessError:
-            for commit in commits:
-                self.commit(commit)
-            raise
-        kept = list(self._outputs.items())[1 - MAX_CACHED_OUTPUTS :]
-        self._outputs = {**dict(kept), arguments: answer}
-        return answer
+            kept = list(self._outputs.items())[1 - MAX_CACHED_OUTPUTS :]
+            self._outputs = {**dict(kept), arguments: answer}
+        return self._outputs[arguments]
+
+    def _existing(self, object_id: str) -> GitObject:
+        return next(self._objects([object_id]))
 
     def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
         """Yield those of the objects that exist."""

@@ -27,7 +27,7 @@ class LooseObjects(loose_objects.LooseObjects):
         return b"".join(self._lines(self.tree(commit), b"", sizes))
 
     def _lines(self, tree: GitObject, above: bytes, sizes: bool) -> Iterator[bytes]:
-        for mode, name, object_id in self.entries(tree):
+        for mode, name, object_id in loose_objects.entries(tree):
             kind = {"40000": "tree", "160000": "commit"}.get(mode, "blob")
             size = len(self.read(object_id).content) if sizes and kind == "blob" else "-"
             shown = f" {size:>7}" if sizes else ""

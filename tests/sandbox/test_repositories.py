@@ -48,6 +48,26 @@ def test_files_of_a_commit(tmp_path: Path) -> None:
     assert repository.changed_paths(first, second) == {"a/b.yaml": "modified", "c": "removed"}
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_folders_come_and_go_with_their_files(tmp_path: Path, packed: bool) -> None:
+    """Names are sorted as git sorts them: `a-b`, then the folder `a`, then `a0`."""
+    repository = bare(tmp_path)
+    commit(repository, {"a/b/c": "1", "a/d": "2", "a-b": "3", "a0": "4", "f": "5"})
+    if packed:
+        git(repository.git_dir, "repack", "-a", "-d", "-q")
+    commit(repository, {"a/b/c": None, "a/e": "6", "f": None, "f/g": "7", "a0/absent": None})
+    last = commit(repository, {"f/g/h": "8", "absent": None})
+    assert repository.files(last) == {
+        "a-b": b"3",
+        "a/d": b"2",
+        "a/e": b"6",
+        "a0": b"4",
+        "f/g/h": b"8",
+    }
+    assert repository.files(commit(repository, {"a": None, "f": None})) == {"a-b": b"3", "a0": b"4"}
+    assert git(repository.git_dir, "fsck", "--strict", "--no-dangling") == ""
+
+
 def test_what_was_read_of_a_commit_stays_and_what_a_branch_has_does_not(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     made = [commit(repository, {"n": str(number)}) for number in range(MAX_CACHED_TREES + 2)]
