@@ -8,6 +8,7 @@ stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catch
     ├── MovedError               commands.schedule.read  a branch moved while it was read
     ├── ProcessError             clients.process         a program is missing, failed, or timed out
     │   └── OutputLimitError     clients.process         it wrote too much
+    ├── HelmError                clients.helm            helm refuses a chart
     ├── ProtectedBranchError     clients.git.errors      a rule protects the branch from pushes
     │   └── UnsignedCommitError  clients.git.errors      the branch takes signed commits only
     ├── PushConflictError        clients.git.pushing     another push has moved the branch

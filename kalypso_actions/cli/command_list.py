@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import typer
 import typer.main
+from typer.core import TyperGroup
 
 from kalypso_actions.cli.json_option import with_json_option
 from kalypso_actions.commands.registry import CHAIN
@@ -57,6 +58,10 @@ COMMANDS: Final = {
         hidden=True,
     ),
     "template": LazyCommand("template", "Render one Template with given data, for its author."),
+    "app": LazyCommand(
+        "app_commands",
+        "What an application team runs in its repositories.",
+    ),
     "sandbox": LazyCommand(
         "sandbox",
         "Serve GitHub and Azure Resource Graph on this machine, for trials and tests.",
@@ -75,11 +80,23 @@ COMMANDS: Final = {
 """Commands by name, in the order of `--help`."""
 
 
-def load(name: str) -> Any:
-    """Import a command, and return it as Typer's."""
-    module = _import(f"kalypso_actions.cli.{COMMANDS[name].module}")
+APP_COMMANDS: Final = {
+    "render": LazyCommand(
+        "app_render",
+        "Compute the GitOps tree of an application for one environment.",
+    ),
+}
+"""The commands of `kalypso app`."""
+
+
+def load(name: str, command: LazyCommand) -> Any:
+    """Import a command, or a group of commands, and return it as Typer's."""
+    module = _import(f"kalypso_actions.cli.{command.module}")
+    loaded = getattr(module, name.replace("-", "_"))
+    if isinstance(loaded, TyperGroup):
+        return loaded
     app = typer.Typer(add_completion=False, context_settings=HELP)
-    app.command(name)(with_json_option(getattr(module, name.replace("-", "_"))))
+    app.command(name)(with_json_option(loaded))
     return typer.main.get_command(app)
 
 

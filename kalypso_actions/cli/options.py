@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from kalypso_actions.cli.output import Output, Verbose
-from kalypso_actions.inputs.chain import ChainInputs
 
 OWN_OPTIONS = frozenset({"output", "verbose"})
 
@@ -20,7 +19,7 @@ ENVIRONMENTS = frozenset({"environment", "next_environment"})
 
 
 def with_options(
-    model: type[ChainInputs], name: str, text: str, run: Callable[[dict[str, Any]], None]
+    model: type[BaseModel], name: str, text: str, run: Callable[[dict[str, Any]], None]
 ) -> Callable[..., None]:
     """Return a function for Typer, with an option for each input that is no secret.
 
@@ -38,7 +37,7 @@ def with_options(
     return command
 
 
-def _parameters(model: type[ChainInputs]) -> Iterator[inspect.Parameter]:
+def _parameters(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
     for name, field in model.model_fields.items():
         if name not in OWN_OPTIONS and field.annotation is not SecretStr:
             complete = _complete_environment if name in ENVIRONMENTS else None

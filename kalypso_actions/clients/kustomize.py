@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kalypso_actions.clients.process import ProcessError, Programs
+from kalypso_actions.clients.scratch import no_network, write_file
 from kalypso_actions.errors import KalypsoError
 
 PROGRAM = "kustomize"
-
-NO_NETWORK = "http://127.0.0.1:9"
-"""A proxy on which nothing listens (port 9, discard), so that every request fails at once."""
 
 TIMEOUT = 60
 MAX_OUTPUT = 1 << 26
@@ -37,7 +35,7 @@ class Kustomize:
             root, home = top / "repository", top / "home"
             home.mkdir()
             for path, content in files.items():
-                _write(root, path, content)
+                write_file(root, path, content)
             arguments = [
                 "build",
                 "--load-restrictor",
@@ -64,21 +62,10 @@ def find_kustomize(programs: Programs) -> Kustomize | None:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
     return {
-        **dict.fromkeys(proxies, NO_NETWORK),
-        **dict.fromkeys(("NO_PROXY", "no_proxy"), ""),
+        **no_network(),
         # Without PATH, kustomize finds no git to fetch remote bases.
         "PATH": "",
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home),
     }
-
-
-def _write(root: Path, path: str, content: bytes) -> None:
-    """Write a file. Raises ValueError if its path leaves the folder, which is a bug of ours."""
-    file = root / path
-    if not file.resolve().is_relative_to(root):
-        raise ValueError(f"{path!r} leaves the repository")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)

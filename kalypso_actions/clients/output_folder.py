@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,6 +24,33 @@ _OUTPUT_NAMES = TARGET_FILES | {PurePosixPath(PROMOTED_COMMIT_FILE).name}
 
 
 @dataclass(frozen=True, slots=True)
+class OutputForm:
+    """How a folder is known as the output of an earlier run.
+
+    `record` is the path of a JSON file in it, whose `schema` begins with this text. `is_output`
+    says of a path in the folder whether an earlier run has written the file.
+    """
+
+    record: str
+    schema: str
+    is_output: Callable[[Path, str], bool]
+
+
+def _is_platform_output(folder: Path, path: str) -> bool:
+    """Whether an earlier run of `kalypso render` has written a file that this run does not write.
+
+    A stale `sources.json` belongs to another tree, and is never an output.
+    """
+    file = folder / path
+    if file.name == README_FILE:
+        return not file.is_symlink() and file.read_bytes() == README_TEXT
+    return file.name in _OUTPUT_NAMES
+
+
+PLATFORM_TREE = OutputForm(SOURCES_FILE, "kalypso.sources/", _is_platform_output)
+
+
+@dataclass(frozen=True, slots=True)
 class OutputFile:
     """A file to write; `mode` is git's, and a symbolic link's content is its target."""
 
@@ -34,12 +61,13 @@ class OutputFile:
 class OutputFolder:
     """The folder of `--out`.
 
-    It may be missing, empty, or the output of an earlier run, with a `sources.json` and without
-    `.git`. Other files in it are never removed.
+    It may be missing, empty, or the output of an earlier run, with its record and without `.git`.
+    Other files in it are never removed.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, form: OutputForm = PLATFORM_TREE) -> None:
         self._folder = folder
+        self._form = form
 
     def check(self) -> None:
         """Raises UsageError for a folder with other content."""
@@ -49,7 +77,7 @@ class OutputFolder:
                 raise UsageError(f"--out {self._folder} is not a folder")
             if not any(self._present()):
                 return
-            if (self._folder / ".git").exists() or not any(self._sources_files()):
+            if (self._folder / ".git").exists() or not any(self._records()):
                 raise UsageError(
                     f"--out {self._folder} is not empty, and is not an output of this command",
                     advice="choose another folder, or empty it",
@@ -58,13 +86,13 @@ class OutputFolder:
     def write(self, files: Mapping[str, OutputFile]) -> None:
         """Write these files and remove all others of an earlier run.
 
-        `sources.json` is written first, so that an interrupted run can be repeated. Raises
+        The record is written first, so that an interrupted run can be repeated. Raises
         UsageError: before the first write, if other files would have to be removed; later, if the
         system refuses a write.
         """
         with self._as_usage_error():
             stale = [path for path in self._present() if path not in files]
-            foreign = sorted(path for path in stale if not self._is_output(path))
+            foreign = sorted(path for path in stale if not self._form.is_output(self._folder, path))
             if foreign:
                 raise UsageError(
                     f"--out {self._folder} contains other files: {', '.join(foreign[:5])}",
@@ -72,7 +100,7 @@ class OutputFolder:
                 )
             _refuse_unsafe(files)
             created: set[Path] = set()
-            for path in sorted(files, key=lambda path: not path.endswith(SOURCES_FILE)):
+            for path in sorted(files, key=lambda path: not path.endswith(self._form.record)):
                 self._write_file(self._folder / path, files[path], created)
             for path in stale:
                 (self._folder / path).unlink()
@@ -89,24 +117,14 @@ class OutputFolder:
                 message += f" ({error.filename})"
             raise UsageError(message, advice="choose another folder") from error
 
-    def _is_output(self, path: str) -> bool:
-        """Whether an earlier run has written a file that this run does not write.
-
-        A stale `sources.json` belongs to another tree, and is never an output.
-        """
-        file = self._folder / path
-        if file.name == README_FILE:
-            return not file.is_symlink() and file.read_bytes() == README_TEXT
-        return file.name in _OUTPUT_NAMES
-
-    def _sources_files(self) -> Iterator[Path]:
-        for file in self._folder.rglob(SOURCES_FILE):
+    def _records(self) -> Iterator[Path]:
+        for file in self._folder.rglob(self._form.record):
             try:
                 body = json.loads(file.read_bytes())
             except (OSError, ValueError):
                 continue
             schema = body.get("schema", "") if isinstance(body, dict) else ""
-            if str(schema).startswith("kalypso.sources/"):
+            if str(schema).startswith(self._form.schema):
                 yield file
 
     def _present(self) -> Iterator[str]:

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.errors import KalypsoError
+
+if sys.platform == "linux":
+    import resource
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +120,7 @@ class Programs:
         inherit: Iterable[str] = (),
         timeout: float = 600,
         max_output: int | None = None,
+        max_memory: int | None = None,
         log_text: str = "",
     ) -> bytes:
         """Run a program and return its standard output.
@@ -124,7 +129,8 @@ class Programs:
         the machine can read them. `extra` and the variables named by `inherit` are added to the
         environment. `log_text` replaces the arguments in the log. The program and all processes
         that it has started are killed after `timeout` seconds, or when it has written more than
-        `max_output` bytes. Raises ProcessError; for too much output, OutputLimitError.
+        `max_output` bytes. On Linux it gets at most `max_memory` bytes of data. Raises
+        ProcessError; for too much output, OutputLimitError.
         """
         name = arguments[0]
         program = self.find(name)
@@ -135,6 +141,8 @@ class Programs:
         environment = self._inherited(inherit) | dict(extra or {})
         started = time.monotonic()
         process = _start([str(program), *arguments[1:]], folder, environment)
+        if max_memory is not None:
+            _limit_memory(process, max_memory)
         _running.add(process)
         try:
             if _interrupted.is_set():
@@ -199,6 +207,16 @@ def _start(
         )
     except OSError as error:
         raise ProcessError(f"{arguments[0]} cannot be started: {error.strerror}") from error
+
+
+def _limit_memory(process: subprocess.Popen[bytes], max_memory: int) -> None:
+    """Limit the data of a running process; only Linux can do that from outside.
+
+    Programs of Go reserve address space that they never use, which counts for RLIMIT_AS alone.
+    """
+    if sys.platform == "linux":
+        with suppress(ProcessLookupError):  # it has ended
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (max_memory, max_memory))
 
 
 def _communicate(

@@ -54,6 +54,29 @@ class PathAtBranch(BaseModel):
         return cls(path=Path(text))
 
 
+class PlaceAtRevision(BaseModel):
+    """`PATH[@REV]` or `URL[@REV]`: a branch, tag or commit, or without REV a folder as it is."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    place: str
+    revision: str = ""
+
+    @property
+    def is_url(self) -> bool:
+        """Whether the repository is read by git from elsewhere."""
+        return _AUTHORITY.match(self.place) is not None and not Path(self.place).exists()
+
+    @classmethod
+    def parse(cls, text: str) -> PlaceAtRevision:
+        """Parse a text."""
+        if not Path(text).exists() and _AUTHORITY.match(text):
+            url, revision = split_branch(text)
+            return cls(place=url, revision=revision)
+        path = PathAtBranch.parse(text)
+        return cls(place=str(path.path), revision=path.branch)
+
+
 class Source(BaseModel):
     """`URL[@BRANCH]=PATH`: a path to read instead of a repository."""
 
@@ -100,5 +123,6 @@ def _each_text(parse: Callable[[str], object]) -> Callable[[object], object]:
 
 Folder = Annotated[Path, AfterValidator(_usable)]
 Place = Annotated[str, AfterValidator(_usable_place)]
+Repository = Annotated[PlaceAtRevision, BeforeValidator(_each_text(PlaceAtRevision.parse))]
 Sources = Annotated[tuple[Source, ...], BeforeValidator(_each_text(Source.parse))]
 GitOpsPath = Annotated[PathAtBranch | None, BeforeValidator(_each_text(PathAtBranch.parse))]

@@ -8,6 +8,7 @@ scheduling      policies, cluster types, targets, registrations
 configuration   ConfigMaps and schemas
 rendering       Templates
 gitops          GitOps repositories
+application     charts and configs of applications
 
 `docs/reference/problems.md` is made of them.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kalypso_actions.problem_codes import (
+    application,
     configuration,
     documents,
     environments,
@@ -35,6 +37,7 @@ TOPICS: Mapping[str, tuple[ProblemCode, ...]] = {
     "Configuration": configuration.CODES,
     "Templates": rendering.CODES,
     "GitOps repositories": gitops.CODES,
+    "Applications": application.CODES,
 }
 
 CODES: Mapping[str, ProblemCode] = {code.name: code for codes in TOPICS.values() for code in codes}

@@ -87,9 +87,12 @@ class SharedReader(Reader):
 
 
 def in_parallel(
-    read: Callable[[Item], Result], items: Iterable[Item], progress: Progress = no_progress
+    read: Callable[[Item], Result],
+    items: Iterable[Item],
+    progress: Progress = no_progress,
+    workers: int = PARALLEL_READS,
 ) -> list[Result]:
-    """Call `read` for every item, and return the results in order.
+    """Call `read` for every item, by `workers` threads, and return the results in order.
 
     Raises one KalypsoError for all failures.
     """
@@ -100,7 +103,7 @@ def in_parallel(
         except KalypsoError as error:
             return error
 
-    pool = ThreadPoolExecutor(PARALLEL_READS)
+    pool = ThreadPoolExecutor(workers)
     try:
         futures = [pool.submit(attempt, item) for item in items]
         outcomes = []

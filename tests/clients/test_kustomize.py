@@ -75,7 +75,7 @@ def test_a_folder_that_grows_without_end_is_left(tmp_path: Path) -> None:
 @POSIX
 @pytest.mark.parametrize("path", ["../x.yaml", "/tmp/x.yaml", "a/../../x.yaml"])
 def test_nothing_is_written_outside(tmp_path: Path, path: str) -> None:
-    with pytest.raises(ValueError, match="leaves the repository"):
+    with pytest.raises(ValueError, match="leaves the folder"):
         script(tmp_path)({path: b"x"}, "app")
 
 

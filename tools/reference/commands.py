@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
-from kalypso_actions.cli.command_list import COMMANDS
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, LazyCommand
 
 WIDTH = 100
 
@@ -15,16 +16,24 @@ def commands_text() -> str:
     """Return a page with a section for each visible command."""
     sections = [
         f"\n## kalypso {name}\n\n```text\n{help_of(name)}\n```\n"
-        for name, command in COMMANDS.items()
+        for name, command in _all_commands()
         if not command.hidden
     ]
     return "# Commands\n\nWritten by `make docs` from the code.\n" + "".join(sections)
 
 
+def _all_commands() -> Iterator[tuple[str, LazyCommand]]:
+    """Yield the commands by their words, each group before its own."""
+    for name, command in COMMANDS.items():
+        yield name, command
+        if name == "app":
+            yield from ((f"app {own}", each) for own, each in APP_COMMANDS.items())
+
+
 def help_of(command: str) -> str:
     """Return the text of `--help`, independent of the terminal."""
     done = subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", command, "--help"],
+        [sys.executable, "-m", "kalypso_actions", *command.split(), "--help"],
         env={"PATH": os.defpath, "TERMINAL_WIDTH": str(WIDTH), "PYTHONUTF8": "1"},
         capture_output=True,
         encoding="utf-8",

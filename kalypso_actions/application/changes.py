@@ -1,0 +1,97 @@
+"""Compute which files of an application's GitOps tree a run adds, changes, deletes and keeps."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+
+from kalypso_actions.application.record import read_recorded_files
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.application import (
+    DESCRIPTOR_FILE,
+    KUSTOMIZATION,
+    KUSTOMIZATION_FILE,
+    MANIFESTS_FILE,
+    RECORD_FILE,
+    ApplicationChanges,
+)
+from kalypso_actions.model.documents import FILE_MODE, FileEntry
+from kalypso_actions.model.layout import TRACKING_FOLDER
+from kalypso_actions.model.object_ids import blob_id
+
+
+def compute_changes(
+    files: Mapping[str, bytes], entries: Mapping[str, FileEntry], record: bytes | None
+) -> ApplicationChanges:
+    """Compare the files of a run with the existing tree and the record in it.
+
+    Only generated files are deleted: those of the record, or, in a tree of upstream's, those of its
+    names in a folder with a gen_manifests.yaml.
+    """
+    recorded = read_recorded_files(record)
+    own = _upstreams_files(entries) if recorded is None else recorded
+    deleted = [
+        path
+        for path in own
+        if path in entries and path not in files and not path.startswith(f"{TRACKING_FOLDER}/")
+    ]
+    same = {
+        path
+        for path, content in files.items()
+        if path in entries
+        and (entries[path].mode, entries[path].object_id) == (FILE_MODE, blob_id(content))
+    }
+    return ApplicationChanges(
+        files=files,
+        added=_listed(files.keys() - entries.keys()),
+        modified=_listed(path for path in files if path in entries and path not in same),
+        deleted=_listed(deleted),
+        unchanged=_listed(same),
+        kept=_listed(entries.keys() - files.keys() - set(deleted)),
+        edited=_listed(_edited(own, entries, same)),
+    )
+
+
+def folders_with_manifests(paths: Iterable[str]) -> list[str]:
+    """Return the folders of a tree that have generated manifests, sorted."""
+    folders = (posixpath.split(path) for path in paths)
+    return sorted(folder for folder, name in folders if name == MANIFESTS_FILE and folder)
+
+
+def edit_warnings(changes: ApplicationChanges, repository: str) -> Iterator[Problem]:
+    """Warn of edits by hand that the run overwrites or deletes."""
+    for path in changes.edited:
+        fate = "deletes" if path in changes.deleted else "overwrites"
+        yield Problem(
+            f"somebody has edited this generated file; the run {fate} it",
+            Location(repository, path),
+            "change the chart or the configs instead",
+            "gitops-file-edited",
+        )
+
+
+def _upstreams_files(entries: Mapping[str, FileEntry]) -> dict[str, str]:
+    """Return the files of upstream's names; where upstream's content is not known, with its id."""
+    own: dict[str, str] = {}
+    for folder in folders_with_manifests(entries):
+        own[f"{folder}/{MANIFESTS_FILE}"] = ""
+        own[f"{folder}/{KUSTOMIZATION_FILE}"] = blob_id(KUSTOMIZATION)
+        own[f"{folder}/{DESCRIPTOR_FILE}"] = ""
+    return {
+        path: known or entries[path].object_id for path, known in own.items() if path in entries
+    }
+
+
+def _edited(
+    own: Mapping[str, str], entries: Mapping[str, FileEntry], same: Iterable[str]
+) -> Iterator[str]:
+    unchanged = set(same)
+    for path, object_id in own.items():
+        entry = entries.get(path)
+        if entry is not None and entry.object_id != object_id and path not in unchanged:
+            yield path
+
+
+def _listed(paths: Iterable[str]) -> tuple[str, ...]:
+    own = (path for path in paths if path != RECORD_FILE)
+    return tuple(sorted(own, key=lambda path: path.encode("utf-8", "surrogateescape")))

@@ -1,0 +1,94 @@
+"""The files of a Helm chart: its links, its variables, its dependencies."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from kalypso_actions.application.variables import replace_variables
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.application import VALUES_FILE, Compatibility, Findings
+from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, FileEntry
+
+MAX_LINKS: Final = 40
+"""Links in a row, as on Linux."""
+
+
+def files_of_folder(
+    entries: Mapping[str, FileEntry], links: Mapping[str, bytes], folder: str
+) -> dict[str, str]:
+    """Return the files below a folder: the path in the folder → the path of the regular file.
+
+    `links` are the contents of the symbolic links of the repository. A link that leads out of the
+    repository, to nothing, or above itself is left out: see `faulty_links`.
+    """
+    prefix = f"{folder}/" if folder else ""
+    files: dict[str, str] = {}
+    for path, entry in entries.items():
+        if not path.startswith(prefix) or entry.mode == GIT_LINK_MODE:
+            continue
+        if entry.mode != SYMLINK_MODE:
+            files[path[len(prefix) :]] = path
+            continue
+        for below, file in _behind(path, entries, links).items():
+            files[path[len(prefix) :] + below] = file
+    return files
+
+
+def faulty_links(
+    entries: Mapping[str, FileEntry], links: Mapping[str, bytes], folder: str, repository: str
+) -> Iterator[Problem]:
+    """Yield a problem for each link below a folder that leads to no file of the repository."""
+    prefix = f"{folder}/" if folder else ""
+    for path in links:
+        if path.startswith(prefix) and not _behind(path, entries, links):
+            yield Problem(
+                f"the symbolic link leads to {links[path].decode('utf-8', 'replace')!r}, which is "
+                "no file of this repository",
+                Location(repository, path),
+                "copy the file into the repository",
+                "source-link",
+            )
+
+
+def _behind(
+    path: str, entries: Mapping[str, FileEntry], links: Mapping[str, bytes]
+) -> dict[str, str]:
+    """Return the regular files behind a link: "" for a file, else their paths below a folder."""
+    place = path
+    for _ in range(MAX_LINKS):
+        text = links[place].decode("utf-8", "surrogateescape")
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(place), text))
+        if place not in links:
+            break
+    entry = entries.get(place)
+    if entry is not None:
+        return {} if entry.mode in {SYMLINK_MODE, GIT_LINK_MODE} else {"": place}
+    above = path.startswith(f"{place}/") or place in {".", ""}
+    if above or place.startswith(("/", "..")):
+        return {}
+    return {
+        item[len(place) :]: item
+        for item, found in entries.items()
+        if item.startswith(f"{place}/") and found.mode not in {SYMLINK_MODE, GIT_LINK_MODE}
+    }
+
+
+def with_variables(
+    files: Mapping[str, bytes],
+    variables: Mapping[str, str],
+    where: Location,
+    compatibility: Compatibility,
+) -> tuple[dict[str, bytes], Findings]:
+    """Replace the variables in every values.yaml of a chart, those of subcharts included.
+
+    Templates are left as they are. `where` is the folder of the chart.
+    """
+    result, findings = dict(files), Findings()
+    for path, content in files.items():
+        if posixpath.basename(path) == VALUES_FILE:
+            place = Location(where.repository, posixpath.join(where.path, path))
+            result[path], problems = replace_variables(content, variables, place, compatibility)
+            findings.problems += problems
+    return result, findings

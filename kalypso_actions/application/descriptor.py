@@ -1,0 +1,181 @@
+"""DeploymentDescriptors: the documents by which the observability hub knows what should run."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions import goyaml
+from kalypso_actions.application.variables import replace_variables
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.application import (
+    DESCRIPTOR_TEMPLATE,
+    VALUES_FILE,
+    Compatibility,
+    Target,
+)
+from kalypso_actions.model.kinds import DeploymentTarget, Workload
+from kalypso_actions.model.kubernetes_names import SUBDOMAIN_LIMIT, label_value_fault
+from kalypso_actions.model.urls import repository_key
+
+NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
+SERVER: Final = "https://github.com"
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptorNames:
+    """Names that no repository of the application holds."""
+
+    workspace: str = ""
+    application: str = ""
+    server: str = SERVER
+
+
+def from_template(
+    template: bytes,
+    target: Target,
+    variables: Mapping[str, str],
+    repository: str,
+    compatibility: Compatibility,
+) -> tuple[bytes, list[Problem]]:
+    """Return upstream's descriptor: its template, with the variables of a target.
+
+    The target is named by the whole path; in 2023, by the folder alone.
+    """
+    name = target.name if compatibility == "2023" else target.folder.replace("/", "-")
+    own = {"DEPLOYMENT_TARGET": name, "DEPLOYMENT_TARGET_MANIFESTS_PATH": f"./{target.folder}"}
+    where = Location(repository, DESCRIPTOR_TEMPLATE)
+    return replace_variables(template, {**variables, **own}, where, compatibility)
+
+
+def target_of(
+    folder: str, environment: str, workloads: Sequence[Workload]
+) -> DeploymentTarget | None:
+    """Return the deployment target whose manifests are in a folder of the branch."""
+    for target in _targets(environment, workloads):
+        if _folder(target.manifests.get("path", "")) == folder:
+            return target
+    return None
+
+
+def computed(
+    target: DeploymentTarget,
+    folder: str,
+    variables: Mapping[str, str],
+    names: DescriptorNames,
+) -> bytes | None:
+    """Return the descriptor of a deployment target; None if the workspace or a variable is unknown.
+
+    The hub finds a target by the name that Kalypso gives it, `<workload>-<target>`, and the branch.
+    The label `config-revision` changes the descriptor with the configuration: the hub books a new
+    commit only then.
+    """
+    needed = ("SOURCE_REPO", "SOURCE_BRANCH", "VERSION", "SRC_COMMIT", "ENVIRONMENT")
+    if not names.workspace or not all(name in variables for name in needed):
+        return None
+    environment = variables["ENVIRONMENT"]
+    revision = variables.get("CONFIG_REVISION", "")
+    labels = {"config-revision": revision} if revision and not label_value_fault(revision) else {}
+    application = names.application or target.labels.get("application") or target.workload
+    metadata: dict[str, object] = {"name": _name(environment, target.name)}
+    if labels:
+        metadata["labels"] = labels
+    body = {
+        "apiVersion": "hub.kalypso.io/v1alpha1",
+        "kind": "DeploymentDescriptor",
+        "metadata": metadata,
+        "spec": {
+            "workload": {
+                "name": target.workload,
+                "source": {
+                    "repo": f"{names.server}/{variables['SOURCE_REPO']}",
+                    "branch": variables["SOURCE_BRANCH"],
+                    "path": ".",
+                },
+                "application": {"name": application, "workspace": {"name": names.workspace}},
+            },
+            "deploymentTarget": {
+                "name": target.name,
+                "environment": environment,
+                "manifests": {
+                    "repo": target.manifests.get("repo", ""),
+                    "branch": environment,
+                    "path": target.manifests.get("path", f"./{folder}"),
+                },
+            },
+            "workloadVersion": {
+                "version": variables["VERSION"],
+                "commit": variables["SRC_COMMIT"],
+            },
+        },
+    }
+    return goyaml.dump_v3(body).encode()
+
+
+def check_targets(
+    targets: Sequence[Target],
+    paths: Sequence[str],
+    variables: Mapping[str, str],
+    workloads: Sequence[Workload],
+    repository: str,
+) -> Iterator[Problem]:
+    """Warn of deployment targets without a folder, and of folders that are nobody's target.
+
+    `paths` are the files of the resulting tree: the path of an Ansible target is a file. Targets
+    in other repositories are not checked. `repository` is that of the configs.
+    """
+    environment = variables.get("ENVIRONMENT", "")
+    own = [target for target in _targets(environment, workloads) if _is_here(target, variables)]
+    folders = {posixpath.dirname(path) for path in paths}
+    places = {*paths, *folders}
+    free = [item for item in targets if target_of(item.folder, environment, workloads) is None]
+    for target in own:
+        folder = _folder(target.manifests.get("path", ""))
+        if folder not in places:
+            others = ", ".join(f"{repository}: {item.folder}" for item in free)
+            yield Problem(
+                f"deployment target {target.name!r} names the folder {folder!r}, but no manifests "
+                f"are made for it on the branch {environment!r}",
+                target.at("path"),
+                f"folders without a target: {others}" if others else "add it to the configs",
+                "target-without-folder",
+                tuple(Location(repository, item.folder) for item in free),
+            )
+    for item in free if own else ():
+        named = ", ".join(
+            f"{target.name} ({_folder(target.manifests.get('path', ''))}) in {target.where}"
+            for target in own
+        )
+        yield Problem(
+            f"no deployment target of the branch {environment!r} names the folder {item.folder!r}: "
+            "nothing deploys its manifests",
+            Location(repository, f"{item.folder}/{VALUES_FILE}"),
+            f"add a target to workload.yaml; it has {named}",
+            "folder-without-target",
+            tuple(target.at("path") for target in own),
+        )
+
+
+def _targets(environment: str, workloads: Sequence[Workload]) -> Iterator[DeploymentTarget]:
+    for workload in workloads:
+        for target in workload.targets:
+            if target.manifests.get("branch") == environment:
+                yield target
+
+
+def _is_here(target: DeploymentTarget, variables: Mapping[str, str]) -> bool:
+    gitops = variables.get("GITOPS_REPO", "").lower()
+    return not gitops or repository_key(target.manifests.get("repo", "")).endswith(f"/{gitops}")
+
+
+def _folder(path: str) -> str:
+    folder = posixpath.normpath(path.strip("/") or ".")
+    return "" if folder == "." else folder
+
+
+def _name(environment: str, target: str) -> str:
+    """Return the name of the object, which is unique across branches."""
+    return NOT_IN_NAMES.sub("-", f"{target}-{environment}".lower())[:SUBDOMAIN_LIMIT].strip("-.")

@@ -1,0 +1,29 @@
+"""Find the line of a template that made a line of its output."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+ACTION: Final = re.compile(r"\{\{.*?\}\}")
+MIN_TEXT: Final = 3
+"""Characters besides actions without which a line of a template says nothing."""
+
+
+def line_of_template(row: str, template: str) -> int:
+    """Return the first line of a template whose text, apart from actions, is that of the row.
+
+    0 if none is, as for a row that an included template or a value has made.
+    """
+    wanted = row.strip()
+    if not wanted:
+        return 0
+    best, weight = 0, 0
+    for number, line in enumerate(template.splitlines(), start=1):
+        parts = [part.strip() for part in ACTION.split(line.strip())]
+        length = sum(map(len, parts))
+        if length < min(MIN_TEXT, len(wanted)) or length <= weight:
+            continue
+        if re.fullmatch(".*".join(map(re.escape, parts)), wanted) or wanted == line.strip():
+            best, weight = number, length
+    return best

@@ -1,0 +1,33 @@
+"""A group of commands, each of which is imported when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from typer.core import TyperCommand, TyperGroup
+
+from kalypso_actions.cli.command_list import LazyCommand, load
+
+HELP_COMMAND: Final = "help"
+
+
+class LazyGroup(TyperGroup):
+    """Loads a command when it is called; `--help` needs only names and summaries."""
+
+    table: ClassVar[Mapping[str, LazyCommand]] = {}
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, command in self.table.items():
+            self.add_command(TyperCommand(name, help=command.summary, hidden=command.hidden))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return name, command and remaining arguments of a call."""
+        if args[0] == HELP_COMMAND:
+            if len(args) == 1:
+                return HELP_COMMAND, self, ["--help"]
+            args = [*args[1:], "--help"]
+        name, command, rest = super().resolve_command(ctx, args)
+        is_lazy = name in self.table
+        return name, load(name, self.table[name]) if name and is_lazy else command, rest

@@ -1,0 +1,145 @@
+"""The helm program: `helm template` in temporary folders, without a cluster and the network."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.clients.process import OutputLimitError, ProcessError, Programs
+from kalypso_actions.clients.scratch import no_network, write_file
+from kalypso_actions.errors import KalypsoError
+
+PROGRAM: Final = "helm"
+
+MAX_OUTPUT: Final = 1 << 26
+MAX_MEMORY: Final = 1 << 31
+"""Bytes of one helm. A chart of 10 MB takes 300 MB."""
+
+VERSION: Final = re.compile(rb"v?(\d+\.\d+(?:\.\d+)?\S*)")
+
+
+class HelmError(KalypsoError):
+    """helm refused a chart; `output` is what it printed before, if `--debug` was on."""
+
+    def __init__(self, message: str, output: bytes = b"") -> None:
+        super().__init__(message)
+        self.output = output
+
+
+@dataclass(frozen=True, slots=True)
+class ChartFolder:
+    """A chart in a temporary folder."""
+
+    programs: Programs
+    top: Path
+    timeout: float
+
+    def template(self, name: str, options: Sequence[str], values: Mapping[str, bytes]) -> bytes:
+        """Return the output of `helm template`; a later file of `values` overrides an earlier one.
+
+        `name` is that of the release, "" for helm's own. Thread-safe. Raises HelmError with helm's
+        message, KalypsoError for a helm that is absent or exceeds its bounds.
+        """
+        with tempfile.TemporaryDirectory(dir=self.top, prefix="values-") as temporary:
+            folder = Path(temporary)
+            files: list[str] = []
+            for number, (path, content) in enumerate(values.items()):
+                write_file(folder / str(number), path, content)
+                files += ["--values", str(folder / str(number) / path)]
+            names = [name] if name else []
+            command = [PROGRAM, "template", *options, *files, "--", *names, "chart"]
+            try:
+                return self._run(command)
+            except HelmError as error:
+                if "YAML parse error" not in error.problem.message:
+                    raise
+                message = self._shown(error.problem.message, folder)
+                raise HelmError(message, self._debug(command)) from error
+
+    def _debug(self, command: Sequence[str]) -> bytes:
+        """Return the output that is no YAML, which helm prints only with `--debug`."""
+        try:
+            return self._run([*command[:2], "--debug", *command[2:]])
+        except HelmError as error:
+            return error.output
+
+    def _run(self, command: Sequence[str]) -> bytes:
+        try:
+            return self.programs.run(
+                command,
+                folder=self.top,
+                extra=_environment(self.top),
+                timeout=self.timeout,
+                max_output=MAX_OUTPUT,
+                max_memory=MAX_MEMORY,
+            )
+        except OutputLimitError:
+            raise
+        except ProcessError as error:
+            if error.status is None:
+                raise
+            if "out of memory" in error.stderr or "cannot allocate memory" in error.stderr:
+                message = f"helm needs more than {MAX_MEMORY >> 20} MB of memory"
+                raise KalypsoError(message, advice="look for a loop in the templates") from error
+            message = self._shown(error.stderr or error.problem.message, self.top)
+            raise HelmError(message, error.stdout) from error
+
+    def _shown(self, text: str, folder: Path) -> str:
+        return text.replace(f"{folder}{os.sep}", "").replace(f"{self.top}{os.sep}", "")
+
+
+class Helm:
+    """Opens charts for the helm program."""
+
+    def __init__(self, programs: Programs, *, timeout: float = 60) -> None:
+        self._programs = programs
+        self._timeout = timeout
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether PATH has the program."""
+        return self._programs.find(PROGRAM) is not None
+
+    def version(self) -> str:
+        """Return the version, as `v3.22.0`. Raises KalypsoError."""
+        with tempfile.TemporaryDirectory(prefix="kalypso-helm-") as temporary:
+            top = Path(temporary).resolve()
+            output = self._programs.run(
+                [PROGRAM, "version", "--short"], folder=top, extra=_environment(top), timeout=60
+            )
+        match = VERSION.search(output)
+        return f"v{match[1].decode().partition('+')[0]}" if match else "unknown"
+
+    @contextmanager
+    def chart(self, files: Mapping[str, bytes]) -> Iterator[ChartFolder]:
+        """Write a chart to a temporary folder for the block."""
+        with tempfile.TemporaryDirectory(
+            prefix="kalypso-helm-", ignore_cleanup_errors=True
+        ) as temporary:
+            top = Path(temporary).resolve()
+            for path, content in files.items():
+                write_file(top / "chart", path, content)
+            yield ChartFolder(self._programs, top, self._timeout)
+
+
+def _environment(top: Path) -> dict[str, str]:
+    home = top / "home"
+    home.mkdir(exist_ok=True)
+    return {
+        **no_network(),
+        "PATH": "",  # post-renderers, getters and credential helpers are programs
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "XDG_CACHE_HOME": str(home),
+        "XDG_DATA_HOME": str(home),
+        "HELM_PLUGINS": str(home / "plugins"),
+        "HELM_NO_PLUGINS": "1",
+        "KUBECONFIG": str(home / "kubeconfig"),
+        "HELM_NAMESPACE": "default",
+    }

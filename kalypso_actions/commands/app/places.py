@@ -1,0 +1,113 @@
+"""Open the source, configs and GitOps repositories of an application."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_repository
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.paths import PathAtBranch, PlaceAtRevision
+from kalypso_actions.model.documents import SYMLINK_MODE, RevisionFiles
+from kalypso_actions.model.urls import name_in, owner_of, without_secret
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPlace:
+    """The files of a repository, and what is known of it.
+
+    `name` is owner/name, `commit` the commit on which a folder with uncommitted changes is based;
+    "" if they are not known.
+    """
+
+    files: RevisionFiles
+    name: str = ""
+    commit: str = ""
+    branch: str = ""
+
+    @property
+    def repository(self) -> str:
+        """The name for messages."""
+        return self.files.repository
+
+    def read_all(self, folder: str) -> dict[str, bytes]:
+        """Return the contents of all regular files below a folder ("" for all), by path."""
+        prefix = f"{folder}/" if folder else ""
+        entries = self.files.entries()
+        paths = [
+            path
+            for path, entry in entries.items()
+            if path.startswith(prefix) and entry.mode.startswith("100")
+        ]
+        return dict(self.files.read(paths))
+
+    def links(self) -> dict[str, bytes]:
+        """Return the texts of all symbolic links."""
+        entries = self.files.entries()
+        links = [path for path, entry in entries.items() if entry.mode == SYMLINK_MODE]
+        return dict(self.files.read(links))
+
+
+def open_place(
+    given: PlaceAtRevision, option: str, remotes: RemoteRepositories, programs: Programs
+) -> OpenPlace:
+    """Open a URL or path; a folder without a revision is read as it is, also that of a clone.
+
+    Raises KalypsoError.
+    """
+    if given.is_url:
+        url = given.place
+        if given.revision:
+            files = remotes.fetch(url, commit=remotes.resolve(url, given.revision))
+        else:
+            files = remotes.fetch(url)
+        return OpenPlace(
+            files, _name(url), files.commit or "", given.revision or remotes.default_branch(url)
+        )
+    path = Path(given.place)
+    if not path.is_dir():
+        raise UsageError(f"--{option} {path}: there is no such folder")
+    if not is_repository(path):
+        if given.revision:
+            advice = "name the folder alone, or a clone"
+            raise UsageError(
+                f"--{option} {path} is no git repository, and has no commits", None, advice
+            )
+        return OpenPlace(FolderFiles(path))
+    repository = GitRepository(path, programs)
+    name = next(filter(None, map(_name, repository.remotes())), "")
+    branch = ""
+    with suppress(KalypsoError):
+        branch = repository.default_branch()
+    is_bare = not (path / ".git").exists()
+    if given.revision or is_bare:
+        commit = repository.resolve(given.revision or branch)
+        return OpenPlace(repository.at_commit(commit), name, commit, branch)
+    commit = ""
+    if repository.checked_out:
+        with suppress(KalypsoError):  # a branch without commits
+            commit = repository.resolve(repository.checked_out)
+    return OpenPlace(FolderFiles(path), name, commit, branch)
+
+
+def open_tree(given: PathAtBranch | None, environment: str, programs: Programs) -> OpenPlace | None:
+    """Open the existing GitOps tree; None without one. Raises KalypsoError."""
+    if given is None:
+        return None
+    if not given.path.is_dir():
+        raise UsageError(f"--gitops {given.path}: there is no such folder")
+    if not is_repository(given.path):
+        return OpenPlace(FolderFiles(given.path))
+    repository = GitRepository(given.path, programs)
+    name = next(filter(None, map(_name, repository.remotes())), "")
+    branch = given.branch or environment
+    files = repository.at_branch(branch)
+    return OpenPlace(files, name, files.commit or "", branch)
+
+
+def _name(url: str) -> str:
+    name = name_in(without_secret(url))
+    return name if owner_of(name) else ""

@@ -1,0 +1,244 @@
+"""The inputs of the commands of an application's repositories.
+
+Each field is an option of the command, and an input of the action that will run it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository
+from kalypso_actions.inputs.values import (
+    Duration,
+    EnvironmentName,
+    Inputs,
+    List,
+    RepositoryName,
+    fault,
+    kebab,
+)
+from kalypso_actions.model.application import Compatibility, Generator
+from kalypso_actions.model.kubernetes_names import dns_label_fault
+
+VALUE: Final = re.compile(r"[A-Za-z0-9._:/@+~-]*")
+KUBERNETES_VERSION: Final = re.compile(r"v?1\.[0-9]{1,3}(\.[0-9]{1,4})?")
+API_VERSION: Final = re.compile(r"[A-Za-z0-9.-]+(/[A-Za-z0-9.-]+)*")
+
+
+def _value(text: str) -> str:
+    """Refuse texts that could break the YAML into which they are written."""
+    if not VALUE.fullmatch(text):
+        raise fault("value", text, "may hold letters, digits and . _ : / @ + ~ - only")
+    return text
+
+
+def _namespace(text: str) -> str:
+    wrong = dns_label_fault(text) if text else ""
+    if wrong:
+        raise fault("namespace", text, wrong)
+    return text
+
+
+def _kubernetes_version(text: str) -> str:
+    if text and not KUBERNETES_VERSION.fullmatch(text):
+        raise fault("version", text, "is no version of Kubernetes; write for example 1.31")
+    return text
+
+
+def _api_versions(versions: tuple[str, ...]) -> tuple[str, ...]:
+    for version in versions:
+        if not API_VERSION.fullmatch(version):
+            raise fault("version", version, "is none; write group/version or group/version/Kind")
+    return versions
+
+
+def _relative(path: str) -> str:
+    folder = path.strip("/")
+    if path.startswith("/") or ".." in folder.split("/"):
+        raise fault("path", path, "is no folder of the source; write its path from the root")
+    return "/".join(part for part in folder.split("/") if part not in {"", "."})
+
+
+Value = Annotated[str, AfterValidator(_value)]
+Namespace = Annotated[str, AfterValidator(_namespace)]
+KubernetesVersion = Annotated[str, AfterValidator(_kubernetes_version)]
+RelativePath = Annotated[str, AfterValidator(_relative)]
+
+
+class AppInputs(Inputs):
+    """Inputs of all commands of an application: the ten variables, and how to render."""
+
+    model_config = ConfigDict(alias_generator=kebab, validate_by_name=True)
+
+    environment: Annotated[
+        EnvironmentName,
+        Field(description="The environment: the branch of configs and GitOps repository."),
+    ]
+    compatibility: Annotated[
+        Compatibility,
+        Field(
+            description="none, or upstream's bytes: current, or 2023 (texts of levels joined, "
+            "undefined variables empty)."
+        ),
+    ] = "none"
+    workload: Annotated[
+        Value, Field(description="$WORKLOAD; default: the name of the source repository.")
+    ] = ""
+    source_repository: Annotated[
+        RepositoryName,
+        Field(description="$SOURCE_REPO, as owner/name; default: that of the clone's origin."),
+    ] = ""
+    gitops_repository: Annotated[
+        RepositoryName,
+        Field(description="$GITOPS_REPO, as owner/name; default: that of the clone's origin."),
+    ] = ""
+    source_branch: Annotated[
+        Value, Field(description="$SOURCE_BRANCH; default: the source's default branch, or main.")
+    ] = ""
+    version: Annotated[
+        Value, Field(description="$VERSION; default: the version that the GitOps tree tracks.")
+    ] = ""
+    image_tag: Annotated[
+        Value, Field(description="$IMAGE_TAG; default: the tag that the GitOps tree tracks.")
+    ] = ""
+    image_name: Annotated[
+        Value,
+        Field(
+            description="$IMAGE_NAME; default: ghcr.io/<source repository>/<its name>. With 2023, "
+            "the whole reference, which the GitOps tree tracks."
+        ),
+    ] = ""
+    source_commit: Annotated[
+        Value, Field(description="$SRC_COMMIT; default: the commit of the source.")
+    ] = ""
+    config_revision: Annotated[
+        Value, Field(description="$CONFIG_REVISION; default: the commit of the configs.")
+    ] = ""
+    generator: Annotated[
+        Generator,
+        Field(
+            description="auto (by what the source holds), helm, kustomize, plain (manifests as "
+            "they are), or command."
+        ),
+    ] = "auto"
+    generator_command: Annotated[
+        str,
+        Field(
+            description="With generator command: runs by bash for each target, and writes the "
+            "target's files to $KALYPSO_OUT."
+        ),
+    ] = ""
+    path: Annotated[
+        RelativePath,
+        Field(
+            description="The folder of the chart, kustomization or manifests in the source; "
+            "default: the first of helm, kustomize, manifests."
+        ),
+    ] = ""
+    workload_path: Annotated[
+        RelativePath, Field(description="The folder of the Workload in the source.")
+    ] = "workload"
+    helm_version: Annotated[
+        Value,
+        Field(description="The version that helm must have, such as v3.22; default: any."),
+    ] = ""
+    release_name: Annotated[
+        Namespace,
+        Field(description="helm's release name; default: by the name of the target's folder."),
+    ] = ""
+    namespace: Annotated[
+        Namespace, Field(description="The namespace of the objects, for helm and the checks.")
+    ] = ""
+    allowed_namespaces: Annotated[
+        List, Field(description="Globs of other namespaces that objects may name.")
+    ] = ()
+    kube_version: Annotated[
+        KubernetesVersion,
+        Field(description="The version of Kubernetes for charts, such as 1.31."),
+    ] = ""
+    api_versions: Annotated[
+        List,
+        AfterValidator(_api_versions),
+        Field(description="API versions that charts find in the cluster, as group/version/Kind."),
+    ] = ()
+    crds: Annotated[
+        Literal["auto", "true", "false"],
+        Field(description="Whether the chart's crds are rendered; auto: only with none."),
+    ] = "auto"
+    hooks: Annotated[
+        Literal["true", "false"], Field(description="Whether helm's hooks are rendered.")
+    ] = "true"
+    tests: Annotated[
+        Literal["auto", "true", "false"],
+        Field(description="Whether helm's tests are rendered; auto: not with none."),
+    ] = "auto"
+    timeout: Annotated[Duration, Field(description="The time for one target's manifests.")] = (
+        timedelta(seconds=60)
+    )
+    workspace: Annotated[Value, Field(description="The workspace, for descriptors.")] = ""
+    application: Annotated[
+        Value,
+        Field(description="The application, for descriptors; default: the label application."),
+    ] = ""
+
+
+class AppRenderInputs(AppInputs):
+    """Inputs of `kalypso app render`."""
+
+    source: Annotated[
+        Repository,
+        Field(description="The source repository: a folder as it is, or PATH@REV, or URL[@REV]."),
+    ]
+    configs: Annotated[
+        Repository,
+        Field(description="The configs repository, likewise; its branch is the environment."),
+    ]
+    gitops: Annotated[
+        GitOpsPath,
+        Field(description="The existing GitOps tree that changes: PATH[@BRANCH]."),
+    ] = None
+    out: Annotated[Folder | None, Field(description="Write the resulting tree to this folder.")] = (
+        None
+    )
+    commit_to: Annotated[
+        GitOpsPath,
+        Field(
+            description="Commit the changes to REPOSITORY@BRANCH, a repository on this machine; "
+            "its tree is the existing one."
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_result(self) -> AppRenderInputs:
+        if self.out and self.commit_to:
+            raise PydanticCustomError("out", "only one of --out and --commit-to is possible")
+        if self.commit_to and not self.commit_to.branch:
+            raise PydanticCustomError("commit_to", "--commit-to needs REPOSITORY@BRANCH")
+        if (self.generator == "command") != bool(self.generator_command):
+            raise PydanticCustomError(
+                "generator", "--generator command and --generator-command need each other"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _out_apart(self) -> AppRenderInputs:
+        """Refuse an output inside of an input: the next run would read it."""
+        if self.out is None:
+            return self
+        out = self.out.resolve()
+        read = [Path(item.place) for item in (self.source, self.configs) if not item.is_url]
+        read += [self.gitops.path] if self.gitops else []
+        for place in (item.resolve() for item in read):
+            if place.exists() and out.is_relative_to(place):
+                raise PydanticCustomError(
+                    "out",
+                    "--out {out} lies in {place}, which the command reads; choose a folder outside",
+                    {"out": str(self.out), "place": str(place)},
+                )
+        return self

@@ -1,0 +1,119 @@
+"""An application's repositories: the variables of its configuration, and the layout of its tree.
+
+<target>/gen_manifests.yaml
+<target>/kustomization.yaml
+<target>/descriptor/deployment_descriptor.yaml
+.github/tracking/Promoted_Commit_Id, Config_Commit_Id, Version, Image_tag | Image_name
+.github/tracking/application.json
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, Self
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.layout import TRACKING_FOLDER
+
+Compatibility = Literal["none", "current", "2023"]
+"""none     levels merge deeply; an undefined variable is an error
+current  upstream's bytes of today: texts of levels are joined; an undefined variable is empty
+2023     upstream's bytes of 2023: in addition, configs have no variables, and IMAGE_NAME is the
+         whole reference of the image
+"""
+
+Generator = Literal["auto", "helm", "kustomize", "plain", "command"]
+
+VARIABLES: Final = (
+    "WORKLOAD",
+    "ENVIRONMENT",
+    "SOURCE_REPO",
+    "GITOPS_REPO",
+    "SOURCE_BRANCH",
+    "VERSION",
+    "IMAGE_TAG",
+    "IMAGE_NAME",
+    "SRC_COMMIT",
+    "CONFIG_REVISION",
+)
+"""The only variables that charts and configs may use. Upstream replaces those of the whole
+environment, and so prints any secret in it."""
+
+VALUES_FILE: Final = "values.yaml"
+MANIFESTS_FILE: Final = "gen_manifests.yaml"
+KUSTOMIZATION_FILE: Final = "kustomization.yaml"
+DESCRIPTOR_FILE: Final = "descriptor/deployment_descriptor.yaml"
+DESCRIPTOR_TEMPLATE: Final = ".github/workflows/utils/templates/deployment-descriptor-template.yaml"
+
+KUSTOMIZATION: Final = b"""\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- gen_manifests.yaml
+"""
+"""As `kustomize create --autodetect` writes it. Upstream runs that with the merged values in the
+folder, and lists them if they are empty, although they are deleted afterwards."""
+
+CONFIG_COMMIT_FILE: Final = f"{TRACKING_FOLDER}/Config_Commit_Id"
+VERSION_FILE: Final = f"{TRACKING_FOLDER}/Version"
+IMAGE_TAG_FILE: Final = f"{TRACKING_FOLDER}/Image_tag"
+IMAGE_NAME_FILE: Final = f"{TRACKING_FOLDER}/Image_name"
+RECORD_FILE: Final = f"{TRACKING_FOLDER}/application.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A folder of the configs tree for which manifests are made.
+
+    `levels` are the files of its values, from the first level down to its own.
+    """
+
+    folder: str
+    levels: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return posixpath.basename(self.folder)
+
+
+@dataclass(slots=True)
+class Findings:
+    """What is found besides a value. Problems stop the run; warnings and notes do not."""
+
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    def add(self, other: Self) -> None:
+        """Append the findings of another part, each once: targets share files."""
+        for name in ("problems", "warnings", "notes"):
+            own = getattr(self, name)
+            own += [item for item in getattr(other, name) if item not in own]
+
+    @classmethod
+    def of(cls, parts: Iterable[Self]) -> Self:
+        """Join the findings of several parts."""
+        findings = cls()
+        for part in parts:
+            findings.add(part)
+        return findings
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationChanges:
+    """The files of a run, and how the tree changes; the lists are sorted bytewise.
+
+    Our record alone is no change, and in no list. `kept` are files of others, `edited` generated
+    files that people have changed.
+    """
+
+    files: Mapping[str, bytes]
+    added: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()

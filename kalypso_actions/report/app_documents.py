@@ -1,0 +1,46 @@
+"""The JSON output of the commands of an application: `"schema": "kalypso.app-<name>/v1"`."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntry, SourceEntry
+
+
+class AppTargetEntry(Document):
+    """A target: its folder, the files of its values from the first level down, its files."""
+
+    folder: str
+    values: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class AppChangesEntry(ChangesEntry):
+    """Changed paths; `kept` are files of others, `edited` generated files that people changed."""
+
+    kept: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+
+
+class AppRenderDocument(Document):
+    """What `kalypso app render --output json` prints.
+
+    Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
+    `programs` are the generators with their versions. `commit` is that of `--commit-to`, "" if
+    nothing was committed.
+    """
+
+    schema_name: str = Field("kalypso.app-render/v1", alias="schema")
+    environment: str
+    compatibility: str = "none"
+    generator: str = ""
+    programs: dict[str, str] = Field(default_factory=dict)
+    sources: tuple[SourceEntry, ...] = ()
+    variables: dict[str, str] = Field(default_factory=dict)
+    targets: tuple[AppTargetEntry, ...] = ()
+    compared: bool = True
+    changes: AppChangesEntry = Field(default_factory=AppChangesEntry)
+    commit: str = ""
+    notes: tuple[ProblemEntry, ...] = ()
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()

@@ -1,0 +1,16 @@
+"""Applications for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.application.applications import Application, find_program
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Application:
+    """An application without files; helm is installed."""
+    find_program("helm")
+    return Application(tmp_path)
