@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import comparison, gitops, rendering
-from kalypso_actions.assignment_rendering import PlannedAssignment
-from kalypso_actions.errors import Problem
-from kalypso_actions.model.differences import AssignmentName, Change, Comparison, FileChange
+from kalypso_actions.assignment_rendering import PlannedAssignment, failure_problem
+from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.differences import (
+    AssignmentName,
+    Change,
+    Comparison,
+    FileChange,
+    MaskedComparison,
+)
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.layout import NAMESPACE_FILE, README_FILE, README_TEXT, RECONCILER_FILE
@@ -47,11 +54,29 @@ class PairedPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanPair:
-    """Two plans, and what differs between them, with secrets: show it through a Mask."""
+    """Two plans, and what differs between them, with secrets: show what `masked` returns."""
 
     base: PairedPlan
     head: PairedPlan
     comparison: Comparison
+
+    def masked(self, mask: Mask) -> MaskedComparison:
+        """Return what differs, without secrets."""
+        return mask.masked(self.comparison, self._secrets(mask))
+
+    def _secrets(self, mask: Mask) -> dict[str, frozenset[str]]:
+        """Return the secret texts that the files of each folder may contain."""
+        by_folder: dict[str, frozenset[str]] = {}
+        by_config: dict[int, frozenset[str]] = {}
+        for side in (self.base, self.head):
+            for folder, item in side.rendered.items():
+                config, target = item.config, item.assignment.target
+                if id(config) not in by_config:
+                    values = {"values": config.values, "texts": config.texts}
+                    by_config[id(config)] = mask.names.secrets_of(values)
+                own = mask.names.secrets_of({**target.labels, **target.manifests})
+                by_folder[folder] = by_folder.get(folder, own) | own | by_config[id(config)]
+        return by_folder
 
 
 def plan_pair(
@@ -145,12 +170,24 @@ class _Side:
             self.findings.problems += changes.problems
             self.findings.warnings += changes.warnings
         problems = block(self.snapshot, self.failed, self._options, self.findings)
+        problems = self._with_repositories(problems)
+        self.findings.warnings = [*self._with_repositories(self.findings.warnings)]
         if bases:
             removals = mass_removals(bases, trees, self._options, self.findings)
             return problems, next(filter(None, removals), None)
         others = [self._changes(otherwise)]
         (removal,) = mass_removals((otherwise,), others, self._options, self.findings)
         return problems, removal and dataclasses.replace(removal, where=None)
+
+    def _with_repositories(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Add the repositories whose content the problem of a failing assignment may quote."""
+        folders = {failure_problem(item): item.assignment.folder for item in self.failed}
+        return tuple(
+            _quoting(problem, self.repositories(folders[problem]))
+            if problem in folders
+            else problem
+            for problem in problems
+        )
 
     def _changes(self, base: BaseTree) -> TreeChanges:
         failed = [item.assignment.folder for item in self.failed]
@@ -273,17 +310,29 @@ def _file_change(
 
 def _missing_values(before: _Side, after: _Side) -> tuple[list[Problem], int]:
     """Return the warnings for lines without a value that `before` did not have, and the others."""
-    new: list[Rendered] = []
+    new: dict[frozenset[str], list[Rendered]] = {}
     known: list[Rendered] = []
     for folder, files in after.files.items():
         old = before.files.get(folder, {})
-        old_lines = {name: set(content.splitlines()) for name, content in old.items()}
-        assignment = after.assignments[folder]
         for name, content in files.items():
             if rendering.NO_VALUE.encode() in content:
-                known_lines = old_lines.get(name, set())
+                known_lines = set(old.get(name, b"").splitlines())
                 for line in content.splitlines():
-                    (known if line in known_lines else new).append((assignment, {name: line}))
+                    row = after.assignments[folder], {name: line}
+                    if line in known_lines:
+                        known.append(row)
+                    else:
+                        new.setdefault(after.repositories(folder), []).append(row)
     templates = after.fleet.templates
-    counted = len(rendering.missing_values(known, templates))
-    return rendering.missing_values(new, templates), counted
+    problems = [
+        _quoting(problem, repositories)
+        for repositories, rows in new.items()
+        for problem in rendering.missing_values(rows, templates)
+    ]
+    return problems, len(rendering.missing_values(known, templates))
+
+
+def _quoting(problem: Problem, repositories: Iterable[str]) -> Problem:
+    """Add the repositories whose content a problem may quote, as places without a path."""
+    places = map(Location, sorted(repositories))
+    return dataclasses.replace(problem, related=(*problem.related, *places))

@@ -4,11 +4,16 @@ documents.py   what documents say, and which of them differ
 values.py      the configuration values that differ
 findings.py    new problems, and known ones
 masking.py     remove secrets before anything shows a comparison
+key_names.py   the names of keys whose values are secret
+text_masking.py
+               the secrets in the text of a file
 """
 
 from kalypso_actions.comparison.documents import Document, differing_documents, document_changes
 from kalypso_actions.comparison.findings import new_findings
-from kalypso_actions.comparison.masking import MASKED, MASKED_KEYS, Mask
+from kalypso_actions.comparison.key_names import MASKED_KEYS
+from kalypso_actions.comparison.masking import Mask
+from kalypso_actions.comparison.text_masking import MASKED
 from kalypso_actions.comparison.values import Configured, value_changes
 
 __all__ = [

@@ -6,48 +6,159 @@ repository that is less visible than the control plane becomes a number.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Final
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from kalypso_actions.model.differences import Comparison, MaskedComparison
-
-MASKED: Final = "***"
-
-MASKED_KEYS: Final = (
-    "*apikey*",
-    "*connectionstring*",
-    "*connstr*",
-    "*cookie*",
-    "*credential*",
-    "*dsn*",
-    "*key*",
-    "*passphrase*",
-    "*passwd*",
-    "*password*",
-    "*pwd*",
-    "*sas",
-    "*secret*",
-    "*signature*",
-    "*token*",
-    "*webhook*",
-    "auth",
-    "authorization",
-    "pass",
+from kalypso_actions.comparison.key_names import KeyNames
+from kalypso_actions.comparison.text_masking import MASKED, mask_line, mask_text
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.differences import (
+    Comparison,
+    FileChange,
+    MaskedComparison,
+    SetValue,
+    ValueChange,
+    Withheld,
 )
-"""Key names whose values are masked: globs, compared in lower case without `-`, `_`, `.`, ` `."""
+from kalypso_actions.model.urls import repository_key
+
+_Counted = Literal["files", "values", "problems", "warnings"]
+_Secrets = Mapping[str, Collection[str]]
 
 
-@dataclass(frozen=True, slots=True)
 class Mask:
-    """What to remove: values below `keys` (globs), and the content of `hidden` repositories (URLs).
+    """What to remove: values below keys, and the content of `hidden` repositories (URLs).
 
-    `keys` are added to MASKED_KEYS.
+    `keys` are globs in addition to MASKED_KEYS.
     """
 
-    keys: Collection[str] = ()
-    hidden: Collection[str] = ()
+    def __init__(self, keys: Iterable[str] = (), hidden: Iterable[str] = ()) -> None:
+        self.names = KeyNames(keys)
+        self._hidden = frozenset(map(repository_key, hidden))
+
+    def masked(self, comparison: Comparison, secrets: _Secrets | None = None) -> MaskedComparison:
+        """Return the comparison without secrets.
+
+        `secrets` are the texts to mask in the files of each folder, and elsewhere.
+        """
+        return _Masking(self, secrets or {}).masked(comparison)
+
+    def hidden_of(self, repositories: Iterable[str]) -> str:
+        """Return the first hidden repository; "" for none."""
+        return min(
+            (each for each in repositories if repository_key(each) in self._hidden), default=""
+        )
+
+
+@dataclass(slots=True)
+class _Masking:
+    """One comparison on its way through a mask."""
+
+    mask: Mask
+    secrets: _Secrets
+    _counts: Counter[tuple[str, _Counted]] = field(default_factory=Counter)
+    _all_secrets: Collection[str] = ()
 
     def masked(self, comparison: Comparison) -> MaskedComparison:
         """Return the comparison without secrets."""
-        raise NotImplementedError
+        self._all_secrets = frozenset(text for texts in self.secrets.values() for text in texts)
+        files = [
+            self._file(item)
+            for item in comparison.files
+            if not self._withhold("files", item.repositories)
+        ]
+        values = [
+            self._value_change(item)
+            for item in comparison.values
+            if not self._withhold("values", item.repositories)
+        ]
+        removal = comparison.mass_removal
+        return MaskedComparison(
+            replace(
+                comparison,
+                files=tuple(files),
+                values=tuple(values),
+                problems_new=self._problems("problems", comparison.problems_new),
+                warnings_new=self._problems("warnings", comparison.warnings_new),
+                mass_removal=self._problem(removal) if removal else None,
+                withheld=self._withheld(),
+            )
+        )
+
+    def _withhold(self, what: _Counted, repositories: Iterable[str]) -> bool:
+        """Count something that comes from a hidden repository."""
+        hidden = self.mask.hidden_of(repositories)
+        self._counts[hidden, what] += 1 if hidden else 0
+        return bool(hidden)
+
+    def _withheld(self) -> tuple[Withheld, ...]:
+        repositories = sorted({repository for repository, _ in self._counts if repository})
+        return tuple(
+            Withheld(
+                repository,
+                files=self._counts[repository, "files"],
+                values=self._counts[repository, "values"],
+                problems=self._counts[repository, "problems"],
+                warnings=self._counts[repository, "warnings"],
+            )
+            for repository in repositories
+        )
+
+    def _file(self, item: FileChange) -> FileChange:
+        secrets = self.secrets.get(item.path.rpartition("/")[0], ())
+        before, after = (self._content(each, secrets) for each in (item.before, item.after))
+        return replace(item, before=before, after=after)
+
+    def _content(self, content: bytes | None, secrets: Collection[str]) -> bytes | None:
+        if content is None:
+            return None
+        text = content.decode("utf-8", "surrogateescape")
+        return mask_text(text, self.mask.names, secrets).encode("utf-8", "surrogateescape")
+
+    def _value_change(self, item: ValueChange) -> ValueChange:
+        if any(map(self.mask.names.include, item.path)):
+            before, after = (
+                each and SetValue(MASKED, each.where) for each in (item.before, item.after)
+            )
+        else:
+            before, after = (
+                each and SetValue(self._value(each.value), each.where)
+                for each in (item.before, item.after)
+            )
+        return replace(item, before=before, after=after)
+
+    def _value(self, value: object) -> object:
+        if isinstance(value, dict):
+            return {
+                key: MASKED if self.mask.names.include(key) else self._value(inner)
+                for key, inner in value.items()
+            }
+        if isinstance(value, list):
+            return [*map(self._value, value)]
+        if isinstance(value, str):
+            return mask_text(value, self.mask.names, self._all_secrets)
+        return MASKED if str(value) in self._all_secrets else value
+
+    def _problems(self, what: _Counted, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        return tuple(
+            self._problem(problem)
+            for problem in problems
+            if not self._withhold(what, _repositories(problem))
+        )
+
+    def _problem(self, problem: Problem) -> Problem:
+        return replace(
+            problem,
+            message=mask_line(problem.message, self.mask.names, self._all_secrets),
+            advice=mask_line(problem.advice, self.mask.names, self._all_secrets),
+            reason=mask_line(problem.reason, self.mask.names, self._all_secrets),
+            # A repository alone says whose content the message may quote.
+            related=tuple(where for where in problem.related if where.path),
+        )
+
+
+def _repositories(problem: Problem) -> Iterable[str]:
+    places = (*problem.related, problem.where) if problem.where else problem.related
+    return (where.repository for where in places)

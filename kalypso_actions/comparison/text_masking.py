@@ -1,0 +1,190 @@
+"""Replace secrets in the text of a file: YAML, JSON, shell scripts, or anything else.
+
+A text is read by its lines, because a template may print any text.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Collection, Iterator
+from typing import Final
+from urllib.parse import quote
+
+from kalypso_actions.comparison.key_names import KeyNames
+
+MASKED: Final = "***"
+
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+"""YAML's lines: str.splitlines knows others, which would end a masked value."""
+
+_ENTRY: Final = re.compile(
+    r"""(?P<start>[ \t#]*+(?:-[ \t]++)*+(?:export[ \t]++)?+)  # the indentation, and dashes of lists
+    (?P<quote>["']?)(?P<key>[^"':=\#\n]{1,200}+)(?P=quote)
+    (?P<separator>[ \t]*+(?::(?=[ \t]|$)|=)[ \t]*+)(?P<value>.*)""",
+    re.VERBOSE,
+)
+"""A line that begins with a key: `- password: text`, `"token": "text",`, `export KEY="text"`."""
+
+_KEY: Final = re.compile(
+    r"""(?<![\w.-])(?P<key>[\w.-]++)\\?["']?[ \t]{0,40}"""
+    r"""(?P<separator>:|=|[ \t](?=[^\s-]))[ \t]{0,40}"""
+)
+"""A key within a line: of JSON, of a connection string, of a program's options."""
+
+_NAMED: Final = re.compile(
+    r"""\b(?:name|key)\\?["']?[ \t]{0,40}:[ \t]{0,40}\\?["']?(?P<key>[\w.-]++)\\?["']?[,\s]++"""
+    r"""\\?["']?value\\?["']?[ \t]{0,40}(?P<separator>:)[ \t]{0,40}"""
+)
+"""A named value within a line, as in `{name: PASSWORD, value: text}`."""
+
+_QUOTED: Final = r"""\\?"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[\[{].*"""
+_VALUES: Final = {
+    ":": re.compile(rf"{_QUOTED}|[^,\]}}\n]+"),
+    "=": re.compile(rf"""{_QUOTED}|[^\s,;&"'\]}}]+"""),
+}
+
+_CREDENTIALS: Final = re.compile(
+    r"(?<=://)[^/\s@]+(?=@)"
+    r"|(?<=\bBearer )[\w+/=.~-]{8,}|(?<=\bBasic )[\w+/=]{8,}"
+    r"|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-)[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b"
+    r"|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+"
+)
+"""Credentials that are known by their form: in URLs, headers, and tokens of well-known services."""
+
+_PRIVATE_KEY: Final = re.compile(
+    r"(-----BEGIN [^-\n]*PRIVATE KEY[^-\n]*-----).*?(-----END |\Z)", re.DOTALL
+)
+_SECRET_KIND: Final = re.compile(
+    r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?Secret["']?\s*,?$"""
+)
+_SECRET_DATA: Final = frozenset({"data", "stringData"})
+_LONGEST_MAPPING: Final = 200
+"""Lines between the name and the value of an entry."""
+
+_NAMES, _VALUE = frozenset({"name", "key"}), "value"
+
+
+def mask_text(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
+    """Return the text without the values below secret keys, and without `secrets`."""
+    text = replace_secrets(_PRIVATE_KEY.sub(rf"\1{MASKED}\2", text), secrets)
+    documents = re.split(r"(?m)^(---.*\n?)", text)
+    return _CREDENTIALS.sub(MASKED, "".join(_document(each, names) for each in documents))
+
+
+def mask_line(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
+    """Return a sentence for people without secrets."""
+    return _CREDENTIALS.sub(MASKED, _inline(replace_secrets(text, secrets), names))
+
+
+def replace_secrets(text: str, secrets: Collection[str]) -> str:
+    """Replace secrets, as they are, in base64, and in URLs; the longest come first."""
+    present = [form for secret in secrets for form in _forms(secret) if form in text]
+    for form in sorted(present, key=len, reverse=True):
+        text = text.replace(form, MASKED)
+    return text
+
+
+def _forms(secret: str) -> Iterator[str]:
+    encoded = secret.encode("utf-8", "surrogateescape")
+    yield secret
+    yield base64.b64encode(encoded).decode()
+    yield quote(encoded, safe="")
+
+
+def _document(text: str, names: KeyNames) -> str:
+    lines = _LINE.findall(text)
+    is_secret = _SECRET_KIND.search(text) is not None
+    entries = [_ENTRY.match(line.rstrip("\r\n")) for line in lines]
+    masked = {
+        number
+        for number, entry in enumerate(entries)
+        if entry
+        and (names.include(entry["key"].strip()) or (is_secret and entry["key"] in _SECRET_DATA))
+    }
+    masked |= set(_named_values(entries, lines, names))
+    return _inline("".join(_masked_lines(lines, entries, masked)), names)
+
+
+def _masked_lines(
+    lines: list[str], entries: list[re.Match[str] | None], masked: set[int]
+) -> Iterator[str]:
+    number = 0
+    while number < len(lines):
+        line, entry = lines[number], entries[number]
+        number += 1
+        if entry is None or number - 1 not in masked:
+            yield line
+            continue
+        end = line[len(line.rstrip("\r\n")) :]
+        comma = "," if entry["value"].rstrip().endswith(",") else ""
+        key = f"{entry['start']}{entry['quote']}{entry['key']}{entry['quote']}"
+        separator = entry["separator"] if "=" in entry["separator"] else ": "
+        yield f"{key}{separator}{MASKED}{comma}{end}"
+        number = _end_of_value(entry, lines, number)
+
+
+def _end_of_value(entry: re.Match[str], lines: list[str], first: int) -> int:
+    """Return the first line, from `first` on, that does not belong to the value of an entry."""
+    value, column = entry["value"].strip(), len(entry["start"])
+    opening = value[:1]
+    following = range(first, len(lines))
+    if "=" in entry["separator"]:
+        if opening not in {'"', "'"} or value[1:].endswith(opening):
+            return first
+        ends = (n + 1 for n in following if lines[n].rstrip().endswith(opening))
+        return next(ends, len(lines))
+    for number in following:
+        content = lines[number].strip()
+        indent = len(lines[number]) - len(lines[number].lstrip(" \t"))
+        # The items of a list may stand in the column of its key.
+        is_item = not value and indent == column and content.startswith("-")
+        if content and indent <= column and not is_item:
+            return number
+    return len(lines)
+
+
+def _named_values(
+    entries: list[re.Match[str] | None], lines: list[str], names: KeyNames
+) -> Iterator[int]:
+    """Yield the lines `value: …` beside a line `name: PASSWORD`, in the same mapping."""
+    for number, entry in enumerate(entries):
+        if entry is None or entry["key"] not in _NAMES:
+            continue
+        if not names.include(entry["value"].strip(" \t\"',")):
+            continue
+        column = len(entry["start"])
+        begins = "-" in entry["start"]
+        last = min(number + _LONGEST_MAPPING, len(lines))
+        first = number if begins else max(number - _LONGEST_MAPPING, 0)
+        for siblings in (range(number + 1, last), range(number - 1, first - 1, -1)):
+            yield from _values(siblings, entries, lines, column)
+
+
+def _values(
+    siblings: range, entries: list[re.Match[str] | None], lines: list[str], column: int
+) -> Iterator[int]:
+    is_backward = siblings.step < 0
+    for number in siblings:
+        entry = entries[number]
+        indent = len(lines[number]) - len(lines[number].lstrip(" \t"))
+        starts_item = lines[number].lstrip(" \t").startswith("-") and indent < column
+        if lines[number].strip() and indent < column and not (is_backward and starts_item):
+            return
+        if entry and entry["key"] == _VALUE and len(entry["start"]) == column:
+            yield number
+        if starts_item:
+            return
+
+
+def _inline(text: str, names: KeyNames) -> str:
+    masked, end = [], 0
+    for match in sorted((*_KEY.finditer(text), *_NAMED.finditer(text)), key=re.Match.end):
+        is_option = not match["separator"].strip()
+        is_key = match["key"].startswith("-") if is_option else True
+        if match.end() >= end and is_key and names.include(match["key"]):
+            value = _VALUES.get(match["separator"], _VALUES["="]).match(text, match.end())
+            if value:
+                masked += [text[end : match.end()], MASKED]
+                end = value.end()
+    return "".join((*masked, text[end:]))

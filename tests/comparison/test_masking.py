@@ -1,0 +1,120 @@
+"""A masked comparison has no secret in any of its parts."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.differences import (
+    Comparison,
+    FileChange,
+    SetValue,
+    ValueChange,
+    Withheld,
+)
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.plan import PlanOptions
+from kalypso_actions.plan_pair import PlanPair, plan_pair
+from kalypso_actions.scheduling import LabelScheduler
+from tests.builders import TEMPLATES, cluster_type, config_map, fleet, policy, target, template
+from tests.plans import REVISION, reading
+
+PUBLIC, PRIVATE = "https://git.test/control-plane", "https://git.test/private"
+
+
+def pair(texts: tuple[str, str], template_text: str, manifest: str = "") -> PlanPair:
+    """Two plans with a secret in their configuration, which a Template prints."""
+
+    def snapshot(data: dict[str, str]) -> Snapshot:
+        manifests = {"repo": "r", "branch": "b", "path": "p", "deployToken": manifest}
+        made = fleet(
+            cluster_types=[cluster_type("large")],
+            policies=[policy("all")],
+            config_maps=[config_map("c", data)],
+            templates=[template("reconciler", template_text), *TEMPLATES[1:]],
+        )
+        read = (reading(target("web", manifests=manifests)),)
+        return Snapshot("dev", Reading(REVISION), (), made, read, (), (), ())
+
+    base, head = (
+        snapshot({"DB": f"password: {json.dumps(text)}", "K": text[:1]}) for text in texts
+    )
+    return plan_pair(base, head, PlanOptions(), LabelScheduler(), no_progress)
+
+
+secrets = st.text(st.characters(min_codepoint=33, max_codepoint=0x17F), min_size=4, max_size=20)
+printed = st.sampled_from(
+    [
+        "a: {{ .ConfigData.DB.password }}",
+        "a: {{ .ConfigData.DB.password | b64enc }}\n",
+        "a: {{ .ConfigData.DB | toJson }}\n",
+        "b: |\n{{ toYaml .ConfigData | indent 2 }}\n",
+        "{{ fail .ConfigData.DB.password }}",
+        "url: https://x:{{ .ConfigData.DB.password }}@host",
+        "{{ .Manifests.deployToken | quote }}: {{ .ConfigData.DB.password }}<no value>",
+    ]
+)
+
+
+@given(secrets, secrets, printed)
+def test_no_secret_is_left(old: str, new: str, template_text: str) -> None:
+    old, new = f"Zq{old}qZ", f"Zq{new}qZ"
+    made = pair((old, new), template_text, manifest=f"{new}!")
+    assert new in repr(made) or json.dumps(new) in repr(made) or repr(new)[1:-1] in repr(made)
+    masked = made.masked(Mask())
+    shown = repr(dataclasses.asdict(masked)) + json.dumps(dataclasses.asdict(masked), default=repr)
+    for secret in (old, new):
+        encoded = base64.b64encode(secret.encode()).decode()
+        for form in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], encoded):
+            assert form not in shown
+
+
+def test_a_changed_secret_is_a_change() -> None:
+    masked = pair(("old-secret", "new-secret"), "a: b\n").masked(Mask())
+    value, _ = masked.values
+    assert value.path == ("DB", "password")
+    assert value.before == value.after == SetValue("***", Location("test", "c.yaml", 2))
+    (file,) = masked.files
+    assert file.before == b"DB:\n    password: ***\nK: o\n"
+    assert file.after == b'DB:\n    password: ***\nK: "n"\n'
+
+
+@pytest.mark.parametrize(
+    "hidden", [PRIVATE, f"{PRIVATE}.git", PRIVATE.upper().replace("HTTPS", "https")]
+)
+def test_what_comes_from_a_less_visible_repository_is_counted(hidden: str) -> None:
+    private, public = Location(PRIVATE, "a.yaml", 1), Location(PUBLIC, "b.yaml", 1)
+    both = frozenset({PUBLIC, PRIVATE})
+    comparison = Comparison(
+        "dev",
+        files=(
+            FileChange("c/a/reconciler.yaml", "added", None, b"x", both),
+            FileChange("c/b/reconciler.yaml", "added", None, b"y", frozenset({PUBLIC})),
+        ),
+        values=(
+            ValueChange(("A",), (), None, SetValue("x", private), frozenset({PRIVATE})),
+            ValueChange(("B",), (), None, SetValue("y", public), frozenset({PUBLIC})),
+        ),
+        problems_new=(
+            Problem("a", private),
+            Problem("b", public, related=(private,)),
+            Problem("c", public, related=(Location(PUBLIC),)),
+        ),
+        warnings_new=(Problem("d"), Problem("e", public, related=(Location(PRIVATE),))),
+    )
+    masked = Mask(hidden=[hidden]).masked(comparison)
+    assert [item.path for item in masked.files] == ["c/b/reconciler.yaml"]
+    assert [item.path for item in masked.values] == [("B",)]
+    assert masked.problems_new == (Problem("c", public),)
+    assert masked.warnings_new == (Problem("d"),)
+    assert masked.withheld == (Withheld(PRIVATE, files=1, values=1, problems=2, warnings=1),)
+    assert not masked.is_empty

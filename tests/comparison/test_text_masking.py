@@ -1,0 +1,125 @@
+"""No secret stays in a text, whatever its form."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalypso_actions.comparison.key_names import KeyNames
+from kalypso_actions.comparison.text_masking import mask_line, mask_text
+from kalypso_actions.goyaml import dump_v3
+
+NAMES = KeyNames()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("password: hunter2\nport: 80\n", "password: ***\nport: 80\n"),
+        ("  DB_PASSWORD: 'a: b'  # c\n", "  DB_PASSWORD: ***\n"),
+        ("- apiToken: x\n  name: y\n", "- apiToken: ***\n  name: y\n"),
+        ("key: |\n  one\n\n  two\nnext: 1\n", "key: ***\nnext: 1\n"),
+        ("secret:\n  a: 1\n  b: {c: d}\nnext: 1\n", "secret: ***\nnext: 1\n"),
+        ("tokens:\n- a\n- b\nnext: 1\n", "tokens: ***\nnext: 1\n"),
+        ('password: "one\n  two"\nnext: 1\n', "password: ***\nnext: 1\n"),
+        ('export API_KEY="a b"\nexport PORT="1"\n', 'export API_KEY=***\nexport PORT="1"\n'),
+        ('export KEY="one\ntwo"\nexport P="1"\n', 'export KEY=***\nexport P="1"\n'),
+        ('{\n  "token": "x",\n  "a": 1\n}\n', '{\n  "token": ***,\n  "a": 1\n}\n'),
+        ('a: \'{"password": "x", "b": 1}\'\n', 'a: \'{"password": ***, "b": 1}\'\n'),
+        ("url: Server=s;Password=x;Port=1\n", "url: Server=s;Password=***;Port=1\n"),
+        ("args: run --password x --port 1\n", "args: run --password *** --port 1\n"),
+        (
+            "- name: DB_PASSWORD\n  value: x\n- name: A\n",
+            "- name: DB_PASSWORD\n  value: ***\n- name: A\n",
+        ),
+        (
+            "- value: x\n  name: MY_TOKEN\n- value: y\n",
+            "- value: ***\n  name: MY_TOKEN\n- value: y\n",
+        ),
+        ("- name: PORT\n  value: x\n", "- name: PORT\n  value: x\n"),
+        (
+            "kind: Secret\ndata:\n  a: eA==\n---\nkind: ConfigMap\ndata:\n  a: b\n",
+            "kind: Secret\ndata: ***\n---\nkind: ConfigMap\ndata:\n  a: b\n",
+        ),
+        ("url: postgres://user:pw@host/db\n", "url: postgres://***@host/db\n"),
+        ("h: Bearer abcdefgh.ijk\n", "h: Bearer ***\n"),
+        ("a: ghp_abcdefghijklmnop\n", "a: ***\n"),
+        (
+            "c: |\n  -----BEGIN RSA PRIVATE KEY-----\n  abc\n  -----END RSA PRIVATE KEY-----\n",
+            "c: |\n  -----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\n",
+        ),
+        ("# password: a b\n", "# password: ***\n"),
+        ("port: 80\nname: monitor\n", "port: 80\nname: monitor\n"),
+    ],
+)
+def test_values_below_secret_keys(text: str, expected: str) -> None:
+    assert mask_text(text, NAMES) == expected
+
+
+def test_more_key_names() -> None:
+    assert mask_text("pin: 1234\n", KeyNames(["PIN"])) == "pin: ***\n"
+    assert mask_text("my-pin-code: 1234\n", KeyNames(["*PIN*"])) == "my-pin-code: ***\n"
+
+
+def test_a_sentence() -> None:
+    text = "web on large: fail: wrong password=abc for hunter22 at https://u:p@host"
+    assert (
+        mask_line(text, NAMES, ["hunter22"])
+        == "web on large: fail: wrong password=*** for *** at https://***@host"
+    )
+
+
+words = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), min_size=2, max_size=12)
+secrets = words.map(lambda text: f"Zq{text}qZ")
+keys = st.sampled_from(["password", "API_TOKEN", "client-secret", "db.key"])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[object, str]:
+    """A document with a secret below a key, at any depth."""
+    secret = draw(secrets)
+    value: object = draw(st.sampled_from([secret, [secret], {"a": secret}, f"one\n{secret}\ntwo"]))
+    key = draw(keys)
+    document: object = draw(
+        st.sampled_from(
+            [{key: value, "z": "end"}, {"a": "b", key: value}, {"name": key, "value": value}]
+        )
+    )
+    for _ in range(draw(st.integers(0, 3))):
+        document = draw(
+            st.sampled_from([{"a": document, "z": 1}, [document], [1, document, "end"]])
+        )
+    return document, secret
+
+
+@given(documents())
+def test_no_secret_in_yaml_or_json(made: tuple[object, str]) -> None:
+    document, secret = made
+    texts = [
+        yaml.safe_dump(document, allow_unicode=True),
+        yaml.safe_dump(document, default_flow_style=True, allow_unicode=True),
+        yaml.safe_dump({"kind": "ConfigMap", "data": {"file": yaml.safe_dump(document)}}),
+        json.dumps(document, ensure_ascii=False),
+        json.dumps(document, indent=2, ensure_ascii=False),
+        dump_v3(document),
+    ]
+    for text in texts:
+        masked = mask_text(text, NAMES)
+        for part in (secret, json.dumps(secret)[1:-1], secret.replace("'", "''")):
+            assert part not in masked, text
+
+
+@given(secrets)
+def test_no_known_secret_anywhere(secret: str) -> None:
+    known = NAMES.secrets_of({"password": secret})
+    encoded = base64.b64encode(secret.encode()).decode()
+    text = f"a: {secret}\nb: x{encoded}\nc: http://host/{quote(secret, safe='')}/\n"
+    masked = mask_text(text, NAMES, known)
+    assert secret.strip() not in masked
+    assert encoded not in masked
