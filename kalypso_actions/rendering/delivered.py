@@ -10,14 +10,18 @@ as a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.errors import Location
 from kalypso_actions.gotemplate import Budget
 from kalypso_actions.goyaml.scalars import resolve
-from kalypso_actions.model.kinds import DeploymentTarget
+from kalypso_actions.model.kinds import (
+    FLUX_NAME_LABEL,
+    FLUX_NAMESPACE_LABEL,
+    DeploymentTarget,
+)
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.outline import Outline, difference, outline
@@ -41,6 +45,9 @@ _USUAL: Final = {
 }
 _OTHERWISE: Final = "1"
 
+_FIXED_LABELS: Final = frozenset({"workload", "workspace", FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL})
+"""Applications cannot choose these."""
+
 _LONGEST_NUMBER: Final = 400
 """A float has no more digits before its point, and YAML reads longer ones as text."""
 
@@ -57,10 +64,16 @@ def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def with_usual_texts(target: DeploymentTarget) -> DeploymentTarget:
-    """Return a target with usual values: of `repo`, `branch`, `path`, and of the keys it has."""
-    others = dict.fromkeys(target.manifests, _OTHERWISE)
-    return replace(target, manifests={**others, **_USUAL})
+def with_usual_texts(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
+    """Yield a target with usual values: of `repo`, `branch`, `path`, and of the keys it has.
+
+    Its labels stay, have usual values, or are those alone that every target has.
+    """
+    manifests = {**dict.fromkeys(target.manifests, _OTHERWISE), **_USUAL}
+    fixed = {key: text for key, text in target.labels.items() if key in _FIXED_LABELS}
+    usual = {**dict.fromkeys(target.labels, _OTHERWISE), **fixed}
+    for labels in (target.labels, usual, fixed):
+        yield replace(target, manifests=manifests, labels=labels)
 
 
 def judged(

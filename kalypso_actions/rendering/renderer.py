@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Assignment, ClusterType, Template
+from kalypso_actions.model.kinds import (
+    ENGINE_ANNOTATION,
+    Assignment,
+    ClusterType,
+    DeploymentTarget,
+    Template,
+)
 from kalypso_actions.model.kubernetes_names import dns_label_fault
 from kalypso_actions.model.layout import (
     CONFIG_FILE,
@@ -91,10 +98,21 @@ class Renderer:
         may_be_templates = self._options.registration_text == "any"
         return judged(outcome, data, target, render, may_be_templates=may_be_templates)
 
-    def renders_usual_texts(self, assignment: Assignment, config: MergedConfig) -> bool:
-        """Whether the Templates render an assignment whose target has usual texts."""
-        usual = replace(assignment, target=with_usual_texts(assignment.target))
-        return not isinstance(self.render(usual, config), Failure)
+    def renders_other_texts(
+        self, assignment: Assignment, config: MergedConfig, others: Iterable[DeploymentTarget]
+    ) -> bool:
+        """Whether the Templates render an assignment with usual texts, or those of `others`."""
+        target = assignment.target
+        texts_of_others = (
+            replace(target, manifests=other.manifests, labels=other.labels) for other in others
+        )
+        return any(
+            not isinstance(self._files(trial, self._data(trial, config), config), Failure)
+            for trial in (
+                replace(assignment, target=other)
+                for other in chain(with_usual_texts(target), texts_of_others)
+            )
+        )
 
     def _files(
         self, assignment: Assignment, data: TemplateData, config: MergedConfig

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Final
 
 from kalypso_actions import rendering
 from kalypso_actions.assignment_rendering import PlannedAssignment
@@ -11,20 +12,21 @@ from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 
+_OTHERS: Final = 5
+"""Registrations whose texts are tried."""
+
 
 def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOptions) -> bool:
     """Whether one registration's failing assignments fail by what it delivers.
 
     Either its own schemas refuse a configuration that the platform's accept, or the same Templates
-    render targets of others, or its own with usual texts.
+    render targets of others, or its own with usual texts, or with those of others.
     """
     renderer = rendering.Renderer(plan.environment, plan.fleet.templates, layout_options(options))
     validator = ConfigValidator(PlatformConfig(plan.fleet))
-    rendered = {
-        (item.assignment.cluster_type.name, item.assignment.target.registration)
-        for item in plan.assignments
-        if item.failure is None
-    }
+    renders = [item.assignment for item in plan.assignments if item.failure is None]
+    rendered = {(item.cluster_type.name, item.target.registration) for item in renders}
+    targets = {item.target.registration: item.target for item in renders}
 
     def is_own(item: PlannedAssignment) -> bool:
         assignment, target = item.assignment, item.assignment.target
@@ -40,7 +42,8 @@ def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOp
                 )
                 if renders_others:
                     return True
-                return renderer.renders_usual_texts(assignment, item.config)
+                others = [other for name, other in targets.items() if name != target.registration]
+                return renderer.renders_other_texts(assignment, item.config, others[:_OTHERS])
         return False
 
     return all(map(is_own, items))

@@ -139,6 +139,24 @@ class FleetUnderAttack:
         """Commit the Workloads of an application."""
         self.commit(name, {"workload.yaml": text})
 
+    def separate(self, calm_labels: str) -> None:
+        """Let `evil` alone run on the cluster type `far`, and `calm` on `edge`."""
+        files = {"policy.yaml": "# none\n"}
+        for name, cluster_type in (("calm", "edge"), ("evil", "far")):
+            spec = "{reconciler: flux, namespaceService: ns, configType: c}"
+            text = document("ClusterType", cluster_type, spec)
+            labels = f"{{name: {cluster_type}, labels: {{for: {name}}}}}"
+            files[f"{cluster_type}.yaml"] = text.replace(f"{{name: {cluster_type}}}", labels)
+            files[f"{name}.yaml"] = document(
+                "SchedulingPolicy",
+                name,
+                f"{{deploymentTargetSelector: {{workspace: {name}, labelSelector: {{}}}}, "
+                f"clusterTypeSelector: {{labelSelector: {{matchLabels: {{for: {name}}}}}}}}}",
+            )
+        self.commit("dev", files)
+        labels = f"      labels: {calm_labels}\n"
+        self.deliver("calm", workload("calm", MANIFESTS, more=labels))
+
     def attack(self, *, target: str = "web", more: str = "", **manifests: str) -> None:
         """Commit a Workload of `evil` with other manifests, as YAML."""
         self.deliver("evil", workload("evil", {**MANIFESTS, **manifests}, target, more))

@@ -195,6 +195,38 @@ def test_a_label_that_a_template_refuses(fleet: FleetUnderAttack) -> None:
     assert warning.code == "registration-render"
 
 
+LABELS = {
+    "another value": ("{}", 'if ne .Labels.tier "1" }}{{ fail "tier" }}{{ end'),
+    "no value": ("{}", 'if .Labels.tier }}{{ fail "tier" }}{{ end'),
+    "the value of others": ("{tier: gold}", 'if ne .Labels.tier "gold" }}{{ fail "tier" }}{{ end'),
+    "a label of others": ("{class: a}", 'if not .Labels.class }}{{ fail "c" }}{{ end'),
+}
+
+
+@pytest.mark.parametrize(("calm", "action"), LABELS.values(), ids=LABELS.keys())
+def test_a_label_on_a_cluster_type_of_its_own(
+    fleet: FleetUnderAttack, calm: str, action: str
+) -> None:
+    """Nobody else shows that the Templates render there."""
+    fleet.separate(calm)
+    fleet.commit_main(
+        f'{FLUX}# {{{{ if eq .ClusterType "far" }}}}{{{{ {action} }}}}{{{{ end }}}}\n'
+    )
+    fleet.attack(more="      labels: {tier: evil}\n")
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert warning.code == "registration-render"
+    assert CALM in files
+    assert not any(path.startswith("far/evil") for path in files)
+
+
+def test_a_fault_of_a_template_on_a_cluster_type_of_its_own(fleet: FleetUnderAttack) -> None:
+    fleet.separate("{tier: gold}")
+    fleet.commit_main(FLUX + '# {{ if eq .ClusterType "far" }}{{ fail "far" }}{{ end }}\n')
+    fleet.attack(more="      labels: {tier: evil}\n")
+    assert [item.code for item in fleet.render().problems] == ["template-failed"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

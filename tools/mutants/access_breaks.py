@@ -13,6 +13,7 @@ HOOKS: Final = (
 )
 OUTPUT: Final = "tests/hostile/test_output.py"
 STATUSES: Final = "tests/hostile/test_statuses.py"
+ONE: Final = "tests/hostile/test_one_stops_nobody.py"
 TAKEOVER: Final = "tests/hostile/test_takeover.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
@@ -121,6 +122,20 @@ ACCESS_BREAKS: Final = (
         "        workloads=workloads,\n",
         "        workloads={},\n",
         (f"{TAKEOVER}::test_the_owner_delivers_it_too",),
+    ),
+    Break(
+        "a label is never at fault",
+        "kalypso_actions/rendering/delivered.py",
+        "    for labels in (target.labels, usual, fixed):\n",
+        "    for labels in (target.labels,):\n",
+        (f"{ONE}::test_a_label_on_a_cluster_type_of_its_own",),
+    ),
+    Break(
+        "a failure is its registration's fault if others render elsewhere",
+        "kalypso_actions/snapshot/registration_faults.py",
+        "cluster_type == assignment.cluster_type.name and name",
+        "name",
+        (f"{ONE}::test_a_fault_of_a_template_on_a_cluster_type_of_its_own",),
     ),
     Break(
         "a legacy namespace has no owner",

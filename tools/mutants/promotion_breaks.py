@@ -277,8 +277,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a fault of a Template is one of all applications",
         "kalypso_actions/snapshot/registration_faults.py",
-        "                return renderer.renders_usual_texts(assignment, item.config)\n",
-        "                return True\n",
+        "renderer.renders_other_texts(assignment, item.config, others[:_OTHERS])\n",
+        "True\n",
         ("tests/hostile/test_one_stops_nobody.py::test_a_fault_of_a_template_stops_a_new_fleet",),
     ),
     Break(
