@@ -20,8 +20,8 @@ from kalypso_actions.clients.git.program import NO_USER_CONFIG
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox.endpoints import RefusedError
 from kalypso_actions.sandbox.permissions import allowed, visible
-from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError
-from kalypso_actions.sandbox.receive_pack import receive
+from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError, line
+from kalypso_actions.sandbox.receive_pack import advertisement, receive
 from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.rest import RequestContext
 from kalypso_actions.sandbox.state import State
@@ -138,7 +138,11 @@ class GitHttp:
             bare = self._state.store.git(repository)
         if git_request.rest == UPLOAD:
             return self._upload(bare, request, body, protocol)
-        cacheable = not git_request.writes and protocol == "version=2"
+        if git_request.writes:
+            content = line(f"# service={RECEIVE}\n".encode()) + FLUSH + advertisement(bare)
+            kind = f"application/x-{RECEIVE}-advertisement"
+            return Response(content, headers=HEADERS, content_type=kind)
+        cacheable = protocol == "version=2"
         output = self._capabilities if cacheable else None
         if output is None:
             output = self._begin(bare.git_dir, git_request, request, protocol)

@@ -1,4 +1,4 @@
-"""Refs that have files of their own, read and moved without starting git.
+"""The files of a bare repository: new ones, and refs that have files of their own, without git.
 
 https://git-scm.com/docs/gitrepository-layout
 """
@@ -9,8 +9,36 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from kalypso_actions.sandbox.loose_objects import FULL_ID
+
+CONFIGURATION: Final = """\
+[core]
+	repositoryformatversion = 0
+	bare = true
+	fsync = none
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[http]
+	receivepack = true
+[receive]
+	autogc = false
+	advertisePushOptions = true
+[gc]
+	auto = 0
+"""
+"""What GitHub's repositories serve: partial clones, commits by id, pushes. Nothing here is worth
+waiting until a disk has it."""
+
+
+def create(git_dir: Path, default_branch: str) -> None:
+    """Create a repository, ready to serve partial and shallow clones and commits by id."""
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+        (git_dir / folder).mkdir(parents=True)
+    (git_dir / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
+    (git_dir / "config").write_text(CONFIGURATION, encoding="utf-8")
 
 
 def ref(git_dir: Path, name: str) -> str | None:

@@ -31,6 +31,11 @@ HOOK: Final = "pre-receive hook declined"
 PROTECTED: Final = "protected branch hook declined"
 VIOLATION: Final = "push declined due to repository rule violations"
 
+CAPABILITIES: Final = (
+    "report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options"
+    " object-format=sha1 agent=kalypso-sandbox"
+)
+
 OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
 """The author of the commit that a fault `raced` adds."""
 
@@ -92,6 +97,14 @@ class Push:
             return report
         messages = "".join(f"{text}\n" for text in self.messages).encode()
         return band(2, messages) + band(1, report) + FLUSH
+
+
+def advertisement(git: BareRepository) -> bytes:
+    """Return the refs and capabilities with which a push begins."""
+    refs = git.refs() or {"capabilities^{}": NO_OBJECT}
+    first, *others = [f"{object_id} {ref}" for ref, object_id in refs.items()]
+    lines = [f"{first}\0{CAPABILITIES}", *others]
+    return b"".join(line(f"{text}\n".encode("utf-8", "surrogateescape")) for text in lines) + FLUSH
 
 
 def receive(

@@ -22,25 +22,6 @@ from kalypso_actions.sandbox.valid_names import is_valid_ref
 NO_OBJECT: Final = "0" * 40
 """What git writes where a ref does not exist."""
 
-CONFIGURATION: Final = """\
-[core]
-	repositoryformatversion = 0
-	bare = true
-	fsync = none
-[uploadpack]
-	allowFilter = true
-	allowAnySHA1InWant = true
-[http]
-	receivepack = true
-[receive]
-	autogc = false
-	advertisePushOptions = true
-[gc]
-	auto = 0
-"""
-"""What GitHub's repositories serve: partial clones, commits by id, pushes. Nothing here is worth
-waiting until a disk has it."""
-
 MAX_CACHED_TREES: Final = 4  # each event looks for workflows in the same ones
 MAX_CACHED_OUTPUTS: Final = 500  # who waits for a pull request asks the same of its commits again
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
@@ -67,10 +48,7 @@ class BareRepository:
 
     def create(self, default_branch: str) -> None:
         """Create the repository, ready to serve partial and shallow clones and commits by id."""
-        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
-            (self.git_dir / folder).mkdir(parents=True)
-        (self.git_dir / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
-        (self.git_dir / "config").write_text(CONFIGURATION, encoding="utf-8")
+        loose_files.create(self.git_dir, default_branch)
 
     def refs(self) -> Mapping[str, str]:
         """Return full ref name -> object id."""
@@ -113,6 +91,8 @@ class BareRepository:
         """Return a commit by id, branch or tag. Raises LookupError."""
         if known := self._commits.get(revision):
             return known
+        if revision == "HEAD":
+            revision = (self.git_dir / revision).read_text("utf-8").removeprefix("ref: ").strip()
         names = candidates(revision)
         first = names[0] if names else ""
         object_id = loose_files.ref(self.git_dir, first) or first
@@ -159,7 +139,7 @@ class BareRepository:
         if "\n" in path:
             return None
         with suppress(LookupError):
-            loose = self._loose.at(revision, path.strip("/"))
+            loose = self._loose.at(self.commit(revision).id, path.strip("/"))
             return (loose.id, loose.type) if loose else None
         names = [f"{name}:{path.strip('/')}" for name in candidates(revision)]
         git_object = next(self._objects(names), None)

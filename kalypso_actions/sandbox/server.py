@@ -13,10 +13,12 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable
+from http.server import HTTPServer
+from socketserver import ThreadingMixIn
 from types import TracebackType
 from typing import Any, Final, Self
 
-from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
+from werkzeug.serving import WSGIRequestHandler
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.errors import KalypsoError
@@ -47,8 +49,7 @@ class Server:
         except OSError as error:
             message = f"the port {port} cannot be used: {error.strerror}"
             raise KalypsoError(message, advice="choose another one with --port") from error
-        with listening:
-            self._server = _Listener(listening.fileno(), answer, tls)
+        self._server = _Listener(listening, answer, tls)
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="sandbox", daemon=True
         )
@@ -74,11 +75,20 @@ class Server:
         self._server.end_connections()
 
 
-class _Listener(ThreadedWSGIServer):
+class _Listener(ThreadingMixIn, HTTPServer):
+    daemon_threads = True
+    multithread, multiprocess = True, False  # `WSGIRequestHandler` asks for them
+
     def __init__(
-        self, fd: int, answer: Callable[[Request], SentResponse], tls: ssl.SSLContext | None
+        self,
+        listening: socket.socket,
+        answer: Callable[[Request], SentResponse],
+        tls: ssl.SSLContext | None,
     ) -> None:
-        super().__init__(HOST, 0, _no_application, handler=_Handler, fd=fd)
+        super().__init__(listening.getsockname(), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listening
+        self.port: int = listening.getsockname()[1]
         self.answer = answer
         # Set here, not in the listener, so that each connection's thread does its handshake.
         self.ssl_context = tls
@@ -143,7 +153,8 @@ class _Handler(WSGIRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # send head and body together
     timeout = IDLE_TIMEOUT
-    server: _Listener
+    server_version = "github.com"
+    server: _Listener  # type: ignore[assignment]  # is no server of werkzeug
 
     def run_wsgi(self) -> None:
         sent = self.server.answer(Request(self.make_environ()))
@@ -174,7 +185,7 @@ class _Handler(WSGIRequestHandler):
         return b"" if self.command == "HEAD" else content
 
     def version_string(self) -> str:
-        return "github.com"
+        return self.server_version
 
     def log_request(self, *_: Any, **__: Any) -> None:
         """Log nothing: `dispatcher` records requests."""
@@ -193,7 +204,3 @@ def _shut_down(connection: socket.socket) -> None:
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
     except OSError:
         log.debug("the connection is closed already")
-
-
-def _no_application(*_: object) -> Any:
-    raise NotImplementedError("`answer` serves requests")

@@ -67,6 +67,9 @@ https://github.com/git/git/blob/master/Documentation/RelNotes/2.31.0.txt
 
 VERSION: Final = re.compile(rb"git version (\d+)\.(\d+)")
 
+CHECKED: Final[set[str]] = set()
+"""Each PATH whose git is new enough: one process may run many commands."""
+
 NO_PROXY: Final = "http.proxy="
 """Git connects to this machine without a proxy, whatever NO_PROXY says."""
 
@@ -96,7 +99,6 @@ class Git:
         self._protocols = protocols
         self._authorize = credentials
         self._trust_user_config = trust_user_config
-        self._is_checked = False
 
     def run(
         self,
@@ -165,7 +167,7 @@ class Git:
             raise _without_credential(error, header) from None
 
     def _check_version(self) -> None:
-        if self._is_checked:
+        if self._programs.variable("PATH") in CHECKED:
             return
         version = self._programs.run(["git", "version"])
         numbers = VERSION.match(version)
@@ -175,7 +177,7 @@ class Git:
                 f"{name} is too old: it ignores credentials",
                 advice="install git 2.31 or later, and put it first on PATH",
             )
-        self._is_checked = True
+        CHECKED.add(self._programs.variable("PATH"))
 
     def _command(self, git_dir: Path) -> list[str]:
         settings = SETTINGS if self._trust_user_config else (*SETTINGS, "credential.helper=")
