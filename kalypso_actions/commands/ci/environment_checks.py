@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from kalypso_actions import gitops
+from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.commands.runtime.own_branch import MainCommit, read_own_branch
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet_checks import FleetScope
 from kalypso_actions.model.documents import Document, Reading
-from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
-from kalypso_actions.model.tree import BaseTree, Snapshot
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import documents_of, scope_of
-from kalypso_actions.promotion import with_commit
-from kalypso_actions.promotion.base_branch import base_document
 from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
-from kalypso_actions.snapshot.base_file import read_base_file
-from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.snapshot.document_reader import SharedReader
 from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
-from kalypso_actions.snapshot.revision_reader import read_documents
-from kalypso_actions.sources.yaml_documents import parse_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +70,6 @@ class _Rendered:
     snapshot: Snapshot | None = None
 
 
-@dataclass(slots=True)
-class _BaseTrees:
-    """The readable GitOps branches of an environment, each read once."""
-
-    context: CommandContext
-    trees: dict[RepositoryPath, BaseTree | None] = field(default_factory=dict)
-    warnings: list[Problem] = field(default_factory=list)
-
-    def open(self, gitops_repos: Sequence[GitOpsRepo]) -> list[BaseTree]:
-        for gitops_repo in gitops_repos:
-            if gitops_repo.target not in self.trees:
-                self.trees[gitops_repo.target] = self._read(gitops_repo)
-        trees = (self.trees[gitops_repo.target] for gitops_repo in gitops_repos)
-        return [tree for tree in trees if tree is not None]
-
-    def _read(self, gitops_repo: GitOpsRepo) -> BaseTree | None:
-        target = gitops_repo.target
-        try:
-            folder = gitops.gitops_folder(target.path, gitops_repo.where)
-            files = self.context.repositories.open(target.repo, branch=target.branch)
-            return read_base_tree(files, target.branch, folder)
-        except KalypsoError as error:
-            self.warnings += [
-                Problem(
-                    f"what would change in {target.repo} is not known: {problem.message}",
-                    gitops_repo.where,
-                    problem.advice,
-                )
-                for problem in error.problems
-            ]
-            return None
-
-
 class _EnvironmentCheck:
     """Renders one environment with the commits of main that show what the checked one breaks."""
 
@@ -115,7 +77,7 @@ class _EnvironmentCheck:
         """Read the environment's own branch. Raises KalypsoError."""
         self._name = environment.name
         self._checks = checks
-        self._base_trees = _BaseTrees(checks.context)
+        self._base_trees = ReadableBaseTrees(checks.context.repositories)
         self._own, self._promoted_commit = _read_own(environment, checks)
 
     def result(self) -> CheckedEnvironment:
@@ -190,27 +152,10 @@ def _faults(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
 def _read_own(environment: Environment, checks: EnvironmentChecks) -> tuple[Reading, str | None]:
     """Return the documents of the environment's branch, and the commit of main that it names.
 
-    A branch without a commit of main is read with the checked one, as cd will write it. Locations
-    name the branch, because main may have files of the same names.
+    Locations name the branch, because main may have files of the same names.
     """
-    context, place = checks.context, environment.control_plane
+    context = checks.context
     url = context.url(context.control_plane)
-    files = context.repositories.open(url, branch=place.branch)
-    repository = f"{url}@{place.branch}"
-    reading = read_documents(
-        files,
-        repository=repository,
-        branch=place.branch,
-        path=place.path,
-        kustomize=checks.reader.kustomize,
-    )
-    document = base_document(reading.documents)
-    if document:
-        return reading, document.promoted_commit
-    base = read_base_file(files, place.path)
-    if base.promoted_commit:  # the plan warns that nobody applies the file
-        return reading, base.promoted_commit
-    where = Location(repository, base.where.path)
-    text = with_commit(None, checks.commit, repo=url, branch=context.main(), where=where)
-    new = parse_yaml(repository, base.where.path, text.encode()).documents
-    return dataclasses.replace(reading, documents=(*reading.documents, *new)), None
+    place = dataclasses.replace(environment.control_plane, repo=url)
+    main = MainCommit(url, context.main(), checks.commit)
+    return read_own_branch(checks.reader, place, f"{url}@{place.branch}", main)
