@@ -7,6 +7,9 @@ masking.py     remove secrets before anything shows a comparison
 key_names.py   the names of keys whose values are secret
 text_masking.py
                the secrets in the text of a file
+unified.py     unified diffs of files
+visibility.py  repositories that fewer people may read
+settings.py    the files of a change from which its preview takes its settings
 """
 
 from kalypso_actions.comparison.documents import Document, differing_documents, document_changes
@@ -14,6 +17,7 @@ from kalypso_actions.comparison.findings import new_findings
 from kalypso_actions.comparison.key_names import MASKED_KEYS
 from kalypso_actions.comparison.masking import Mask
 from kalypso_actions.comparison.text_masking import MASKED
+from kalypso_actions.comparison.unified import unified_diff
 from kalypso_actions.comparison.values import Configured, value_changes
 
 __all__ = [
@@ -25,5 +29,6 @@ __all__ = [
     "differing_documents",
     "document_changes",
     "new_findings",
+    "unified_diff",
     "value_changes",
 ]

@@ -11,6 +11,7 @@ Relation = Literal["identical", "ahead", "behind", "diverged"]
 StatusState = Literal["error", "failure", "pending", "success"]
 RunStatus = Literal["requested", "pending", "waiting", "queued", "in_progress"]
 """In the order of a run's life."""
+Visibility = Literal["private", "internal", "public"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,7 @@ class RepositoryFacts:
     may_push: bool
     is_archived: bool
     created_at: datetime
+    visibility: Visibility = "private"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.model.github import RepositoryFacts
+from kalypso_actions.clients.github.messages import Json
+from kalypso_actions.model.github import RepositoryFacts, Visibility
 
 
 def get(github: GitHub, repository: str) -> RepositoryFacts:
@@ -22,6 +23,7 @@ def get(github: GitHub, repository: str) -> RepositoryFacts:
         may_push=permissions.get("push", True),
         is_archived=answer["archived"],
         created_at=datetime.fromisoformat(answer["created_at"]),
+        visibility=_visibility(answer),
     )
 
 
@@ -40,3 +42,10 @@ def id_of_name(github: GitHub, name: str, repository: str) -> int:
         return int(answer["id"])
 
     return github.call(repository, f"the repository cannot be read by the name {name}", read)
+
+
+def _visibility(answer: Json) -> Visibility:
+    """Return the visibility; servers that do not know internal repositories only say `private`."""
+    if answer["private"]:
+        return "internal" if answer.get("visibility") == "internal" else "private"
+    return "public"

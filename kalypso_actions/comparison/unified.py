@@ -1,0 +1,91 @@
+"""Unified diffs of files, as git writes them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from kalypso_actions.model.differences import FileChange
+
+MOST_PAIRS: Final = 4_000_000
+"""Pairs of lines that are compared; beyond, all lines between the first and last difference
+differ. The time of difflib grows with their number."""
+
+CONTEXT: Final = 3
+
+_Operation = tuple[str, int, int, int, int]
+"""Of difflib: its name, the range of lines before, and the range after."""
+
+ABSENT: Final = "/dev/null"
+NO_NEWLINE: Final = "\n\\ No newline at end of file\n"
+
+
+def unified_diff(file: FileChange, prefix: str = "") -> str:
+    """Return the diff of a file; `prefix` precedes its path. Content that is no text has no lines.
+
+    https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html
+    """
+    name = f"{prefix}{file.path}"
+    head = [f"--- {ABSENT if file.before is None else f'a/{name}'}\n"]
+    head += [f"+++ {ABSENT if file.after is None else f'b/{name}'}\n"]
+    try:
+        before, after = (_lines(content) for content in (file.before, file.after))
+    except UnicodeDecodeError:
+        return "".join([*head, "Binary files differ\n"])
+    return "".join([*head, *_hunks(before, after)])
+
+
+def _lines(content: bytes | None) -> list[str]:
+    """Split at line feeds alone, as git does, and keep them."""
+    lines = (content or b"").decode().split("\n")
+    last = lines.pop()
+    return [*(f"{line}\n" for line in lines), *([last] if last else [])]
+
+
+def _hunks(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    for group in _groups(before, after):
+        first, last = group[0], group[-1]
+        sides = _span(first[1], last[2]), _span(first[3], last[4])
+        yield f"@@ -{sides[0]} +{sides[1]} @@\n"
+        for tag, old_start, old_end, new_start, new_end in group:
+            if tag == "equal":
+                yield from (_line(" ", line) for line in before[old_start:old_end])
+                continue
+            yield from (_line("-", line) for line in before[old_start:old_end])
+            yield from (_line("+", line) for line in after[new_start:new_end])
+
+
+def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Operation]]:
+    """Group the operations that turn `before` into `after`, with the lines around them."""
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    if len(old) * len(new) <= MOST_PAIRS:
+        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+        yield from matcher.get_grouped_opcodes(CONTEXT)
+        return
+    old_end, new_end = start + len(old), start + len(new)
+    lead, tail = min(CONTEXT, start), min(CONTEXT, end)
+    yield [
+        ("equal", start - lead, start, start - lead, start),
+        ("replace", start, old_end, start, new_end),
+        ("equal", old_end, old_end + tail, new_end, new_end + tail),
+    ]
+
+
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the number of equal lines at the beginning."""
+    pairs = enumerate(zip(first, second, strict=False))
+    shorter = min(len(first), len(second))
+    return next((index for index, (one, other) in pairs if one != other), shorter)
+
+
+def _span(start: int, end: int) -> str:
+    """Format a range of lines; an empty one names the line before it."""
+    length = end - start
+    return f"{start + 1 if length else start},{length}" if length != 1 else f"{start + 1}"
+
+
+def _line(sign: str, line: str) -> str:
+    return f"{sign}{line}" if line.endswith("\n") else f"{sign}{line}{NO_NEWLINE}"

@@ -1,0 +1,26 @@
+"""The repositories whose content a preview must not show: fewer people may read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from kalypso_actions.model.github import Visibility
+
+ORDER: Final[tuple[Visibility, ...]] = ("private", "internal", "public")
+
+
+def less_visible(
+    control_plane: Visibility, repositories: Mapping[str, Visibility | None]
+) -> frozenset[str]:
+    """Return the repositories that are less visible than the control plane.
+
+    None is an unknown visibility, as of another server: such a repository counts as private, and a
+    private one may have other readers than the control plane.
+    """
+    level = ORDER.index(control_plane)
+    return frozenset(
+        url
+        for url, visibility in repositories.items()
+        if visibility is None or ORDER.index(visibility) < level
+    )
