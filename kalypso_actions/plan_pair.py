@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import comparison, gitops, rendering
-from kalypso_actions.assignment_rendering import PlannedAssignment, failure_problem
+from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import (
@@ -181,7 +181,11 @@ class _Side:
 
     def _with_repositories(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Add the repositories whose content the problem of a failing assignment may quote."""
-        folders = {failure_problem(item): item.assignment.folder for item in self.failed}
+        folders = {
+            item.failure.problem_of(item.assignment): item.assignment.folder
+            for item in self.failed
+            if item.failure
+        }
         return tuple(
             _quoting(problem, self.repositories(folders[problem]))
             if problem in folders
