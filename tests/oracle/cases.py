@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,32 @@ class Case:
 
 def load(op: str) -> list[Case]:
     """Return every case of an op with its recorded answer; raise KeyError if one is missing."""
-    return [case for topic in topics(op) for case in _with_answers(op, topic)]
+    return [case for topic in topics(op) for case in load_topic(op, topic)]
+
+
+def load_topic(op: str, topic: str) -> list[Case]:
+    """Return the cases of one file with their recorded answers; raise KeyError if one is missing."""
+    answers = json.loads((EXPECTED / op / f"{topic}.json").read_text(encoding="utf-8"))
+    return [replace(case, answer=answers[case.id]) for case in read_inputs(op, topic)]
+
+
+def differences(
+    cases: Sequence[Case], ours: Callable[[Case], object], gos: Callable[[Case], object]
+) -> dict[str, tuple[object, object]]:
+    """Return our answer and Go's by the name of each case in which they are not the same.
+
+    A case that has `differs` counts if they are the same.
+    """
+    differing = {}
+    for case in cases:
+        try:
+            answers = ours(case), gos(case)
+        except Exception as error:
+            error.add_note(f"in the case {case}")
+            raise
+        if (answers[0] != answers[1]) != bool(case.differs):
+            differing[str(case)] = answers
+    return differing
 
 
 def read_inputs(op: str, topic: str) -> list[Case]:
@@ -84,8 +110,3 @@ def _case(op: str, topic: str, entry: dict[str, Any]) -> Case:
     request = {key: value for key, value in entry.items() if key not in ours}
     covers = tuple(entry.get("covers", ()))
     return Case(op, topic, str(entry["id"]), request, covers, entry.get("differs", ""))
-
-
-def _with_answers(op: str, topic: str) -> list[Case]:
-    answers = json.loads((EXPECTED / op / f"{topic}.json").read_text(encoding="utf-8"))
-    return [replace(case, answer=answers[case.id]) for case in read_inputs(op, topic)]
