@@ -62,21 +62,26 @@ class PlanPair:
 
     def masked(self, mask: Mask) -> MaskedComparison:
         """Return what differs, without secrets."""
-        return mask.masked(self.comparison, self._secrets(mask))
+        sides = (self.base.rendered, self.head.rendered)
+        items = (item for side in sides for item in side.values())
+        return mask.masked(self.comparison, secret_texts(mask, items))
 
-    def _secrets(self, mask: Mask) -> dict[str, frozenset[str]]:
-        """Return the secret texts that the files of each folder may contain."""
-        by_folder: dict[str, frozenset[str]] = {}
-        by_config: dict[int, frozenset[str]] = {}
-        for side in (self.base, self.head):
-            for folder, item in side.rendered.items():
-                config, target = item.config, item.assignment.target
-                if id(config) not in by_config:
-                    values = {"values": config.values, "texts": config.texts}
-                    by_config[id(config)] = mask.names.secrets_of(values)
-                own = mask.names.secrets_of({**target.labels, **target.manifests})
-                by_folder[folder] = by_folder.get(folder, own) | own | by_config[id(config)]
-        return by_folder
+
+def secret_texts(
+    mask: Mask, items: Iterable[PlannedAssignment], prefix: str = ""
+) -> dict[str, frozenset[str]]:
+    """Return the secrets that the files of assignments may contain, by `prefix` and folder."""
+    by_folder: dict[str, frozenset[str]] = {}
+    by_config: dict[int, frozenset[str]] = {}
+    for item in items:
+        config, target = item.config, item.assignment.target
+        if id(config) not in by_config:
+            values = {"values": config.values, "texts": config.texts}
+            by_config[id(config)] = mask.names.secrets_of(values)
+        own = mask.names.secrets_of({**target.labels, **target.manifests})
+        folder = prefix + item.assignment.folder
+        by_folder[folder] = by_folder.get(folder, own) | own | by_config[id(config)]
+    return by_folder
 
 
 def plan_pair(

@@ -38,6 +38,14 @@ LocalOutput = Annotated[
 ]
 
 
+StatOption = Annotated[
+    bool, typer.Option("--stat", help="Show each file that differs, with its changed lines.")
+]
+ExitCodeOption = Annotated[
+    bool, typer.Option("--exit-code", help="Exit with 1 if there are differences, else with 0.")
+]
+
+
 @contextmanager
 def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterator[None]:
     """With `json`, print an error that ends the run as the command's document."""

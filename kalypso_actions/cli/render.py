@@ -17,14 +17,23 @@ from kalypso_actions.cli.local import (
     local_context,
 )
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
-from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
+from kalypso_actions.cli.output import (
+    ExitCodeOption,
+    LocalOutput,
+    StatOption,
+    Verbose,
+    stderr,
+    stdout,
+)
+from kalypso_actions.cli.pager import show
 from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.report.diff_view import shown_diffs
 from kalypso_actions.report.documents import ProblemEntry, RenderDocument
 from kalypso_actions.report.local_summary import render_summary
 from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.render_report import print_render
+from kalypso_actions.report.render_report import print_render, print_render_findings
 from kalypso_actions.report.terminal import Files
 
 
@@ -95,6 +104,16 @@ def render(
         typer.Option(help="What <no value> in a rendered file is."),
     ] = "warning",
     registration_text: RegistrationTextOption = "strict",
+    diff: Annotated[
+        bool,
+        typer.Option(
+            "--diff",
+            help="Show how the tree differs from --gitops, else from the branch that the "
+            "GitOpsRepo names.",
+        ),
+    ] = False,
+    stat: StatOption = False,
+    exit_code: ExitCodeOption = False,
     output: LocalOutput = "text",
     verbose: Verbose = 0,
 ) -> None:
@@ -111,7 +130,10 @@ def render(
         )
 
     def print_text(document: RenderDocument, files: Files) -> None:
-        print_render(stdout(), document, files, verbose=verbose > 0)
+        if diff or stat:
+            _show_diffs(document, files, with_lines=diff, with_stat=stat, verbose=verbose > 0)
+        else:
+            print_render(stdout(), document, files, verbose=verbose > 0)
         if out and not document.problems:
             typer.echo(f"written to {out}")
 
@@ -124,4 +146,18 @@ def render(
         with ProgressDisplay(stderr(), "rendering") as progress:
             document = run_render(given, local_context(progress, calls=verbose > 1))
     print_result(document, output, files_at_hand(given.source), forms)
-    raise typer.Exit(1 if document.problems else 0)
+    raise typer.Exit(1 if document.problems or (exit_code and _changes(document)) else 0)
+
+
+def _changes(document: RenderDocument) -> bool:
+    return bool(document.diffs)
+
+
+def _show_diffs(
+    document: RenderDocument, files: Files, *, with_lines: bool, with_stat: bool, verbose: bool
+) -> None:
+    """Print the differences alone to standard output: the findings are for people."""
+    console = stdout()
+    if document.compared:
+        show(console, shown_diffs(console, document.diffs, stat=with_stat, lines=with_lines))
+    print_render_findings(stderr(), document, files, verbose=verbose)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
+from kalypso_actions.commands.runtime.file_diffs import file_diffs
 from kalypso_actions.commands.runtime.local_context import LocalContext, given_sources
+from kalypso_actions.comparison import Mask, tree_changes
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
 from kalypso_actions.inputs import RenderInputs
+from kalypso_actions.model.differences import Comparison
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, other_scope, scope_of
-from kalypso_actions.report.documents import RenderDocument
+from kalypso_actions.plan_pair import secret_texts
+from kalypso_actions.report.documents import FileDiffEntry, RenderDocument
 from kalypso_actions.report.render_report import render_document
 from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
 from kalypso_actions.snapshot.control_plane import read_environment_branch
@@ -39,7 +43,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
     if out:
         out.check()
     with context.reader(inputs.source) as reader:
-        base = _Base(inputs, context)
+        base = _Base(inputs, context, reader)
         branch = _environment_branch(inputs, reader, context)
         snapshot = gather(
             branch.environment,
@@ -56,6 +60,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         plan = judged(plan, snapshot, _view(plan, snapshot, branch.control_plane, reader))
         if out and not plan.problems:
             out.write(base.applied(plan))
+        diffs = base.diffs(plan) if inputs.compares and not plan.faults else ()
         main = main_position(snapshot, reader)
         problems, warnings = (
             with_changes_of_main(findings, snapshot, main, reader.repositories)
@@ -70,6 +75,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         sources=plan.sources,
         rows=((item.assignment, item.namespace, item.files) for item in plan.assignments),
         changes=None if plan.faults else plan.changes,
+        diffs=diffs,
         folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
         problems=problems,
@@ -187,21 +193,46 @@ def _options(inputs: RenderInputs, branch: _EnvironmentBranch) -> PlanOptions:
 
 
 class _Base:
-    """The GitOps tree of `--gitops`, or an empty one."""
+    """The GitOps tree of `--gitops`, of the GitOpsRepo if it is compared, or an empty one."""
 
-    def __init__(self, inputs: RenderInputs, context: LocalContext) -> None:
+    def __init__(self, inputs: RenderInputs, context: LocalContext, reader: Reader) -> None:
         self._given = inputs.gitops
+        self._compares = inputs.compares
         self._programs = context.programs
+        self._reader = reader
         self._files: RevisionFiles | None = None
+        self._folder = ""
 
     def open(self, gitops_repos: Sequence[GitOpsRepo]) -> tuple[BaseTree]:
-        """Read the tree; without `--gitops`, it is empty, below the path of the GitOpsRepo."""
+        """Read the tree; an empty one lies below the path of the GitOpsRepo."""
         branch = self._given.branch if self._given else ""
-        folder = folder_of_tree(gitops_repos, branch)
-        if self._given is None:
+        if self._given is None and self._compares and gitops_repos:
+            place = gitops_repos[0].target
+            branch = place.branch
+            self._files = self._reader.repositories.open(place.repo, branch=branch)
+        self._folder = folder = folder_of_tree(gitops_repos, branch)
+        if self._given is not None:
+            self._files = open_gitops(self._given.path, branch, gitops_repos, self._programs)
+        if self._files is None:
             return (BaseTree("", "", folder, {}),)
-        self._files = open_gitops(self._given.path, branch, gitops_repos, self._programs)
         return (read_base_tree(self._files, branch, folder),)
+
+    def diffs(self, plan: Plan) -> tuple[FileDiffEntry, ...]:
+        """Return the diff of each file that differs, without secrets."""
+        before = self._contents((*plan.changes.modified, *plan.changes.deleted))
+        files = tree_changes(plan.changes, before)
+        mask = Mask()
+        prefix = f"{self._folder}/" if self._folder else ""
+        secrets = secret_texts(mask, plan.assignments, prefix)
+        return file_diffs(mask.masked(Comparison(plan.environment, files=files), secrets).files)
+
+    def _contents(self, paths: Sequence[str]) -> Mapping[str, bytes]:
+        """Return the contents of files of the tree; a submodule has none."""
+        if self._files is None:
+            return {}
+        entries = self._files.entries()
+        read = self._files.read(path for path in paths if entries[path].mode != GIT_LINK_MODE)
+        return {**dict.fromkeys(paths, b""), **read}
 
     def applied(self, plan: Plan) -> dict[str, OutputFile]:
         """Return the resulting tree: the planned files and the unchanged ones of the base."""

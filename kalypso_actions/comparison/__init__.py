@@ -2,6 +2,7 @@
 
 documents.py   what documents say, and which of them differ
 values.py      the configuration values that differ
+trees.py       the files that differ between two trees
 findings.py    new problems, and known ones
 masking.py     remove secrets before anything shows a comparison
 key_names.py   the names of keys whose values are secret
@@ -17,6 +18,7 @@ from kalypso_actions.comparison.findings import new_findings
 from kalypso_actions.comparison.key_names import MASKED_KEYS
 from kalypso_actions.comparison.masking import Mask
 from kalypso_actions.comparison.text_masking import MASKED
+from kalypso_actions.comparison.trees import tree_changes
 from kalypso_actions.comparison.unified import unified_diff
 from kalypso_actions.comparison.values import Configured, value_changes
 
@@ -29,6 +31,7 @@ __all__ = [
     "differing_documents",
     "document_changes",
     "new_findings",
+    "tree_changes",
     "unified_diff",
     "value_changes",
 ]

@@ -38,6 +38,14 @@ class RenderInputs(Inputs):
     on_source_failure: OnSourceFailure = "last-good"
     missing_values: MissingValues = "warning"
     registration_text: RegistrationText = "strict"
+    diff: bool = False
+    stat: bool = False
+    exit_code: bool = False
+
+    @property
+    def compares(self) -> bool:
+        """Whether the result is what differs from the GitOps branch, also without `gitops`."""
+        return self.diff or self.stat or self.exit_code
 
     @model_validator(mode="after")
     def _at_most_one_control_plane(self) -> RenderInputs:

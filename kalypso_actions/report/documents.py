@@ -158,10 +158,21 @@ class ChangesEntry(Document):
     unchanged: tuple[str, ...] = ()
 
 
+class FileDiffEntry(Document):
+    """A file that differs: its unified diff, and the numbers of its changed lines."""
+
+    path: str
+    change: Literal["added", "modified", "deleted"]
+    insertions: int
+    deletions: int
+    diff: str
+
+
 class RenderDocument(Document):
     """What `kalypso render --output json` prints.
 
     Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
+    `diffs` are those of `--diff` and `--stat`, with secrets masked.
     """
 
     schema_name: str = Field("kalypso.render/v1", alias="schema")
@@ -171,6 +182,7 @@ class RenderDocument(Document):
     assignments: tuple[AssignmentEntry, ...] = ()
     compared: bool = True
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
+    diffs: tuple[FileDiffEntry, ...] = ()
     degraded: bool = False
     notes: tuple[ProblemEntry, ...] = ()
     acknowledged: tuple[AcknowledgedEntry, ...] = ()
@@ -232,43 +244,6 @@ class SandboxDocument(Document):
     environment: dict[str, str] = Field(default_factory=dict)
     app: AppEntry | None = None
     repositories: tuple[str, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
-
-
-class DemoStepEntry(Document):
-    """A step of `kalypso demo`.
-
-    `who` is a command of Kalypso, `people`, or `status` (the statuses of a commit). `ending` is the
-    result of a command in a word; `folder` has its files.
-    """
-
-    act: str
-    at: str
-    who: str
-    environment: str = ""
-    text: str
-    ending: str = ""
-    as_expected: bool = True
-    details: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    folder: str = ""
-
-
-class DemoRepositoryEntry(Document):
-    """A repository of the sample organisation; git clones it from its path."""
-
-    name: str
-    path: str
-
-
-class DemoDocument(Document):
-    """What `kalypso demo --output json` prints; `url` is that of the sandbox."""
-
-    schema_name: str = Field("kalypso.demo/v1", alias="schema")
-    dir: str
-    url: str = ""
-    repositories: tuple[DemoRepositoryEntry, ...] = ()
-    steps: tuple[DemoStepEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
 

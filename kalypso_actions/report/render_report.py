@@ -18,6 +18,7 @@ from kalypso_actions.report.documents import (
     AcknowledgedEntry,
     AssignmentEntry,
     ChangesEntry,
+    FileDiffEntry,
     PositionEntry,
     ProblemEntry,
     RenderDocument,
@@ -57,6 +58,7 @@ def render_document(
     warnings: Iterable[Problem],
     notes: Iterable[Problem] = (),
     acknowledged: Iterable[Problem] = (),
+    diffs: tuple[FileDiffEntry, ...] = (),
 ) -> RenderDocument:
     """Build the JSON document.
 
@@ -88,6 +90,7 @@ def render_document(
         )
         if changes
         else ChangesEntry(),
+        diffs=diffs,
         degraded=degraded,
         notes=ProblemEntry.all_of(notes),
         acknowledged=AcknowledgedEntry.all_of(acknowledged),
@@ -113,8 +116,19 @@ def print_render(
             console.print(Text(f"  deleted {escape_log_line(path)}"), soft_wrap=True)
         _print_hidden(console, len(changes.deleted) - TABLE_LIMIT, "deleted files")
     else:
-        reason = escape_log_line(not_compared(document.problems, files))
-        console.print(Text(f"manifests: {reason}"), soft_wrap=True)
+        _print_not_compared(console, document, files)
+    print_render_findings(console, document, files, verbose=verbose)
+
+
+def _print_not_compared(console: Console, document: RenderDocument, files: Files) -> None:
+    reason = escape_log_line(not_compared(document.problems, files))
+    console.print(Text(f"manifests: {reason}"), soft_wrap=True)
+
+
+def print_render_findings(
+    console: Console, document: RenderDocument, files: Files = NO_FILES, *, verbose: bool = False
+) -> None:
+    """Print the findings with their numbers."""
     if verbose:
         print_notes(console, document.notes, files)
         print_acknowledged(console, document.acknowledged, files)

@@ -9,7 +9,7 @@ from typing import Final
 
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.demo.scenario_runner import JobResult, ScenarioRunner
-from kalypso_actions.report.documents import DemoStepEntry
+from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.runs import Run, WorkflowRunner
 from tests.e2e.act import JobRun

@@ -7,12 +7,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from kalypso_actions.report.documents import (
-    DemoDocument,
-    DemoRepositoryEntry,
-    DemoStepEntry,
-    ProblemEntry,
-)
+from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEntry, DemoStepEntry
+from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.timeline import Timeline, print_end
 
 STEPS = [

@@ -18,12 +18,8 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import keep_key, load_sandbox, private_folder
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.demo import DemoInputs
-from kalypso_actions.report.documents import (
-    DemoDocument,
-    DemoRepositoryEntry,
-    DemoStepEntry,
-    ProblemEntry,
-)
+from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEntry, DemoStepEntry
+from kalypso_actions.report.documents import ProblemEntry
 
 
 def demo(

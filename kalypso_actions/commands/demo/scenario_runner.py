@@ -11,7 +11,7 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMEN
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
-from kalypso_actions.report.documents import DemoStepEntry
+from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner

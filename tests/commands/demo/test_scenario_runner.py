@@ -16,7 +16,8 @@ from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.chain_documents import ChainDocument, PullRequestEntry
-from kalypso_actions.report.documents import ChangesEntry, DemoStepEntry, ProblemEntry
+from kalypso_actions.report.demo_document import DemoStepEntry
+from kalypso_actions.report.documents import ChangesEntry, ProblemEntry
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.store import Event, Status
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
