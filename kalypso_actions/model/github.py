@@ -18,8 +18,8 @@ Visibility = Literal["private", "internal", "public"]
 class CommitStatus:
     """A status of a commit in one context; contexts ignore case.
 
-    `created_at` is None for a status that is not posted yet. `author` is "" if GitHub does not say
-    it, as in a commit's combined status. Comparisons ignore both.
+    `created_at` is None and `author` "" for a status that is not posted yet. Comparisons ignore
+    both.
     """
 
     context: str

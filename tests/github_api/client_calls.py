@@ -366,7 +366,7 @@ CALLS: Final = {
         ],
         "POST /graphql",
     ),
-    "statuses.post": _call(_post_status, "GET R/commits/{ref}/status", "POST R/statuses/{sha}"),
+    "statuses.post": _call(_post_status, "POST /graphql", "POST R/statuses/{sha}"),
     "settings.of_repository": _call(
         lambda github, _: settings.of_repository(github, FLEET),
         "GET R/actions/secrets",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from kalypso_actions.clients.github.messages import Json
-from kalypso_actions.model.github import Comment, CommitStatus, Issue, IssueEvent, PullRequest
+from kalypso_actions.model.github import Comment, Issue, IssueEvent, PullRequest
 
 
 def pull_request(answer: Json) -> PullRequest:
@@ -84,17 +84,6 @@ def comment(answer: Json) -> Comment:
         url=answer["html_url"],
         body=answer["body"] or "",
         author=_author(answer),
-    )
-
-
-def commit_status(answer: Json) -> CommitStatus:
-    """Convert a commit status; omitted texts are null."""
-    return CommitStatus(
-        context=answer["context"],
-        state=answer["state"],
-        description=answer["description"] or "",
-        target_url=answer["target_url"] or "",
-        created_at=datetime.fromisoformat(answer["created_at"]),
     )
 
 

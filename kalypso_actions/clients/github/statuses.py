@@ -7,13 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import (
-    from_json,
-    idempotent_writes,
-    length_limits,
-    rest,
-    viewer,
-)
+from kalypso_actions.clients.github import idempotent_writes, length_limits, rest, viewer
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.errors import KalypsoError, Location
@@ -114,38 +108,21 @@ def post(
     new = replace(status, description=description)
 
     def find() -> CommitStatus | None:
-        current = _latest(github, repository, commit).get(new.context.lower())
+        posted = of_commits(github, repository, [commit]).get(commit, {})
+        current = posted.get(new.context.lower())
         if current is None:
             return None
         link = new.target_url if run_url else current.target_url
         is_equal = replace(current, context=new.context, target_url=link) == new
-        return current if is_equal and is_of_chain() else None
-
-    def is_of_chain() -> bool:
-        # The combined status of REST lacks authors.
-        posted = of_commits(github, repository, [commit]).get(commit, {})
-        current = posted.get(new.context.lower())
-        identity = viewer.identity(github, repository)
-        return current is not None and identity.is_of_chain(current.author)
+        if is_equal and viewer.identity(github, repository).is_of_chain(current.author):
+            return current
+        return None
 
     def write() -> CommitStatus:
         _send(github, repository, commit, replace(new, target_url=run_url or new.target_url))
         return new
 
     return idempotent_writes.write_if_absent(github, find, write)[1]
-
-
-def _latest(github: GitHub, repository: str, commit: str) -> Mapping[str, CommitStatus]:
-    """Return the latest status of every context, without authors, by the context in lower case."""
-    answers = rest.read_all(
-        github,
-        repository,
-        f"the statuses of commit {commit} cannot be read",
-        f"/commits/{rest.segment(commit)}/status",
-        item="statuses",
-    )
-    statuses = map(from_json.commit_status, answers)
-    return {status.context.lower(): status for status in statuses}
 
 
 def _send(github: GitHub, repository: str, commit: str, status: CommitStatus) -> None:

@@ -198,7 +198,8 @@ def test_a_wait_ends(sandbox: Sandbox, github: GitHub, clock: Clock) -> None:
 def test_a_status_of_a_commit_that_this_run_has_pushed() -> None:
     clock, commit = Clock(), "1" * 40
     unknown = Reply(422, {"message": f"No commit found for SHA: {commit}"})
-    with scripted(Reply(200, []), unknown, Reply(200, []), Reply(201, {})) as server:
+    nothing = Reply(200, {"data": {"repository": {"c0": None}}})
+    with scripted(nothing, unknown, nothing, Reply(201, {})) as server:
         github = connect_to(clock, url=server.url)
         github.recent_writes.add_push(FLEET, "proposal", commit)
         assert statuses.post(github, FLEET, commit, CommitStatus("dev", "pending", "Promoted"))

@@ -8,64 +8,49 @@ from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
 from tests.clients.github.response_bodies import status
-from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
+from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, refusal
 
 COMMIT = "c" * 40
-LIST = f"GET /commits/{COMMIT}/status"
 POST = f"POST /statuses/{COMMIT}"
 PROMOTED = CommitStatus("dev environment", "pending", "Promoted")
 POSTED: Step = (POST, 201, status())
 
 
-def listed(*result: Any) -> Step:
-    return (LIST, 200, {"state": "pending", "total_count": len(result), "statuses": list(result)})
-
-
-def written(login: str = "kalypso[bot]", context: str = "dev environment") -> Step:
-    """Answer the query for authors: the combined status has none."""
+def listed(**changes: Any) -> Step:
+    """Answer the query for the statuses of the commit; without changes, it has `PROMOTED`."""
     latest = {
-        "context": context,
+        "context": "dev environment",
         "state": "PENDING",
         "description": "Promoted",
         "createdAt": "2026-01-01T00:00:00Z",
         "targetUrl": None,
-        "creator": {"__typename": "Bot" if login.endswith("]") else "User", "login": login},
+        "creator": {"__typename": "Bot", "login": "kalypso[bot]"},
     }
-    commit = {"oid": COMMIT, "status": {"contexts": [latest]}}
+    return _answer({"contexts": [latest | changes]})
+
+
+def _answer(status: Any) -> Step:
+    commit = {"oid": COMMIT, "status": status}
     return ("POST /graphql", 200, {"data": {"repository": {"c0": commit}}})
 
 
-def test_the_latest_of_each_context_on_every_page() -> None:
-    with conversation(
-        page(listed(status(context="Dev Environment")), f"/commits/{COMMIT}/status?page=2"),
-        listed(status(context="ci", state="success", description=None, target_url="https://ci")),
-    ) as recorded:
-        result = statuses._latest(recorded.github, REPOSITORY, COMMIT)
-        assert recorded.queries()[0] == {"per_page": "100"}
-    assert result == {
-        "dev environment": CommitStatus("Dev Environment", "pending", "Promoted"),
-        "ci": CommitStatus("ci", "success", "", "https://ci"),
-    }
-
-
-def test_a_commit_without_statuses_has_none() -> None:
-    with conversation(listed()) as recorded:
-        assert statuses._latest(recorded.github, REPOSITORY, COMMIT) == {}
+NOTHING = _answer(None)
+FOREIGN = {"creator": {"__typename": "User", "login": "mallory"}}
 
 
 @pytest.mark.parametrize(
     ("steps", "posted"),
     [
-        ([listed(status()), written()], False),
-        ([listed(status()), written("mallory"), POSTED], True),
-        ([listed(status(context="DEV Environment")), written()], False),
-        ([listed(), POSTED], True),
-        ([listed(status(state="success")), POSTED], True),
-        ([listed(status(description="Deploying")), POSTED], True),
-        ([listed(status(target_url="https://ci")), POSTED], True),
-        ([listed(status(context="qa environment")), POSTED], True),
-        ([listed(), (POST, LOST, None), listed(status()), written()], True),
-        ([listed(), (POST, 502, None), listed(), POSTED], True),
+        ([listed()], False),
+        ([listed(**FOREIGN), POSTED], True),
+        ([listed(context="DEV Environment")], False),
+        ([NOTHING, POSTED], True),
+        ([listed(state="SUCCESS"), POSTED], True),
+        ([listed(description="Deploying"), POSTED], True),
+        ([listed(targetUrl="https://ci"), POSTED], True),
+        ([listed(context="qa environment"), POSTED], True),
+        ([NOTHING, (POST, LOST, None), listed()], True),
+        ([NOTHING, (POST, 502, None), NOTHING, POSTED], True),
     ],
 )
 def test_a_status_is_posted_where_it_says_something_new(steps: list[Step], posted: bool) -> None:
@@ -92,11 +77,11 @@ def test_a_status_is_posted_where_it_says_something_new(steps: list[Step], poste
     ],
 )
 def test_what_is_sent(wanted: CommitStatus, sent: Any) -> None:
-    with conversation(listed(), POSTED) as recorded:
+    with conversation(NOTHING, POSTED) as recorded:
         statuses.post(recorded.github, REPOSITORY, COMMIT, wanted)
-        assert recorded.bodies("POST") == [sent]
-    ours = written(context=wanted.context)
-    with conversation(listed(status(target_url=None) | sent), ours) as recorded:
+        assert recorded.bodies("POST")[-1:] == [sent]
+    ours = {"targetUrl" if name == "target_url" else name: text for name, text in sent.items()}
+    with conversation(listed(**ours)) as recorded:
         assert not statuses.post(recorded.github, REPOSITORY, COMMIT, wanted)
 
 
@@ -120,7 +105,7 @@ def test_a_context_that_is_too_long_is_not_sent() -> None:
 def test_a_refusal_says_what_to_change(message: str, details: list[str], advice: str) -> None:
     refused: Step = (POST, 422, refusal(message, *details))
     with (
-        conversation(listed(), refused, listed()) as recorded,
+        conversation(NOTHING, refused, NOTHING) as recorded,
         pytest.raises(GitHubError) as caught,
     ):
         statuses.post(recorded.github, REPOSITORY, COMMIT, PROMOTED)
