@@ -13,13 +13,26 @@ from typing import Any, Final
 
 import typer
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from kalypso_actions.cli.help_ends import help_end
 from kalypso_actions.cli.json_option import with_json_option
 from kalypso_actions.commands.registry import CHAIN
 
 HELP: Final = {"help_option_names": ["-h", "--help"]}
 """The settings of the app and of each command."""
+
+
+class PlainCommand(TyperCommand):
+    """Refuses wrong values in its own words."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as Typer does, which lets pydantic check values; its prefix says nothing."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +109,8 @@ def load(name: str, command: LazyCommand) -> Any:
     if isinstance(loaded, TyperGroup):
         return loaded
     app = typer.Typer(add_completion=False, context_settings=HELP)
-    app.command(name)(with_json_option(loaded))
+    words = f"app {name}" if command is APP_COMMANDS.get(name) else name
+    app.command(name, cls=PlainCommand, epilog=help_end(words))(with_json_option(loaded))
     return typer.main.get_command(app)
 
 

@@ -31,7 +31,7 @@ TEXT: Final = """Check the set-up of a control plane and its GitOps repositories
     the answers of Azure. Writes nothing without --probe. The token (KALYPSO_TOKEN,
     GH_TOKEN or GITHUB_TOKEN) must be one that can read the repositories' settings.
     With KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY, the App is checked, too, and
-    the probe uses it. Exit codes: 0 no problems, 1 problems, 2 wrong usage.
+    the probe uses it.
     """
 
 

@@ -106,8 +106,7 @@ def init(
     end, it lists the tasks that are left to you.
 
     On GitHub, it uses the token in KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN; for
-    GitHub Enterprise Server, set GITHUB_SERVER_URL and GITHUB_API_URL. Exit
-    codes: 0 success, 1 a problem, or no consent, 2 wrong usage.
+    GitHub Enterprise Server, set GITHUB_SERVER_URL and GITHUB_API_URL.
     """
     given: dict[str, Any] = dict(locals())
     configure_logging(calls=verbose)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 from kalypso_actions.cli.command_list import LazyCommand, load
@@ -26,7 +27,8 @@ class LazyGroup(TyperGroup):
         """Return name, command and remaining arguments of a call."""
         if args[0] == HELP_COMMAND:
             if len(args) == 1:
-                return HELP_COMMAND, self, ["--help"]
+                typer.echo(ctx.get_help())
+                ctx.exit()
             args = [*args[1:], "--help"]
         name, command, rest = super().resolve_command(ctx, args)
         is_lazy = name in self.table

@@ -30,6 +30,10 @@ SourceOption = Annotated[
     ),
 ]
 
+MissingValuesOption = Annotated[
+    inputs.MissingValues, typer.Option(help="What <no value> in a rendered file is.")
+]
+
 RegistrationTextOption = Annotated[
     inputs.RegistrationText,
     typer.Option(

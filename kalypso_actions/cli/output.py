@@ -24,6 +24,7 @@ Verbose = Annotated[
         "-v",
         count=True,
         metavar="",
+        show_default=False,
         help="Show notes and acknowledged warnings; -vv: also each program started and API call.",
     ),
 ]

@@ -11,6 +11,7 @@ import typer
 from kalypso_actions import inputs
 from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.local import (
+    MissingValuesOption,
     RegistrationTextOption,
     SourceOption,
     files_at_hand,
@@ -99,10 +100,7 @@ def render(
         inputs.OnSourceFailure,
         typer.Option(help="For an unusable repository: take its last good commit, or block all."),
     ] = "last-good",
-    missing_values: Annotated[
-        inputs.MissingValues,
-        typer.Option(help="What <no value> in a rendered file is."),
-    ] = "warning",
+    missing_values: MissingValuesOption = "warning",
     registration_text: RegistrationTextOption = "strict",
     diff: Annotated[
         bool,

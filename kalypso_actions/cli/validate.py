@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kalypso_actions import inputs
 from kalypso_actions.cli.local import (
+    MissingValuesOption,
     RegistrationTextOption,
     SourceOption,
     files_at_hand,
@@ -45,10 +45,7 @@ def validate(
         ),
     ] = False,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
-    missing_values: Annotated[
-        inputs.MissingValues,
-        typer.Option(help="What <no value> in a rendered file is."),
-    ] = "warning",
+    missing_values: MissingValuesOption = "warning",
     registration_text: RegistrationTextOption = "strict",
     output: LocalOutput = "text",
     verbose: Verbose = 0,

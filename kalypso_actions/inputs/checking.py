@@ -23,5 +23,6 @@ def checked_inputs(model: type[Model], given: Mapping[str, Any]) -> Model:
             if details["type"] == "missing":
                 faults.append(f"{option} is needed")
             else:
-                faults.append(f"{option}: {details['msg']}" if option else details["msg"])
+                fault = details["msg"].removeprefix("Value error, ")
+                faults.append(f"{option}: {fault}" if option else fault)
         raise UsageError("; ".join(faults)) from error

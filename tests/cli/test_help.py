@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.cli.command_list import COMMANDS
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, load
+from kalypso_actions.cli.help_ends import EXAMPLES
 from tests.command_line import call_kalypso, start_kalypso
 from tests.git_repositories import commit_branch
 
@@ -34,6 +35,32 @@ def test_help_of_an_unknown_command() -> None:
     done = call_kalypso("help", "rendr")
     assert done.returncode == 2
     assert "No such command 'rendr'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [(name, example) for name, examples in EXAMPLES.items() for example in examples],
+)
+def test_examples_are_right_calls(name: str, example: str) -> None:
+    assert example.startswith(f"kalypso {name}")
+    arguments = example.removeprefix(f"kalypso {name}").split()
+    commands = {"app": APP_COMMANDS}.get(name.split(maxsplit=1)[0], COMMANDS)
+    own = name.rsplit(maxsplit=1)[-1]
+    load(own, commands[own]).make_context(own, arguments)
+
+
+def test_the_end_of_help() -> None:
+    shown = " ".join(call_kalypso("help", "check-promote").stdout.split())
+    assert "Example: kalypso check-promote --control-plane acme/control-plane" in shown
+    assert "Exit codes: 0 done, 1 problems, or clusters that do not comply, 2 wrong" in shown
+    visible = {name for name, each in COMMANDS.items() if not each.hidden} - {"app"}
+    assert EXAMPLES.keys() == visible | {f"app {name}" for name in APP_COMMANDS}
+
+
+def test_a_value_that_is_no_choice() -> None:
+    done = call_kalypso("render", "dev", "--namespace-scheme", "old")
+    assert done.returncode == 2
+    assert "'--namespace-scheme': 'old' is not one of 'current', 'legacy'" in done.stderr
 
 
 @pytest.mark.parametrize(

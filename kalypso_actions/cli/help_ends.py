@@ -1,0 +1,53 @@
+"""The end of each command's help: examples and exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_PLANE: Final = "--control-plane acme/control-plane"
+
+EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "init": (
+        f"kalypso init {_PLANE} --gitops acme/gitops --dry-run",
+        "kalypso init --control-plane-dir ../control-plane --gitops-dir ../gitops",
+    ),
+    "app render": ("kalypso app render --environment dev",),
+    "doctor": (f"kalypso doctor {_PLANE}",),
+    "render": (
+        "kalypso render dev",
+        "kalypso render dev --gitops ../gitops@dev --out tree",
+        "kalypso render dev --base-commit main",
+    ),
+    "validate": (
+        "kalypso validate",
+        "kalypso validate --source https://github.com/acme/shop=../shop",
+        "kalypso validate --workload .",
+    ),
+    "template": ("kalypso template templates/flux.yaml --values values.yaml",),
+    "sandbox": ("kalypso sandbox --dir trial --repository acme/control-plane",),
+    "demo": ("kalypso demo",),
+    "ci": (f"kalypso ci {_PLANE} --commit 4c1f0d2",),
+    "cd": (f"kalypso cd {_PLANE} --environment dev --commit 4c1f0d2",),
+    "schedule": (f"kalypso schedule {_PLANE} --environment dev",),
+    "notify": (f"kalypso notify {_PLANE} --environment dev",),
+    "check-promote": (f"kalypso check-promote {_PLANE} --environment dev",),
+    "poll": (f"kalypso poll {_PLANE} --environments dev,stage",),
+    "start-schedule": (f"kalypso start-schedule {_PLANE} --branch dev",),
+}
+
+FAILURE: Final[Mapping[str, str]] = {
+    "init": "a problem, or no consent",
+    "check-promote": "problems, or clusters that do not comply",
+}
+"""What exit code 1 means, if it is not `problems`."""
+
+
+def help_end(command: str) -> str:
+    """Return the lines below a command's options."""
+    examples = EXAMPLES.get(command, ())
+    heading = ["Example:" if len(examples) == 1 else "Examples:"] if examples else []
+    failure = FAILURE.get(command, "problems")
+    return "\n".join(
+        [*heading, *examples, f"Exit codes: 0 done, 1 {failure}, 2 wrong options or inputs."]
+    )
