@@ -118,9 +118,9 @@ def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> _Envir
     clone = context.clone(reader)
     if clone is None:
         raise UsageError(
-            "no control plane is named, and the current folder is not a clone of one",
-            advice="change to a clone whose main has Environment objects, or name the control "
-            "plane with --control-plane, or the environment's folder with --environment-dir",
+            f"no control plane is named, and {context.why_no_clone()}",
+            advice="change to a clone of the control plane, or name it with --control-plane, or "
+            "the environment's folder with --environment-dir",
         )
     environment = clone.environment(name)
     place = environment.control_plane

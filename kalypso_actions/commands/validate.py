@@ -44,6 +44,8 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         if clone and clone.checked_out:
             readings = list(_readings_of_clone(clone, reader, context))
         else:
+            if not inputs.places:
+                context.log(f"Validating the files of the current folder: {_why(clone, context)}.")
             places = inputs.places or (".",)
             readings = [item for place in places for item in _readings(place, reader, problems)]
         is_folder = clone is None and all(item.revision.commit is None for item in readings)
@@ -71,6 +73,12 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     sources = given_sources(inputs.source)
     findings.warnings += check_given_sources(sources, readings, context.programs)
     return _document(readings, findings, main)
+
+
+def _why(clone: CurrentClone | None, context: LocalContext) -> str:
+    if clone is None:
+        return context.why_no_clone()
+    return "what is checked out belongs to no branch of the control plane"
 
 
 def _check_places(places: Iterable[str], reader: Reader, context: LocalContext) -> None:

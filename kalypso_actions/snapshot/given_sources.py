@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kalypso_actions.clients.git import GitRepository, is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.documents import FILE_MODE, Reading
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
@@ -50,13 +51,14 @@ def _urls(reading: Reading) -> Iterator[str]:
 
 
 def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
-    """Report a repository with edited files; the program git might run what its settings name."""
+    """Report edited and new files; `git status` might run what the settings name."""
     if not is_repository(source.path) or not (source.path / ".git").exists():
         return  # a bare repository has no files to edit
     repository = GitRepository(source.path, programs)
     try:
         branch = source.branch or repository.checked_out
         entries = repository.at_branch(branch).entries() if branch else {}
+        untracked = repository.untracked(source.path, SUFFIXES)
     except KalypsoError:
         return  # reading it reports this
     if branch != repository.checked_out:
@@ -67,9 +69,10 @@ def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
         if path.endswith(SUFFIXES) and entry.mode == FILE_MODE
         if _is_edited(source.path / path, entry.object_id)
     ]
-    if edited:
+    paths = sorted([*edited, *untracked])
+    if paths:
         yield Problem(
-            f"uncommitted changes are not read: {_listed(edited)}",
+            f"uncommitted changes are not read: {abbreviated(paths, 1)}",
             Location(str(source.path)),
             f"commit them, or give a copy without .git; the commit of {branch} is read",
             "source-ignored",
@@ -82,7 +85,3 @@ def _is_edited(file: Path, object_id: str | None) -> bool:
         return not file.exists()
     content = file.read_bytes()
     return object_id not in {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
-
-
-def _listed(paths: Sequence[str]) -> str:
-    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"

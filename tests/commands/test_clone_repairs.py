@@ -85,6 +85,11 @@ def test_a_source_whose_edits_are_not_committed(clone: Path, command: str) -> No
     shown = call_kalypso(command, source).stdout
     assert "warning ../desk: uncommitted changes are not read: workload.yaml" in shown
     assert "→ commit them, or give a copy without .git; the commit of main is read" in shown
+    for name in ("new.yaml", "ignored.yaml", "notes.txt"):
+        (clone.parent / "desk" / name).write_text(WORKLOAD)
+    (clone.parent / "desk/.gitignore").write_text("ignored.yaml\n")
+    shown = call_kalypso(command, source).stdout
+    assert "warning ../desk: uncommitted changes are not read: new.yaml and 1 more" in shown
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from rich.console import Console
 from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.report.render_report import print_render
 from tests.command_line import call_kalypso, start_kalypso
+from tests.git_repositories import commit_branch
 
 Run = Callable[..., CompletedProcess[str]]
 FLEET = Path(__file__).parents[1] / "golden" / "fleet"
@@ -189,7 +190,16 @@ def test_a_folder_that_is_no_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     done = call_kalypso("render", "dev")
     assert done.returncode == 2
-    assert "the current folder is not a clone of one" in done.stderr
+    assert "the current folder is in no clone of a repository" in done.stderr
+
+
+def test_a_clone_of_another_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit_branch(tmp_path / "app", {"workload.yaml": "kind: Workload\n"})
+    monkeypatch.chdir(tmp_path / "app")
+    done = call_kalypso("render", "dev")
+    assert done.returncode == 2
+    assert f"a clone of {tmp_path / 'app'}, whose main has no Environment objects" in done.stderr
+    assert "whose main has no Environment objects" in call_kalypso("validate").stderr
 
 
 def test_json_is_one_document_and_nothing_else(planes: Path) -> None:

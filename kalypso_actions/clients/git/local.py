@@ -169,6 +169,16 @@ class GitRepository:
         urls = sorted(lines, key=lambda line: not line.startswith("remote.origin."))
         return tuple(line.partition(" ")[2] for line in urls)
 
+    def untracked(self, folder: Path, suffixes: Iterable[str]) -> list[str]:
+        """Return the files of a working tree that git neither tracks nor ignores.
+
+        Listing them runs no filter and no hook. Raises KalypsoError.
+        """
+        options = ("ls-files", "--others", "--exclude-standard", "-z", "--")
+        patterns = (f"*{suffix}" for suffix in suffixes)
+        listed = self._query(f"--work-tree={folder.absolute()}", *options, *patterns)
+        return [path for path in listed.split("\0") if path]
+
     def _default_of_origin(self) -> str:
         """Return the branch of origin's HEAD; "" without one."""
         ref = self._query("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")

@@ -99,10 +99,7 @@ def _may_be_of(row: object, repository: str) -> bool:
     """Return False for a row that certainly names another repository."""
     match row:
         case {"url": str(url)}:
-            try:
-                return repository_key(url) == repository
-            except ValueError:  # not a URL, so no cluster can follow it
-                return False
+            return repository_key(url) == repository
     return True
 
 

@@ -18,7 +18,7 @@ from kalypso_actions.commands.runtime.current_clone import (
 )
 from kalypso_actions.inputs import Source
 from kalypso_actions.model.progress import Progress, no_progress
-from kalypso_actions.model.urls import is_loopback
+from kalypso_actions.model.urls import is_loopback, without_secret
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.repositories import GivenSource, Repositories
 from kalypso_actions.snapshot.revision_reader import kustomize_builder
@@ -69,6 +69,16 @@ class LocalContext:
         """Return the clone of a control plane that contains the current folder, if any."""
         clone = find_clone(self.folder, self.programs) if self.folder else None
         return control_plane_clone(*clone, reader) if clone else None
+
+    def why_no_clone(self) -> str:
+        """Say why `clone` returns None."""
+        clone = find_clone(self.folder, self.programs) if self.folder else None
+        if clone is None:
+            return "the current folder is in no clone of a repository"
+        origin = next(map(without_secret, clone[1].remotes()), str(clone[0].resolve()))
+        return (
+            f"the current folder is in a clone of {origin}, whose main has no Environment objects"
+        )
 
 
 def given_sources(sources: Iterable[Source]) -> list[GivenSource]:

@@ -31,11 +31,7 @@ class RepositoryHistory:
 
     def find(self, name: str) -> Repository | None:
         """Return a repository by `owner/name` or the end of a URL; any host matches."""
-        try:
-            key = repository_key(name)
-        except ValueError:  # no cluster can follow an invalid URL
-            return None
-        return self._store.repository("/".join(key.split("/")[-2:]))
+        return self._store.repository("/".join(repository_key(name).split("/")[-2:]))
 
     def heads(self, name: str, branch: str) -> list[Head]:
         """Return the heads of a branch, oldest first.
