@@ -99,8 +99,9 @@ def test_nothing_is_imported_that_a_command_does_not_need(
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_says_of_a_command_what_it_says_of_itself(name: str) -> None:
-    command = load(name)
-    assert (command.name, paragraph(command.help)) == (name, COMMANDS[name].summary)
+    command = load(name, COMMANDS[name])
+    assert command.name in {name, ""}  # a group has the name that it is added by
+    assert paragraph(command.help) == COMMANDS[name].summary
 
 
 @pytest.mark.parametrize("chain", CHAIN, ids=lambda chain: chain.name)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from typer.core import TyperGroup
 
 from kalypso_actions.cli.command_list import COMMANDS, load
 from tests.docs.pages import ROOT, Block, Page, pages
@@ -78,6 +79,9 @@ def test_commands_and_options_exist(page: Page, block: Block) -> None:
         if name.startswith("-"):
             continue
         assert name in COMMANDS, name
-        known = {option for one in load(name).params for option in one.opts} | {"--help"}
+        command = load(name, COMMANDS[name])
+        while isinstance(command, TyperGroup):
+            command = command.commands[arguments.pop(0)]
+        known = {option for one in command.params for option in one.opts} | {"--help"}
         given = {one.partition("=")[0] for one in arguments if one.startswith("--")}
         assert given <= known, name
