@@ -3,8 +3,12 @@
 variables       replace the ten variables in a text
 levels          a configs tree → targets, and the levels of their values
 chart           the files of a chart: links, variables
+chart_checks    what a chart asks of helm in vain
+dependencies    the dependencies of a chart, and Chart.lock
 values          the values of a target, as helm gets them
 helm            what helm is asked, and what its errors mean
+manifests       check what a generator made
+overlays        the folder of a target among kustomizations or plain manifests
 rendered_lines  a line of output → the line of its template
 descriptor      DeploymentDescriptors, checked against workload.yaml
 record          tracking files, and the record of a run
@@ -17,6 +21,12 @@ from kalypso_actions.application.changes import (
     folders_with_manifests,
 )
 from kalypso_actions.application.chart import faulty_links, files_of_folder, with_variables
+from kalypso_actions.application.chart_checks import check_templates
+from kalypso_actions.application.dependencies import (
+    Dependency,
+    check_dependencies,
+    missing_problem,
+)
 from kalypso_actions.application.descriptor import (
     DescriptorNames,
     check_targets,
@@ -28,11 +38,23 @@ from kalypso_actions.application.helm import (
     ChartPlace,
     HelmOptions,
     helm_arguments,
-    helm_problem,
+    helm_problems,
     name_problem,
     release_name,
 )
 from kalypso_actions.application.levels import find_targets, new_groups
+from kalypso_actions.application.manifests import (
+    CheckedManifests,
+    ManifestRules,
+    check_manifests,
+)
+from kalypso_actions.application.overlays import (
+    KUSTOMIZATION_NAMES,
+    manifests_of,
+    missing_overlay,
+    overlay_of,
+    remote_bases,
+)
 from kalypso_actions.application.record import (
     Record,
     RecordedRevision,
@@ -42,14 +64,22 @@ from kalypso_actions.application.record import (
     tracking_files,
 )
 from kalypso_actions.application.values import check_values, values_files
+from kalypso_actions.application.variables import replace_variables
 
 __all__ = [
+    "KUSTOMIZATION_NAMES",
     "ChartPlace",
+    "CheckedManifests",
+    "Dependency",
     "DescriptorNames",
     "HelmOptions",
+    "ManifestRules",
     "Record",
     "RecordedRevision",
+    "check_dependencies",
+    "check_manifests",
     "check_targets",
+    "check_templates",
     "check_values",
     "compute_changes",
     "computed",
@@ -60,12 +90,18 @@ __all__ = [
     "folders_with_manifests",
     "from_template",
     "helm_arguments",
-    "helm_problem",
+    "helm_problems",
+    "manifests_of",
+    "missing_overlay",
+    "missing_problem",
     "name_problem",
     "new_groups",
+    "overlay_of",
     "recorded_files",
     "recorded_paths",
     "release_name",
+    "remote_bases",
+    "replace_variables",
     "target_of",
     "tracked_variables",
     "tracking_files",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.application.rendered_lines import line_of_template
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Compatibility, Target
+from kalypso_actions.sources.yaml_documents import parse_yaml
 
 MAX_NAME: Final = 53
 """Characters of the name of a release.
@@ -109,33 +110,70 @@ _NOT_YAML: Final = re.compile(
     rf"YAML parse error on {_PATH}: (?P<rest>.*?)(?: *line (?P<line>\d+): (?P<reason>.*))?$",
     re.DOTALL,
 )
-_NO_LOCATION: Final = "in the output of the template"
 
 
-def helm_problem(message: str, chart: ChartPlace, target: Target, output: str = "") -> Problem:
-    """Return the problem that helm's message means, with the place in the chart's sources.
+def helm_problems(
+    message: str,
+    chart: ChartPlace,
+    target: Target,
+    levels: Sequence[tuple[Location, bytes]],
+    output: str = "",
+) -> list[Problem]:
+    """Return the problems that helm's message means, with their places in the sources.
 
+    `levels` are the files of the target's values, the highest first, then the chart's own.
     `output` is what helm printed with `--debug`, if a template's output is no YAML.
     """
     text = _without_warnings(message)
+    if REFUSED_VALUES in text:
+        refused = list(_refused_values(text, chart, target, levels))
+        if refused:
+            return refused
     not_yaml = _NOT_YAML.search(text)
     if not_yaml:
-        return _not_yaml(not_yaml, chart, target, output)
-    innermost = None
-    for match in _TEMPLATE.finditer(text):
-        innermost = match
+        return [_not_yaml(not_yaml, chart, target, output)]
     place, reason = chart.at(""), text
-    while innermost is not None:
-        own = chart.own_path(innermost["path"])
+    match = _TEMPLATE.search(text)
+    while match is not None:
+        own = chart.own_path(match["path"])
         if own:
-            place, reason = chart.at(own, int(innermost["line"])), innermost["rest"].strip()
-        innermost = _TEMPLATE.search(innermost["rest"])
-    return Problem(
-        f"target {target.folder!r}: {reason}",
-        place,
-        "correct the template, or the values that it reads",
-        "chart-failed",
-    )
+            place, reason = chart.at(own, int(match["line"])), match["rest"].strip()
+        match = _TEMPLATE.search(match["rest"])
+    message = f"target {target.folder!r}: {reason}"
+    advice = "correct the template, or the values that it reads"
+    return [Problem(message, place, advice, "chart-failed")]
+
+
+REFUSED_VALUES: Final = "values don't meet the specifications of the schema(s)"
+_CHART_OF_VALUES: Final = re.compile(r"^(\S+):$")
+_REFUSED: Final = re.compile(r"^- at '([^']*)': (.*)$")
+
+
+def _refused_values(
+    text: str, chart: ChartPlace, target: Target, levels: Sequence[tuple[Location, bytes]]
+) -> Iterator[Problem]:
+    """Yield a problem for each value that a values.schema.json refuses."""
+    parsed = [parse_yaml(where.repository, where.path, content) for where, content in levels]
+    documents = [document for file in parsed for document in file.documents[:1]]
+    prefix: tuple[str, ...] = ()
+    for row in text.splitlines():
+        heading = _CHART_OF_VALUES.match(row.strip())
+        if heading:
+            prefix = () if heading[1] == chart.name else (heading[1],)
+        match = _REFUSED.match(row.strip())
+        if match:
+            path = (*prefix, *filter(None, match[1].split("/")))
+            place = next(
+                (document.at(*path) for document in documents if path in document.marks),
+                chart.at("values.schema.json"),
+            )
+            yield Problem(
+                f"target {target.folder!r}: the value {'.'.join(path) or 'of the chart'}: "
+                f"{match[2]}",
+                place,
+                "correct the value, or the chart's values.schema.json",
+                "values-refused",
+            )
 
 
 def _not_yaml(match: re.Match[str], chart: ChartPlace, target: Target, output: str) -> Problem:

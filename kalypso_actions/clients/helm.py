@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ class ChartFolder:
             names = [name] if name else []
             command = [PROGRAM, "template", *options, *files, "--", *names, "chart"]
             try:
-                return self._run(command)
+                return self.run(command)
             except HelmError as error:
                 if "YAML parse error" not in error.problem.message:
                     raise
@@ -65,16 +65,17 @@ class ChartFolder:
     def _debug(self, command: Sequence[str]) -> bytes:
         """Return the output that is no YAML, which helm prints only with `--debug`."""
         try:
-            return self._run([*command[:2], "--debug", *command[2:]])
+            return self.run([*command[:2], "--debug", *command[2:]])
         except HelmError as error:
             return error.output
 
-    def _run(self, command: Sequence[str]) -> bytes:
+    def run(self, command: Sequence[str], *, online: bool = False) -> bytes:
+        """Run helm with its bounds. Raises HelmError, or KalypsoError if it exceeds them."""
         try:
             return self.programs.run(
                 command,
                 folder=self.top,
-                extra=_environment(self.top),
+                extra=_environment(self.top, online=online),
                 timeout=self.timeout,
                 max_output=MAX_OUTPUT,
                 max_memory=MAX_MEMORY,
@@ -116,6 +117,26 @@ class Helm:
         match = VERSION.search(output)
         return f"v{match[1].decode().partition('+')[0]}" if match else "unknown"
 
+    def dependencies(
+        self, files: Mapping[str, bytes], repositories: Iterable[str]
+    ) -> dict[str, bytes]:
+        """Fetch the dependencies of a chart by its Chart.lock; return the files of `charts`.
+
+        helm refuses a lock that does not belong to the chart. Only this call uses the network.
+        Raises HelmError.
+        """
+        with self.chart(files) as folder:
+            urls = sorted({url for url in repositories if url.startswith("https://")})
+            for number, url in enumerate(urls):
+                folder.run([PROGRAM, "repo", "add", f"repository-{number}", url], online=True)
+            folder.run([PROGRAM, "dependency", "build", "chart"], online=True)
+            charts = folder.top / "chart" / "charts"
+            return {
+                f"charts/{file.name}": file.read_bytes()
+                for file in sorted(charts.glob("*.tgz"))
+                if f"charts/{file.name}" not in files
+            }
+
     @contextmanager
     def chart(self, files: Mapping[str, bytes]) -> Iterator[ChartFolder]:
         """Write a chart to a temporary folder for the block."""
@@ -128,11 +149,11 @@ class Helm:
             yield ChartFolder(self._programs, top, self._timeout)
 
 
-def _environment(top: Path) -> dict[str, str]:
+def _environment(top: Path, *, online: bool = False) -> dict[str, str]:
     home = top / "home"
     home.mkdir(exist_ok=True)
     return {
-        **no_network(),
+        **({} if online else no_network()),
         "PATH": "",  # post-renderers, getters and credential helpers are programs
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home),

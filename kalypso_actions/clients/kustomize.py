@@ -55,6 +55,13 @@ class Kustomize:
                 advice = "kustomize runs without network, plugins and Helm"
                 raise KalypsoError(f"kustomize build failed: {reason}", advice=advice) from error
 
+    def version(self) -> str:
+        """Return the version, as `v5.8.1`. Raises KalypsoError."""
+        with tempfile.TemporaryDirectory(prefix="kalypso-kustomize-") as temporary:
+            home = Path(temporary)
+            output = self._programs.run([PROGRAM, "version"], extra=_environment(home), timeout=60)
+        return output.decode("utf-8", "replace").strip()
+
 
 def find_kustomize(programs: Programs) -> Kustomize | None:
     """Return the program; None if it is not installed."""

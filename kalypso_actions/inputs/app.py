@@ -148,6 +148,13 @@ class AppInputs(Inputs):
         Value,
         Field(description="The version that helm must have, such as v3.22; default: any."),
     ] = ""
+    dependencies: Annotated[
+        Literal["vendored", "fetch"],
+        Field(
+            description="Dependencies that the chart's folder lacks: an error, or fetched by "
+            "Chart.lock."
+        ),
+    ] = "vendored"
     release_name: Annotated[
         Namespace,
         Field(description="helm's release name; default: by the name of the target's folder."),

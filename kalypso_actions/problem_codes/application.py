@@ -122,9 +122,9 @@ port: 80
         "Quote the value: `{{ .Values.title | quote }}`.",
     ),
     ProblemCode(
-        "chart-bounds",
+        "generator-bounds",
         "error",
-        "helm exceeded its time, memory or output for a target, or could not be started.",
+        "A generator exceeded its time, memory or output for a target, or could not be started.",
         "{{ range until 1000000000 }}",
         "Look for a loop in the templates; `timeout` gives more time.",
     ),
@@ -157,5 +157,143 @@ port: 80
         "There is no DeploymentDescriptor for a target, because a name in it is not known.",
         "kalypso app render   # without --workspace",
         "Give the options that the message names.",
+    ),
+    ProblemCode(
+        "chart-lookup",
+        "warning",
+        "A template asks the cluster or the network, which helm does not have when it "
+        "renders: the answer is empty.",
+        '{{ lookup "v1" "Secret" "dev" "db" }}',
+        "Pass what the template needs as a value.",
+    ),
+    ProblemCode(
+        "chart-file-missing",
+        "warning",
+        "A template reads a file that the chart does not have. helm reads files of the chart "
+        "only, and prints nothing.",
+        '{{ .Files.Get "../config.json" }}',
+        "Add the file to the chart, outside of `templates`.",
+    ),
+    ProblemCode(
+        "chart-not-repeatable",
+        "warning",
+        "A template uses chance or the clock, so each run changes the manifests, and each "
+        "change is a deployment.",
+        "password: {{ randAlphaNum 16 }}",
+        "Pass the value in the configs, or as a Secret of the cluster.",
+    ),
+    ProblemCode(
+        "manifest-invalid",
+        "error",
+        "Generated manifests are no YAML, or no objects.",
+        "- just a list",
+        "Correct the template.",
+    ),
+    ProblemCode(
+        "manifest-incomplete",
+        "error",
+        "A generated object has no apiVersion, kind or name. With `compatibility` this is a "
+        "warning.",
+        """\
+kind: Service
+metadata: {}
+""",
+        "Complete the manifest.",
+    ),
+    ProblemCode(
+        "manifest-duplicate",
+        "error",
+        "Two templates make the same object: the last one wins. With `compatibility` this is "
+        "a warning.",
+        """\
+# templates/a.yaml and templates/b.yaml
+kind: Service
+metadata: {name: web}
+""",
+        "Remove or rename one of them.",
+    ),
+    ProblemCode(
+        "manifest-namespace",
+        "error",
+        "An object names a namespace that is not the target's. With `compatibility` this is a"
+        " warning.",
+        "metadata: {name: web, namespace: kube-system}",
+        "Leave the namespace out, or allow it with `allowed-namespaces`.",
+    ),
+    ProblemCode(
+        "manifest-hook",
+        "note",
+        "An object is a hook of helm. In a GitOps tree it is an object like all others.",
+        "annotations: {helm.sh/hook: pre-install}",
+        "Set `hooks: false` to leave hooks out.",
+    ),
+    ProblemCode(
+        "image-without-digest",
+        "note",
+        "An image is named by a tag, which can be moved to another image.",
+        "image: ghcr.io/acme/greeter:1.2",
+        "Name the image by digest.",
+    ),
+    ProblemCode(
+        "secret-in-plain-text",
+        "warning",
+        "A generated object has a secret that everybody who reads the repository knows.",
+        """\
+kind: Secret
+stringData: {password: hunter2}
+""",
+        "Use an ExternalSecret, a SealedSecret, or SOPS.",
+    ),
+    ProblemCode(
+        "values-refused",
+        "error",
+        "A value does not fit the chart's values.schema.json.",
+        "replicas: many",
+        "Correct the value, or the schema.",
+    ),
+    ProblemCode(
+        "chart-dependency",
+        "error",
+        "A dependency of the chart is not in its folder `charts`, has another version than in"
+        " Chart.lock, or Chart.lock does not belong to Chart.yaml.",
+        """\
+dependencies:
+- name: redis
+  version: 1.0.0
+  repository: https://charts.example
+""",
+        "Run `helm dependency build` and commit the folder `charts`, or set `dependencies: fetch`.",
+    ),
+    ProblemCode(
+        "overlay-missing",
+        "error",
+        "The source has no kustomization or manifests for a target.",
+        "kustomize/overlays/east-us/kustomization.yaml   # the target is west-us",
+        "Add an overlay of the target or of the environment, or a base.",
+    ),
+    ProblemCode(
+        "kustomize-remote",
+        "error",
+        "A kustomization names a base that is not in the repository; kustomize runs without "
+        "the network.",
+        """\
+resources:
+- https://github.com/acme/base?ref=v1
+""",
+        "Copy the base into the source.",
+    ),
+    ProblemCode(
+        "values-unread",
+        "warning",
+        "The configs have values, but the source has no chart that reads them.",
+        "functional-test/values.yaml   # with kustomize/",
+        "Write the difference into an overlay of the source.",
+    ),
+    ProblemCode(
+        "generator-failed",
+        "error",
+        "The command of `generator-command` failed, or wrote no manifests.",
+        "generator-command: jsonnet app.jsonnet   # and nothing to $KALYPSO_OUT",
+        "Correct the command: it writes YAML files to `$KALYPSO_OUT`.",
     ),
 )

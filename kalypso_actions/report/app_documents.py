@@ -8,11 +8,12 @@ from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntr
 
 
 class AppTargetEntry(Document):
-    """A target: its folder, the files of its values from the first level down, its files."""
+    """A target; `values` are the files of its values, from the first level down."""
 
     folder: str
     values: tuple[str, ...]
     files: tuple[str, ...]
+    images: tuple[str, ...] = ()
 
 
 class AppChangesEntry(ChangesEntry):

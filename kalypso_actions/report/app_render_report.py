@@ -40,6 +40,7 @@ def app_render_document(
     sources: Iterable[tuple[str, Revision]],
     variables: Mapping[str, str],
     targets: Iterable[Target],
+    images: Mapping[str, tuple[str, ...]],
     changes: ApplicationChanges | None,
     commit: str,
     findings: Findings,
@@ -59,6 +60,7 @@ def app_render_document(
                 folder=target.folder,
                 values=tuple(target.levels),
                 files=tuple(path for path in files if path.startswith(f"{target.folder}/")),
+                images=images.get(target.folder, ()),
             )
             for target in targets
         ),

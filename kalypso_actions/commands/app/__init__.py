@@ -3,6 +3,9 @@
 render     `kalypso app render`: the story
 places     open the repositories
 variables  the values of the ten variables
-generate   start helm or another generator for each target
+generate   choose the generator by what the source holds
+work       what every generator gets and gives
+by_helm, by_kustomize, by_command, plain
+           the generators
 publish    write the tree to a folder, or commit it
 """

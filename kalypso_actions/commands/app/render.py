@@ -8,10 +8,11 @@ from datetime import datetime
 
 from kalypso_actions import __version__, application
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.commands.app.generate import Generated, Work, generate
+from kalypso_actions.commands.app.generate import generate
 from kalypso_actions.commands.app.places import OpenPlace, open_place, open_tree
 from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
 from kalypso_actions.commands.app.variables import variables_of
+from kalypso_actions.commands.app.work import Generated, Work
 from kalypso_actions.commands.runtime.local_context import PROTOCOLS, LocalContext
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import check_workloads
@@ -65,6 +66,7 @@ def app_render(
         sources=repositories.revisions(),
         variables=tree.variables,
         targets=tree.targets,
+        images=tree.images,
         changes=None if findings.problems else tree.changes,
         commit=commit,
         findings=findings,
@@ -92,6 +94,7 @@ class _Tree:
     targets: Sequence[Target]
     variables: Mapping[str, str]
     changes: ApplicationChanges
+    images: Mapping[str, tuple[str, ...]]
 
 
 def _open(
@@ -124,9 +127,19 @@ def _compute(
     generator, generated = "", Generated()
     files: dict[str, bytes] = {}
     if not findings.problems:
-        work = Work(inputs, source, configs, targets, variables, context.programs, context.progress)
+        work = Work(
+            inputs=inputs,
+            source=source,
+            configs=configs,
+            targets=targets,
+            variables=variables,
+            programs=context.programs,
+            progress=context.progress,
+            log=context.log,
+        )
         generator, generated = generate(work)
         findings.add(generated.findings)
+    images = _check(generated, inputs, findings)
     if not findings.problems:
         workloads, found = _workloads(inputs, source)
         findings.add(found)
@@ -143,7 +156,27 @@ def _compute(
         findings.warnings += application.check_targets(
             targets, [*files, *changes.kept], variables, workloads, configs.repository
         )
-    return _Tree(generator, targets, variables, changes), findings, generated
+    return _Tree(generator, targets, variables, changes, images), findings, generated
+
+
+def _check(
+    generated: Generated, inputs: AppRenderInputs, findings: Findings
+) -> dict[str, tuple[str, ...]]:
+    """Check the manifests of all targets; return the images of each."""
+    images: dict[str, tuple[str, ...]] = {}
+    rules = application.ManifestRules(
+        inputs.namespace, inputs.allowed_namespaces, inputs.compatibility == "none"
+    )
+    for folder, files in generated.files.items():
+        used: set[str] = set()
+        for name, content in files.items():
+            if name.endswith((".yaml", ".yml")) and name != KUSTOMIZATION_FILE:
+                where = Location("", f"{folder}/{name}")
+                checked = application.check_manifests(where, content, rules, generated.sources)
+                findings.add(checked.findings)
+                used |= set(checked.images)
+        images[folder] = tuple(sorted(used))
+    return images
 
 
 def _no_target(repository: str) -> Problem:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, Protocol
 
 from kalypso_actions.clients.leftover_processes import ending_leftovers
-from kalypso_actions.clients.process import ProcessError
-from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import markdown
 
@@ -65,7 +64,25 @@ class HookRun:
         return markdown.details(f"Output of the {self.name} command", markdown.block(shown))
 
 
-def run_hook(name: str, command: str, runtime: Runtime, about: Mapping[str, str]) -> HookRun:
+class HookContext(Protocol):
+    """The programs of the machine, and the log for people."""
+
+    @property
+    def programs(self) -> Programs:
+        """Start programs."""
+
+    @property
+    def log(self) -> Callable[[str], None]:
+        """Print a line."""
+
+
+def run_hook(
+    name: str,
+    command: str,
+    runtime: HookContext,
+    about: Mapping[str, str],
+    timeout: float = LONGEST,
+) -> HookRun:
     """Run a command by bash and log its output.
 
     `name` is the name of the input. `about` become variables: `environment` becomes
@@ -82,7 +99,7 @@ def run_hook(name: str, command: str, runtime: Runtime, about: Mapping[str, str]
                 [*RUN, SCRIPT],
                 extra={"KALYPSO_COMMAND": command, "RUNNER_TEMP": folder, **variables},
                 inherit=INHERITED,
-                timeout=LONGEST,
+                timeout=timeout,
                 log_text=f"bash (the {name} command)",
             )
         status = 0

@@ -1,0 +1,53 @@
+"""What a chart asks of helm that helm cannot give here, and what differs in each run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from kalypso_actions.application.helm import ChartPlace
+from kalypso_actions.errors import Problem
+
+ACTION: Final = re.compile(r"\{\{(?!-?\s*/\*)(.*?)\}\}", re.DOTALL)
+"""An action that is no comment. https://pkg.go.dev/text/template#hdr-Actions"""
+TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|`[^`]*`')
+LOOKUP: Final = re.compile(r"(?<![\w.$])(lookup|getHostByName)\b")
+FILE: Final = re.compile(r'\.Files\.(?:Get|GetBytes|Lines)\s+"([^"]+)"')
+CHANGING: Final = re.compile(
+    r"(?<![\w.$])(rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes|Int)|shuffle|uuidv4|now|ago|genCA\w*|"
+    r"genPrivateKey|genSelfSigned\w+|genSignedCert\w*|bcrypt|htpasswd|encryptAES)\b"
+)
+
+
+def check_templates(chart: ChartPlace) -> Iterator[Problem]:
+    """Warn of actions whose result helm makes up, or that change with each run."""
+    for path, content in sorted(chart.files.items()):
+        if "templates" not in path.split("/")[:-1] or path.endswith("NOTES.txt"):
+            continue
+        text = content.decode("utf-8", "replace")
+        for action in ACTION.finditer(text):
+            for offset, problem in _faults(action[1], chart.files):
+                line = text.count("\n", 0, action.start(1) + offset) + 1
+                yield replace(problem, where=chart.at(path, line))
+
+
+def _faults(action: str, files: Mapping[str, bytes]) -> Iterator[tuple[int, Problem]]:
+    """Yield the problems of an action, each with its position."""
+    code = TEXT.sub(lambda match: " " * len(match[0]), action)
+    for match in LOOKUP.finditer(code):
+        message = f"{match[1]} finds nothing: helm renders without a cluster and the network"
+        advice = "pass what the template needs as a value"
+        yield match.start(), Problem(message, None, advice, "chart-lookup")
+    for match in FILE.finditer(action):
+        if match[1] not in files:
+            message = (
+                f"the chart has no file {match[1]!r}; helm reads no others, and prints nothing"
+            )
+            advice = "add the file to the chart"
+            yield match.start(), Problem(message, None, advice, "chart-file-missing")
+    for match in CHANGING.finditer(code):
+        message = f"{match[1]} gives another result in each run, so each run changes the manifests"
+        advice = "pass the value in the configs, or as a Secret of the cluster"
+        yield match.start(), Problem(message, None, advice, "chart-not-repeatable")

@@ -1,0 +1,104 @@
+"""Run a command of the user for each target."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from kalypso_actions import goyaml
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.scratch import write_file
+from kalypso_actions.commands.app.places import OpenPlace
+from kalypso_actions.commands.app.work import MAX_BYTES, Generated, Work, check_size
+from kalypso_actions.commands.runtime.hook import HookRun, run_hook
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.model.application import KUSTOMIZATION_FILE, Target
+from kalypso_actions.model.documents import FILE_MODE, FilesTooLargeError
+
+NAME = "generator-command"
+
+
+def generate_by_command(work: Work) -> Generated:
+    """Run the command for one target after the other, with the environment of hooks.
+
+    It gets copies of the repositories in $KALYPSO_SOURCE and $KALYPSO_CONFIGS, the target's folder
+    in $KALYPSO_TARGET, the variables as $KALYPSO_VERSION and so on, and writes to $KALYPSO_OUT.
+    """
+    generated = Generated()
+    with tempfile.TemporaryDirectory(prefix="kalypso-app-", ignore_cleanup_errors=True) as folder:
+        top = Path(folder).resolve()
+        for name, place in (("source", work.source), ("configs", work.configs)):
+            _copy(place, top / name)
+        for number, target in enumerate(work.targets):
+            work.progress(number, len(work.targets))
+            out = top / f"out-{number}"
+            out.mkdir()
+            run = _run(work, target, top, out)
+            if run.failed:
+                generated.findings.problems.append(_failure(work, target, run))
+                continue
+            files, faults = _output(out, target)
+            generated.files[target.folder] = files
+            generated.findings.problems += faults
+    return generated
+
+
+def _run(work: Work, target: Target, top: Path, out: Path) -> HookRun:
+    return run_hook(
+        NAME,
+        work.inputs.generator_command,
+        work,
+        {
+            **{name.lower(): value for name, value in work.variables.items()},
+            "target": target.folder,
+            "source": str(top / "source"),
+            "configs": str(top / "configs"),
+            "out": str(out),
+        },
+        timeout=work.inputs.timeout.total_seconds(),
+    )
+
+
+def _copy(place: OpenPlace, folder: Path) -> None:
+    folder.mkdir()
+    check_size(
+        sum(entry.size for entry in place.files.entries().values()), Location(place.repository)
+    )
+    for path, content in place.read_all("").items():
+        write_file(folder, path, content)
+
+
+def _failure(work: Work, target: Target, run: HookRun) -> Problem:
+    where = Location(work.configs.repository, target.folder)
+    lines = run.output.strip().splitlines()
+    message = f"target {target.folder!r}: {run.reason}"
+    message += f": {lines[-1]}" if lines else ""
+    return Problem(message, where, "the log has its output", "generator-failed")
+
+
+def _output(out: Path, target: Target) -> tuple[dict[str, bytes], list[Problem]]:
+    """Return the files that the command wrote, with a kustomization if it wrote none."""
+    where = Location("", target.folder)
+    entries = FolderFiles(out).entries()
+    links = [path for path, entry in entries.items() if not entry.mode.startswith(FILE_MODE[:3])]
+    faults = [
+        Problem(f"{path} is a symbolic link", where, "write a file", "generator-failed")
+        for path in links
+    ]
+    try:
+        files = dict(FolderFiles(out).read(entries.keys() - set(links), MAX_BYTES))
+    except FilesTooLargeError as error:
+        message = f"the files of {target.folder!r} have more than {MAX_BYTES >> 20} MB"
+        raise KalypsoError(message, where, f"the largest is {error.largest}") from error
+    manifests = sorted(path for path in files if path.endswith((".yaml", ".yml")))
+    if not manifests:
+        message = f"the command wrote no manifests for {target.folder!r}"
+        faults.append(Problem(message, where, "write to $KALYPSO_OUT", "generator-failed"))
+    if KUSTOMIZATION_FILE not in files:
+        body = {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": manifests,
+        }
+        files[KUSTOMIZATION_FILE] = goyaml.dump_v3(body).encode()
+    return files, faults

@@ -1,0 +1,195 @@
+"""Render a chart for each target, by the helm program."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kalypso_actions import application
+from kalypso_actions.application import ChartPlace, Dependency, HelmOptions
+from kalypso_actions.clients.helm import ChartFolder, Helm, HelmError
+from kalypso_actions.commands.app.work import Generated, Work, check_size, parallel_programs
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.model.application import MANIFESTS_FILE, VALUES_FILE, Findings, Target
+from kalypso_actions.snapshot.document_reader import in_parallel
+from kalypso_actions.sources.yaml_documents import parse_yaml
+
+CHART_FILE = "Chart.yaml"
+
+
+def generate_by_helm(work: Work) -> Generated:
+    """Render the chart for each target, several at once. Raises KalypsoError."""
+    helm = Helm(work.programs, timeout=work.inputs.timeout.total_seconds())
+    if not helm.is_installed:
+        advice = "install helm, or correct PATH"
+        raise KalypsoError("the source has a chart, which takes the helm program", advice=advice)
+    version = _checked_version(helm.version(), work.inputs.helm_version)
+    generated = Generated(programs={"helm": version})
+    files, findings = _chart_files(work, helm)
+    chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
+    generated.sources = chart
+    findings.warnings += application.check_templates(chart)
+    releases = [_release(work, target, findings) for target in work.targets]
+    generated.findings.add(findings)
+    if generated.findings.problems:
+        return generated
+    options = application.helm_arguments(_options(work), work.inputs.compatibility)
+    with helm.chart(files) as folder:
+
+        def render(release: _Release) -> bytes | list[Problem]:
+            return _template(folder, chart, release, options)
+
+        outputs = in_parallel(render, releases, work.progress, workers=parallel_programs())
+    for release, output in zip(releases, outputs, strict=True):
+        if isinstance(output, bytes):
+            generated.files[release.target.folder] = {MANIFESTS_FILE: output}
+        else:
+            generated.findings.problems += output
+    return generated
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """A target, the name of its release, its files of values for helm, and their sources."""
+
+    target: Target
+    name: str
+    values: Mapping[str, bytes]
+    levels: Sequence[tuple[Location, bytes]]
+
+
+def _release(work: Work, target: Target, findings: Findings) -> _Release:
+    compatibility, configs = work.inputs.compatibility, work.configs.repository
+    name = work.inputs.release_name or application.release_name(target, compatibility)
+    fault = application.name_problem(name, target, configs)
+    findings.problems += [fault] if fault else []
+    contents = work.configs.files.read(target.levels)
+    values, found = application.values_files(
+        target, contents, work.variables, configs, compatibility
+    )
+    findings.add(found)
+    levels = [(Location(configs, path), contents[path]) for path in reversed(target.levels)]
+    return _Release(target, name, values, levels)
+
+
+def _options(work: Work) -> HelmOptions:
+    inputs = work.inputs
+    return HelmOptions(
+        namespace=inputs.namespace,
+        kube_version=inputs.kube_version,
+        api_versions=inputs.api_versions,
+        crds=_flag(inputs.crds),
+        hooks=inputs.hooks == "true",
+        tests=_flag(inputs.tests),
+    )
+
+
+def _chart_files(work: Work, helm: Helm) -> tuple[dict[str, bytes], Findings]:
+    """Read the chart and its dependencies, and replace the variables in its values.
+
+    Links are followed within the repository.
+    """
+    files, findings = _read(work, work.folder)
+    dependencies = application.check_dependencies(files, work.where)
+    findings.problems += dependencies.problems
+    if not findings.problems:
+        files |= _fetched(work, helm, files, dependencies.missing, findings)
+    check_size(sum(map(len, files.values())), work.where)
+    files, found = application.with_variables(
+        files, work.variables, work.where, work.inputs.compatibility
+    )
+    findings.add(found)
+    if not findings.problems and VALUES_FILE in files:
+        at = Location(work.source.repository, posixpath.join(work.folder, VALUES_FILE))
+        findings.add(application.check_values(files[VALUES_FILE], at))
+    return files, findings
+
+
+def _read(work: Work, folder: str) -> tuple[dict[str, bytes], Findings]:
+    entries, links = work.source.files.entries(), work.source.links()
+    paths = application.files_of_folder(entries, links, folder)
+    check_size(sum(entries[path].size for path in paths.values()), work.where)
+    contents = work.source.files.read(set(paths.values()))
+    faults = application.faulty_links(entries, links, folder, work.source.repository)
+    return {path: contents[file] for path, file in paths.items()}, Findings(list(faults))
+
+
+def _fetched(
+    work: Work,
+    helm: Helm,
+    files: Mapping[str, bytes],
+    missing: Iterable[Dependency],
+    findings: Findings,
+) -> dict[str, bytes]:
+    """Return the files of dependencies: charts of the source, or with `fetch` of the network."""
+    fetched: dict[str, bytes] = {}
+    remote: list[Dependency] = []
+    for dependency in missing:
+        folder = posixpath.normpath(posixpath.join(work.folder, dependency.folder))
+        if not dependency.folder:
+            remote.append(dependency)
+        elif posixpath.join(folder, CHART_FILE) in work.source.files.entries():
+            own, found = _read(work, folder)
+            findings.add(found)
+            fetched |= {f"charts/{dependency.name}/{path}": own[path] for path in own}
+        else:
+            findings.problems.append(application.missing_problem(dependency))
+    if remote and work.inputs.dependencies == "fetch":
+        try:
+            fetched |= helm.dependencies(files, [item.repository for item in remote])
+        except HelmError as error:
+            findings.problems.append(
+                Problem(
+                    error.problem.message,
+                    remote[0].where,
+                    "check the repository, or commit the folder charts",
+                    "chart-dependency",
+                )
+            )
+    else:
+        findings.problems += map(application.missing_problem, remote)
+    return fetched
+
+
+def _chart_name(work: Work, files: Mapping[str, bytes]) -> str:
+    path = posixpath.join(work.folder, CHART_FILE)
+    parsed = parse_yaml(work.source.repository, path, files[CHART_FILE])
+    if parsed.problems:
+        raise KalypsoError.of(parsed.problems)
+    return str(parsed.documents[0].body.get("name", "")) if parsed.documents else ""
+
+
+def _template(
+    folder: ChartFolder, chart: ChartPlace, release: _Release, options: Sequence[str]
+) -> bytes | list[Problem]:
+    try:
+        return folder.template(release.name, options, release.values)
+    except HelmError as error:
+        output = error.output.decode("utf-8", "replace")
+        own = (
+            [(chart.at(VALUES_FILE), chart.files[VALUES_FILE])]
+            if VALUES_FILE in chart.files
+            else []
+        )
+        return application.helm_problems(
+            error.problem.message, chart, release.target, [*release.levels, *own], output
+        )
+    except KalypsoError as error:
+        message = f"target {release.target.folder!r}: {error.problem.message}"
+        return [Problem(message, chart.at(""), error.problem.advice, "generator-bounds")]
+
+
+def _checked_version(version: str, wanted: str) -> str:
+    """Raises UsageError for another version than the wanted one, or its first parts."""
+    own, other = version.removeprefix("v"), wanted.removeprefix("v")
+    if other and own != other and not f"{own}.".startswith(f"{other}."):
+        raise UsageError(
+            f"helm has the version {version}, but helm-version is {wanted}",
+            advice="install that version, or correct helm-version",
+        )
+    return version
+
+
+def _flag(text: str) -> bool | None:
+    return None if text == "auto" else text == "true"

@@ -1,0 +1,175 @@
+"""What a run adds, changes, deletes and keeps in a GitOps tree, and how it is committed."""
+
+from __future__ import annotations
+
+import json
+
+from tests.application.applications import Application, call
+from tests.command_line import call_kalypso
+from tests.git_repositories import commit, git, repository
+
+CONFIGS = {"a/values.yaml": "", "b/values.yaml": ""}
+RECORD = ".github/tracking/application.json"
+
+
+def test_a_second_run_changes_nothing(application: Application) -> None:
+    first = application.render(configs=CONFIGS)
+    changes = first.document["changes"]
+    assert (len(changes["added"]), changes["modified"], changes["deleted"]) == (8, [], [])
+    second = application.render(gitops=first.files)
+    changes = second.document["changes"]
+    assert (changes["added"], changes["modified"], changes["deleted"]) == ([], [], [])
+    assert len(changes["unchanged"]) == 8
+    assert second.files == first.files
+
+
+def test_dropped_targets_are_deleted_and_files_of_others_stay(application: Application) -> None:
+    first = application.render(configs=CONFIGS).files
+    others = {"README.md": "text\n", "b/notes.md": "text\n", "int-test/install.yml": "- hosts: x\n"}
+    (application.folder / "configs" / "b" / "values.yaml").unlink()
+    done = application.render(gitops={**first, **others})
+    changes = done.document["changes"]
+    assert changes["deleted"] == ["b/gen_manifests.yaml", "b/kustomization.yaml"]
+    assert changes["kept"] == ["README.md", "b/notes.md", "int-test/install.yml"]
+    assert others.items() <= done.files.items()
+
+
+def test_a_tree_of_upstreams_has_no_record(application: Application) -> None:
+    """Its files are known by their names in a folder with generated manifests."""
+    old = {
+        "old/gen_manifests.yaml": "kind: X\n",
+        "old/kustomization.yaml": "resources:\n- gen_manifests.yaml\n",
+        "old/descriptor/deployment_descriptor.yaml": "kind: Y\n",
+        "old/extra.yaml": "kind: Z\n",
+        "ansible/descriptor/deployment_descriptor.yaml": "kind: Y\n",
+        ".github/workflows/notify-on-pr.yml": "on: push\n",
+        ".github/tracking/Image_name": "x\n",
+    }
+    done = application.render(configs=CONFIGS, gitops=old)
+    changes = done.document["changes"]
+    assert changes["deleted"] == [
+        "old/descriptor/deployment_descriptor.yaml",
+        "old/gen_manifests.yaml",
+        "old/kustomization.yaml",
+    ]
+    assert changes["kept"] == [
+        ".github/tracking/Image_name",
+        ".github/workflows/notify-on-pr.yml",
+        "ansible/descriptor/deployment_descriptor.yaml",
+        "old/extra.yaml",
+    ]
+    assert changes["edited"] == ["old/kustomization.yaml"]
+
+
+def test_edits_by_hand_are_reported(application: Application) -> None:
+    tree = application.render(configs=CONFIGS).files
+    tree["a/gen_manifests.yaml"] += "# by hand\n"
+    tree["b/gen_manifests.yaml"] += "# by hand\n"
+    (application.folder / "configs" / "b" / "values.yaml").unlink()
+    done = application.render(gitops=tree)
+    assert done.places("warnings") == [
+        ("gitops-file-edited", "a/gen_manifests.yaml", 0),
+        ("gitops-file-edited", "b/gen_manifests.yaml", 0),
+    ]
+    assert "overwrites" in done.messages("warnings")
+    assert "deletes" in done.messages("warnings")
+    assert "by hand" not in done.files["a/gen_manifests.yaml"]
+
+
+def test_a_change_of_configs_keeps_the_tracked_version(application: Application) -> None:
+    first = application.render(configs=CONFIGS).files
+    variables = ("--source-repository=acme/greeter",)
+    done = application.render(gitops=first, variables=variables)
+    assert done.status == 0, done.messages()
+    assert done.files["a/gen_manifests.yaml"] == first["a/gen_manifests.yaml"]
+
+
+def test_an_output_with_other_files_is_refused(application: Application) -> None:
+    application.write("out", {"mine.txt": "text\n"})
+    done = application.render(configs=CONFIGS)
+    assert done.status == 2
+    assert "is not an output of this command" in done.messages()
+    assert done.files == {"mine.txt": "text\n"}
+
+
+def test_an_output_loses_the_files_of_an_earlier_run_only(application: Application) -> None:
+    application.render(configs=CONFIGS)
+    (application.folder / "configs" / "b" / "values.yaml").unlink()
+    done = application.render()
+    assert not any(path.startswith("b/") for path in done.files)
+    application.write("out", {"mine.txt": "text\n"})
+    done = application.render()
+    assert done.status == 2
+    assert "mine.txt" in done.messages()
+
+
+def test_a_problem_writes_nothing(application: Application) -> None:
+    first = application.render(configs=CONFIGS).files
+    done = application.render(configs={"c/values.yaml": "a: [\n"})
+    assert (done.status, done.document["compared"]) == (1, False)
+    assert done.files == first
+
+
+def test_the_record_names_sources_programs_and_files(application: Application) -> None:
+    done = application.render("--namespace=web", configs=CONFIGS)
+    record = json.loads(done.files[RECORD])
+    assert record["schema"] == "kalypso.app-sources/v1"
+    assert record["options"]["namespace"] == "web"
+    assert record["programs"] == done.document["programs"]
+    assert record["files"].keys() == done.files.keys() - {RECORD}
+    assert str(application.folder) not in done.files[RECORD]
+
+
+def test_changes_are_committed_to_a_branch(application: Application) -> None:
+    clone = repository(application.folder / "work", branch="dev")
+    commit(clone, {"README.md": "text\n", "old/gen_manifests.yaml": "kind: X\n"})
+    bare = application.folder / "gitops.git"
+    git(application.folder, "clone", "--quiet", "--bare", str(clone), str(bare))
+    done = application.render(f"--commit-to={bare}@dev", configs=CONFIGS)
+    assert done.status == 0, done.messages()
+    assert git(bare, "rev-parse", "dev") == done.document["commit"]
+    assert git(bare, "log", "-1", "--format=%s by %an <%ae>", "dev") == (
+        "deployment 0.0.1-7 by Git <agent@gitops.com>"
+    )
+    paths = git(bare, "ls-tree", "-r", "--name-only", "dev").split()
+    assert "a/gen_manifests.yaml" in paths
+    assert "README.md" in paths
+    assert "old/gen_manifests.yaml" not in paths
+    again = application.render(f"--commit-to={bare}@dev")
+    assert again.document["commit"] == ""
+    assert git(bare, "rev-list", "--count", "dev") == "2"
+
+
+def test_a_new_branch_is_created(application: Application) -> None:
+    bare = application.folder / "gitops.git"
+    git(application.folder, "init", "--quiet", "--bare", str(bare))
+    done = application.render(f"--commit-to={bare}@dev", configs=CONFIGS)
+    assert git(bare, "rev-parse", "dev") == done.document["commit"]
+
+
+def test_commits_of_the_repositories_are_read(application: Application) -> None:
+    """`PATH@REV` ignores the folder, which other commits and edits have changed."""
+    configs = repository(application.folder / "configs")
+    old = commit(configs, {"a/values.yaml": "replicas: 7\n"})
+    commit(configs, {"a/values.yaml": "replicas: 8\n"})
+    application.write("configs", {"a/values.yaml": "replicas: 9\n"})
+    source, out = application.write("source", {}), application.folder / "out"
+    application.render()
+    for place, replicas in ((f"{configs}@{old}", 7), (f"{configs}@main", 8), (configs, 9)):
+        done = call(
+            *("app", "render", f"--source={source}", f"--configs={place}", "--environment=dev"),
+            *("--version=1", "--image-tag=1", "--image-name=x", f"--out={out}"),
+            out=out,
+        )
+        assert f"replicas: {replicas}\n" in done.files["a/gen_manifests.yaml"]
+
+
+def test_the_text_for_people(application: Application) -> None:
+    source = application.write("source", {"manifests/a.yaml": ""})
+    configs = application.write("configs", {"a/values.yaml": ""})
+    done = call_kalypso(
+        *("app", "render", "--source", source, "--configs", configs, "--environment", "dev")
+    )
+    assert done.returncode == 0
+    assert "files: 2 added, 0 modified, 0 deleted, 0 unchanged" in done.stdout
+    assert "  added a/gen_manifests.yaml" in done.stdout
