@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
-from kalypso_actions.sandbox import pushes, tokens
+from kalypso_actions.sandbox import events, loose_files, pushes, tokens
 from kalypso_actions.sandbox.auto_merges import merge_ready
+from kalypso_actions.sandbox.branch_rules import BRANCHES
 from kalypso_actions.sandbox.entities import RunStatus
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import BareRepository
@@ -86,6 +87,30 @@ class Administration:
             self.store.save()
         return repository
 
+    def fork(self, full_name: str, owner: str) -> Repository:
+        """Create the fork of a repository in another account, with its branches.
+
+        Raises LookupError, and ValueError if it exists.
+        """
+        with self.lock:
+            original = self.repository(full_name)
+            self.store.account(owner)
+            fork = self.store.add_repository(
+                owner,
+                original.name,
+                private=original.private,
+                default_branch=original.default_branch,
+            )
+            fork.parent = original.full_name
+            fork.actions_enabled = False
+            git = self.store.git(fork)
+            loose_files.copy_objects(self.store.git(original).git_dir, git.git_dir)
+            for ref, commit in self.store.git(original).refs().items():
+                if ref.startswith(BRANCHES):
+                    git.update_ref(ref, commit, None)
+            self.store.save()
+        return fork
+
     def rename_repository(self, full_name: str, name: str) -> None:
         """Rename a repository. Its former name still leads to it.
 
@@ -121,6 +146,24 @@ class Administration:
             merge_ready(self.store)
             self.store.save()
         return after
+
+    def queue(self, repository: str, number: int) -> str:
+        """Put a pull request into the merge queue of its base; return the group's commit.
+
+        Raises LookupError.
+        """
+        with self.lock:
+            found = self.repository(repository)
+            pull_request = found.issues[number].pull_request
+            if pull_request is None or not pull_request.merge_commit:
+                raise LookupError(f"{repository} has no pull request {number} to merge")
+            group, branch = pull_request.merge_commit, pull_request.base_branch
+            base = self.store.git(found).head(branch) or ""
+            login = DEFAULT_LOGINS["user"]
+            who = Identity(kind="user", login=login, permissions=ALL_PERMISSIONS)
+            events.merge_group(self.store, found, branch, base, group, who)
+            self.store.save()
+        return group
 
     def git(self, repository: str) -> BareRepository:
         """Return the bare repository of a repository."""

@@ -60,6 +60,7 @@ class RepositoryChanges(_Body):
 
     name: str | None = None
     private: bool | None = None
+    internal: bool | None = None
     archived: bool | None = None
     actions_may_open_pull_requests: bool | None = None
     allow_auto_merge: bool | None = None

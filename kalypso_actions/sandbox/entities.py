@@ -252,7 +252,8 @@ class Repository(Entity):
     The keys of `labels` and `environments` are in lower case, those of `variables` in upper case.
     Secrets have names only. `shared_variables` and `shared_secrets` belong to the organization.
     `actions_may_open_pull_requests` is the setting for GITHUB_TOKENs, and `allowed_actions`
-    restricts the actions that workflows may use.
+    restricts the actions that workflows may use. `internal` repositories are private ones that all
+    members of an enterprise see. `parent` is the full name of the repository of which it is a fork.
     `branches_created_at` has the times of branches.
     """
 
@@ -260,6 +261,8 @@ class Repository(Entity):
     owner: str
     name: str
     private: bool = True
+    internal: bool = False
+    parent: str = ""
     default_branch: str = "main"
     archived: bool = False
     actions_may_open_pull_requests: bool = True
@@ -286,6 +289,13 @@ class Repository(Entity):
     def full_name(self) -> str:
         """Return `owner/name`."""
         return f"{self.owner}/{self.name}"
+
+    @property
+    def visibility(self) -> Literal["public", "internal", "private"]:
+        """Return GitHub's word."""
+        if not self.private:
+            return "public"
+        return "internal" if self.internal else "private"
 
 
 class Event(Entity):

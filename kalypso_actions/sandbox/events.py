@@ -29,6 +29,8 @@ SKIP_MARKERS: Final = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[
 
 NEW_HEADS: Final = frozenset({"opened", "synchronize", "reopened"})
 
+QUEUE: Final = "refs/heads/gh-readonly-queue/"
+
 MAX_COMMITS: Final = 2048
 """A push event contains only the last commits."""
 
@@ -93,6 +95,32 @@ def pull_request(
         starts=starts,
         held=held and starts,
     )
+
+
+def merge_group(
+    store: Store, repository: Repository, branch: str, base: str, group: str, identity: Identity
+) -> None:
+    """Record that the merge queue of `branch` wants checks of the commit of a group."""
+    ref = f"{QUEUE}{branch}/pr-{store.new_id()}-{base}"
+    git = store.git(repository)
+    git.update_ref(ref, group, git.ref(ref))
+    view = View.of_events(store)
+    payload = webhooks.merge_group(view, repository, branch, base, group, ref, identity)
+    _record(store, repository, "merge_group", payload, ref, group, identity)
+
+
+def workflow_run(
+    store: Store, repository: Repository, cause: Event, run: webhooks.CompletedRun
+) -> None:
+    """Record that a run is completed, which the event `cause` started.
+
+    Workflows of the default branch receive it, in the name of that event's account.
+    """
+    identity = Identity(kind="user", login=cause.actor, permissions={})
+    payload = webhooks.workflow_run(View.of_events(store), repository, cause, run, identity)
+    ref = f"refs/heads/{repository.default_branch}"
+    commit = store.git(repository).head(repository.default_branch) or ""
+    _record(store, repository, "workflow_run", payload, ref, commit, identity)
 
 
 def review(

@@ -6,6 +6,7 @@ https://git-scm.com/docs/gitrepository-layout
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -95,3 +96,8 @@ def paths(git_dir: Path, folder: str) -> Iterator[str]:
                 yield from paths(git_dir, path)
             elif not path.endswith(".lock"):
                 yield path
+
+
+def copy_objects(source: Path, target: Path) -> None:
+    """Copy all objects of a bare repository to another; no ref changes."""
+    shutil.copytree(source / "objects", target / "objects", dirs_exist_ok=True)

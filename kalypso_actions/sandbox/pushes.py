@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kalypso_actions.sandbox import events, issue_events, pull_request_changes
+from kalypso_actions.sandbox import events, issue_events, loose_files, pull_request_changes
 from kalypso_actions.sandbox.branch_rules import BRANCHES
 from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Store
 
@@ -19,14 +19,17 @@ def handle_push(
 ) -> None:
     """Record that git or the API created (`before` None), moved or deleted (`after` None) a ref.
 
-    An open pull request follows its branch, and is closed if its branch or base is deleted. It is
-    merged once the base contains its commits, and closed once it has no commits of its own.
+    An open pull request follows its branch, also that of a fork, and is closed if its branch or
+    base is deleted. It is merged once the base contains its commits, and closed once it has no
+    commits of its own.
     """
     repository.pushed_at = store.now
     events.push(store, repository, ref, before, after, identity)
     if not ref.startswith(BRANCHES):
         return
     branch = ref.removeprefix(BRANCHES)
+    if repository.parent:
+        _fork_moved(store, repository, branch, after, identity)
     if after is None:
         _branch_deleted(store, repository, branch, before, identity)
         return
@@ -43,11 +46,36 @@ def open_pull_requests(repository: Repository) -> Iterator[tuple[Issue, PullRequ
             yield issue, issue.pull_request
 
 
+def _fork_moved(
+    store: Store, fork: Repository, branch: str, commit: str | None, identity: Identity
+) -> None:
+    """Update or close the pull requests of a fork's branch, which are in another repository."""
+    original = store.repository(fork.parent)
+    if original is None:
+        return
+    for issue, pull_request in open_pull_requests(original):
+        if (pull_request.head_repository, pull_request.head_branch) != (fork.full_name, branch):
+            continue
+        if commit is None:
+            pull_request_changes.close(store, original, issue, pull_request, identity)
+            continue
+        loose_files.copy_objects(store.git(fork).git_dir, store.git(original).git_dir)
+        pull_request_changes.update_head(store, original, issue, pull_request, commit, identity)
+
+
+def _is_own_head(store: Store, repository: Repository, pull_request: PullRequest) -> bool:
+    """Return whether the head is in the repository itself: a fork may use the same name."""
+    return store.repository(pull_request.head_repository) is repository
+
+
 def _branch_deleted(
     store: Store, repository: Repository, branch: str, commit: str | None, identity: Identity
 ) -> None:
     for issue, pull_request in open_pull_requests(repository):
-        if branch in {pull_request.head_branch, pull_request.base_branch}:
+        is_head = pull_request.head_branch == branch
+        if pull_request.base_branch == branch or (
+            is_head and _is_own_head(store, repository, pull_request)
+        ):
             pull_request_changes.close(store, repository, issue, pull_request, identity)
     for issue in _issues_of_head(repository, branch, commit):
         issue_events.record(store, issue, "head_ref_deleted", identity)
@@ -75,7 +103,12 @@ def _branch_moved(
 ) -> None:
     git = store.git(repository)
     for issue, pull_request in open_pull_requests(repository):
-        if pull_request.head_branch == branch and pull_request.head_commit != commit:
+        is_head = pull_request.head_branch == branch
+        if (
+            is_head
+            and pull_request.head_commit != commit
+            and _is_own_head(store, repository, pull_request)
+        ):
             pull_request_changes.update_head(
                 store, repository, issue, pull_request, commit, identity
             )

@@ -310,6 +310,13 @@ CALLS: Final = {
         lambda github, scene: [scene.pull(), pull_requests.open_into(github, FLEET, "main")],
         "GET R/pulls",
     ),
+    "pull_requests.open_from": _call(
+        lambda github, scene: [
+            scene.pull(),
+            pull_requests.open_from(github, FLEET, FLEET.partition("/")[0], "main"),
+        ],
+        "GET R/pulls",
+    ),
     "pull_requests.changed_paths": _call(
         lambda github, scene: pull_requests.changed_paths(github, FLEET, scene.pull()),
         "GET R/pulls/{pull_number}/files",

@@ -107,6 +107,7 @@ OPERATIONS: tuple[tuple[str, str], ...] = tuple(
 """Method and path of each operation."""
 
 WEBHOOKS = (
+    "merge-group-checks-requested",
     "push",
     "pull-request-closed",
     "pull-request-edited",
@@ -118,6 +119,7 @@ WEBHOOKS = (
     "pull-request-unlabeled",
     "repository-dispatch-sample.collected",
     "workflow-dispatch",
+    "workflow-run-completed",
 )
 """Events whose payloads are described: the event's name and its action."""
 

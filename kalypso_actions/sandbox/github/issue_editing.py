@@ -100,16 +100,21 @@ def _check_reopening(call: Call, issue: Issue, pull_request: PullRequest) -> Non
         raise _unchangeable(f"There are no new commits on the {pull_request.head_branch} branch.")
     for other in call.named_repository.issues.values():
         if other.number != issue.number and is_open_between(
-            other, pull_request.head_branch, pull_request.base_branch
+            other,
+            pull_request.head_branch,
+            pull_request.base_branch,
+            pull_request.head_repository,
         ):
             raise _unchangeable(f"There is already an open pull request, #{other.number}.")
     pull_request.head_commit = head
 
 
-def is_open_between(issue: Issue, head: str, base: str) -> bool:
+def is_open_between(issue: Issue, head: str, base: str, head_repository: str) -> bool:
     """Return whether this is an open pull request between these branches."""
     pull_request = issue.pull_request
     if pull_request is None or issue.state == "closed":
+        return False
+    if pull_request.head_repository != head_repository:
         return False
     return (pull_request.head_branch, pull_request.base_branch) == (head, base)
 

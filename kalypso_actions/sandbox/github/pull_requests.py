@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import pull_request_changes
+from kalypso_actions.sandbox import loose_files, pull_request_changes
 from kalypso_actions.sandbox.endpoints import (
     Answer,
     Call,
@@ -22,7 +22,7 @@ from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import commits
 from kalypso_actions.sandbox.payloads import pull_requests as payloads
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.store import Issue, PullRequest
+from kalypso_actions.sandbox.store import Issue, PullRequest, Repository
 
 PULLS: Final = "/repos/{owner}/{repo}/pulls"
 PULL: Final = "/repos/{owner}/{repo}/pulls/{pull_number}"
@@ -55,19 +55,19 @@ def read_all(call: Call) -> Answer:
 
 @endpoint("POST", PULLS, "pull_requests: write", statuses=(201, 403, 422))
 def create(call: Call) -> Answer:
-    """Open a pull request from one branch of this repository to another."""
+    """Open a pull request from a branch of this repository, or of a fork."""
     store, repository = call.store, call.named_repository
     if call.identity.kind == "actions" and not repository.actions_may_open_pull_requests:
         message = "GitHub Actions is not permitted to create or approve pull requests."
         raise RefusedError(403, message)
     base = body_fields.required_text(call.body, "base")
-    head = _own_branch(call, body_fields.required_text(call.body, "head"))
+    head_repository, head = _head(call, body_fields.required_text(call.body, "head"))
     title, body = issue_editing.title(call, "PullRequest"), issue_editing.text(call)
     draft = body_fields.flag(call.body, "draft")
-    base_commit, head_commit = _check_branches(call, base, head)
+    base_commit, head_commit = _check_branches(call, base, head, head_repository)
     now = store.now
     pull_request = PullRequest(
-        head_repository=repository.full_name,
+        head_repository=head_repository.full_name,
         head_branch=head,
         head_commit=head_commit,
         base_branch=base,
@@ -147,31 +147,40 @@ def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:
     return keys.get(order, issue.created_at), issue.number
 
 
-def _own_branch(call: Call, head: str) -> str:
-    """Return the branch of `branch` or `owner:branch`; there are no forks."""
+def _head(call: Call, head: str) -> tuple[Repository, str]:
+    """Return the repository and branch of `branch` or `owner:branch`, which may be a fork's."""
     owner, colon, branch = head.rpartition(":")
-    if colon and owner.lower() != call.named_repository.owner.lower():
-        raise invalid("PullRequest", "head")
-    return branch
+    repository = call.named_repository
+    if not colon or owner.lower() == repository.owner.lower():
+        return repository, branch
+    for fork in call.store.repositories.values():
+        if fork.owner.lower() == owner.lower() and fork.parent == repository.full_name:
+            return fork, branch
+    raise invalid("PullRequest", "head")
 
 
-def _check_branches(call: Call, base: str, head: str) -> tuple[str, str]:
+def _check_branches(
+    call: Call, base: str, head: str, head_repository: Repository
+) -> tuple[str, str]:
     """Return the commits of both branches, if a pull request between them is possible."""
-    git = call.store.git(call.named_repository)
-    base_commit, head_commit = git.head(base), git.head(head)
+    repository = call.named_repository
+    git, head_git = call.store.git(repository), call.store.git(head_repository)
+    base_commit, head_commit = git.head(base), head_git.head(head)
     if base_commit is None:
         raise invalid("PullRequest", "base")
-    created_at = call.named_repository.branches_created_at.get(head)
+    created_at = head_repository.branches_created_at.get(head)
     if head_commit is None or call.store.lags(created_at, call.identity):
         raise invalid("PullRequest", "head")
+    if head_repository is not repository:
+        loose_files.copy_objects(head_git.git_dir, git.git_dir)
     if git.merge_base(base_commit, head_commit) is None:
         message = f"The {head} branch has no history in common with {base}"
         raise body_fields.custom("PullRequest", message)
     if git.is_ancestor(head_commit, base_commit):
         raise body_fields.custom("PullRequest", f"No commits between {base} and {head}")
-    for other in call.named_repository.issues.values():
-        if issue_editing.is_open_between(other, head, base):
-            owner = call.named_repository.owner
+    for other in repository.issues.values():
+        if issue_editing.is_open_between(other, head, base, head_repository.full_name):
+            owner = head_repository.owner
             message = f"A pull request already exists for {owner}:{head}."
             raise body_fields.custom("PullRequest", message)
     return base_commit, head_commit
@@ -185,7 +194,10 @@ def _change_base(call: Call, issue: Issue, pull_request: PullRequest, base: str)
         "ref": {"from": pull_request.base_branch},
         "sha": {"from": pull_request.base_commit},
     }
-    pull_request.base_commit, _ = _check_branches(call, base, pull_request.head_branch)
+    head = call.store.repository(pull_request.head_repository)
+    if head is None:
+        raise invalid("PullRequest", "head")
+    pull_request.base_commit, _ = _check_branches(call, base, pull_request.head_branch, head)
     pull_request.base_branch = base
     pull_request.auto_merge = None
     try_merge(call.store, call.named_repository, issue, pull_request)

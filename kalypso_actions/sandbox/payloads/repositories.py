@@ -65,7 +65,7 @@ def minimal(view: View, repository: Repository) -> Json:
         "owner": accounts.simple(view, repository.owner),
         "html_url": view.html(repository),
         "description": None,
-        "fork": False,
+        "fork": bool(repository.parent),
         "url": url,
         **{name: url + path for name, path in LINKS.items()},
     }
@@ -94,7 +94,7 @@ def simple(view: View, repository: Repository) -> Json:
         "license": None,
         "topics": [],
         "default_branch": repository.default_branch,
-        "visibility": "private" if repository.private else "public",
+        "visibility": repository.visibility,
         "open_issues": still_open,
         "open_issues_count": still_open,
         "archived": repository.archived,

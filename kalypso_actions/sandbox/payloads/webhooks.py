@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Json
@@ -13,10 +14,20 @@ from kalypso_actions.sandbox.payloads import (
     pull_requests,
     repositories,
     reviews,
+    workflows,
 )
 from kalypso_actions.sandbox.payloads.view import View, node_id
 from kalypso_actions.sandbox.repositories import NO_OBJECT
-from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Review
+from kalypso_actions.sandbox.store import (
+    Event,
+    Identity,
+    Issue,
+    PullRequest,
+    Repository,
+    Review,
+    WorkflowRun,
+)
+from kalypso_actions.sandbox.workflow_files import Workflow
 
 ACTIONS_INSTALLATION: Final = 1
 """The installation id of GitHub Actions, for events that no other App causes."""
@@ -73,6 +84,78 @@ def pull_request(
         "number": issue.number,
         "pull_request": pull_requests.full(view, repository, issue, pull_request),
         **more,
+        "repository": repositories.simple(view, repository),
+        **_sender(view, repository, identity),
+    }
+
+
+def merge_group(
+    view: View,
+    repository: Repository,
+    branch: str,
+    base: str,
+    group: str,
+    ref: str,
+    identity: Identity,
+) -> Json:
+    """Return the payload of a merge group, which the queue of `branch` made at `ref`."""
+    commit = view.store.git(repository).commit(group)
+    return {
+        "action": "checks_requested",
+        "merge_group": {
+            "head_sha": group,
+            "head_ref": ref,
+            "base_sha": base,
+            "base_ref": f"refs/heads/{branch}",
+            "head_commit": commits.pushed(view, repository, commit),
+        },
+        "repository": repositories.simple(view, repository),
+        **_sender(view, repository, identity),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedRun:
+    """A completed run of a workflow, by the file's path and name."""
+
+    id: int
+    path: str
+    name: str
+    conclusion: str
+
+
+def workflow_run(
+    view: View, repository: Repository, cause: Event, run: CompletedRun, identity: Identity
+) -> Json:
+    """Return the payload of a completed run.
+
+    Its head is that of the pull request, not the merge that it checked. It names no pull requests
+    of forks.
+    """
+    pull_request = cause.payload.get("pull_request")
+    head = pull_request["head"] if pull_request else {}
+    workflow = Workflow(run.path, run.name)
+    record = WorkflowRun(
+        id=run.id,
+        workflow=run.path,
+        ref=head["ref"] if head else cause.ref,
+        commit=head["sha"] if head else cause.commit,
+        inputs={},
+        author=cause.actor,
+        created_at=cause.created_at,
+        status="completed",
+        conclusion=run.conclusion,
+    )
+    described = workflows.run(view, repository, record, workflow)
+    fork = view.store.repository(head["repo"]["full_name"]) if head and head["repo"] else None
+    return {
+        "action": "completed",
+        "workflow_run": {
+            **described,
+            "event": cause.name,
+            "head_repository": repositories.minimal(view, fork or repository),
+        },
+        "workflow": workflows.workflow(view, repository, workflow),
         "repository": repositories.simple(view, repository),
         **_sender(view, repository, identity),
     }

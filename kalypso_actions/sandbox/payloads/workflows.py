@@ -34,6 +34,7 @@ def run(view: View, repository: Repository, one: WorkflowRun, described: Workflo
     began = timestamp(one.created_at)
     actor = accounts.simple(view, one.author)
     same = [other.id for other in repository.runs if other.workflow == one.workflow]
+    same += [one.id] if one.id not in same else []
     return {
         "id": one.id,
         "name": described.name,

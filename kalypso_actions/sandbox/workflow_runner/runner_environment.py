@@ -17,6 +17,22 @@ from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 ID_TOKEN: Final = "id_token"  # noqa: S105 - the name of a permission
 
 
+DEPENDABOT: Final = "dependabot[bot]"
+
+
+def is_restricted(event: Event) -> bool:
+    """Return whether GitHub gives the event's jobs no secrets and a token that only reads.
+
+    https://docs.github.com/actions/reference/security/secure-use
+    """
+    pull_request = event.payload.get("pull_request") if event.name == "pull_request" else None
+    if not pull_request:
+        return False
+    head = pull_request["head"]["repo"]
+    is_fork = head is None or head["full_name"] != pull_request["base"]["repo"]["full_name"]
+    return is_fork or event.actor == DEPENDABOT
+
+
 class RunnerEnvironment:
     """The environment of a sandbox's jobs; `variables` are those of the surrounding process.
 
@@ -38,6 +54,8 @@ class RunnerEnvironment:
         if job.permissions is not None:
             levels = {name: level for name, level in job.permissions.items() if name != ID_TOKEN}
             permissions = {"metadata": "read", **levels}
+            if is_restricted(event):
+                permissions = dict.fromkeys(permissions, "read")
         return self._sandbox.create_token(
             "actions",
             cast(Permissions | None, permissions),

@@ -11,13 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox import Sandbox, events
+from kalypso_actions.sandbox.payloads.webhooks import CompletedRun
 from kalypso_actions.sandbox.store import Event, WorkflowRun
 from kalypso_actions.sandbox.workflow_runner import expressions, workflow_files
+from kalypso_actions.sandbox.workflow_runner.artifacts import Artifacts
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
-from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_actions.sandbox.workflow_runner.runner_environment import (
+    RunnerEnvironment,
+    is_restricted,
+)
 from kalypso_actions.sandbox.workflow_runner.workflow_files import Job, Step, Workflow
+
+TOKENS: Final = ("token",)
+MORE_TOKENS: Final = {"preview": ("job-token",)}
+"""Inputs whose default is the job's token: of every action, and of single ones."""
 
 LATENCY: Final = 15
 """Seconds between an event and the start of its job."""
@@ -94,6 +103,7 @@ class WorkflowRunner:
     secrets: Mapping[str, str] = field(repr=False)
     folder: Path
     execute: Execute
+    artifacts: Artifacts = field(default_factory=Artifacts)
 
     def __post_init__(self) -> None:
         self._runner_environment = RunnerEnvironment(self.sandbox, self.machine)
@@ -128,29 +138,66 @@ class WorkflowRunner:
         except BaseException:
             self.conclude(record, "cancelled")
             raise
-        self.conclude(record, "failure" if done and done[-1].exit_code else "success")
+        conclusion = "failure" if done and done[-1].exit_code else "success"
+        self.conclude(record, conclusion)
+        self._tell_others(run, record.id if record else run.event.id, conclusion)
         return done
+
+    def _tell_others(self, run: Run, run_id: int, conclusion: str) -> None:
+        """Record the end of a run if a workflow of the default branch waits for it."""
+        with self.sandbox.lock:
+            repository = self.sandbox.repository(run.event.repository)
+            git = self.sandbox.git(repository.full_name)
+            if git.head(repository.default_branch) and workflow_files.waits_for(
+                git.files(repository.default_branch), run.workflow.name
+            ):
+                workflow = run.workflow
+                completed = CompletedRun(run_id, workflow.path, workflow.name, conclusion)
+                events.workflow_run(self.sandbox.store, repository, run.event, completed)
 
     def _steps(self, run: Run, run_id: int) -> list[CompletedStep]:
         number = next(self._numbers)
         done: list[CompletedStep] = []
         for job in run.workflow.jobs:
+            if not self._is_wanted(run, job):
+                continue
             self.clock.sleep(LATENCY)
+            failed = False
             for step in job.steps:
-                done.append(self._step(run, job, step, run_id, number))
-                if done[-1].exit_code:
-                    return done
+                if failed and not step.is_always:
+                    continue
+                completed = self._step(run, job, step, run_id, number)
+                if step.action not in workflow_files.ARTIFACT_ACTIONS:
+                    done.append(completed)
+                failed = failed or bool(completed.exit_code and not step.may_fail)
+            if failed:
+                break
         return done
+
+    def _is_wanted(self, run: Run, job: Job) -> bool:
+        """Return whether the condition of a job holds."""
+        if not job.condition:
+            return True
+        contexts = self._runner_environment.contexts(run.event, "", {})
+        expression = job.condition.removeprefix("${{").removesuffix("}}")
+        return bool(expressions.filled(f"${{{{ {expression} }}}}", contexts))
 
     def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> CompletedStep:
         token = self._runner_environment.token(run.event, job)
-        contexts = self._runner_environment.contexts(run.event, token, self.secrets)
+        secrets = {} if is_restricted(run.event) else self.secrets
+        contexts = self._runner_environment.contexts(run.event, token, secrets)
         environment = expressions.filled(job.environment, contexts)
         contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)
         inputs = {name: expressions.filled(text, contexts) for name, text in step.inputs.items()}
-        given = {"token": token, **inputs}
+        workspace = self.folder / f"workspace-{number:02}-{job.name}"
+        if step.action in workflow_files.ARTIFACT_ACTIONS:
+            is_done = self.artifacts.do(step.action, inputs, workspace, run_id)
+            return CompletedStep(run, step.action, inputs, None, 1 - is_done, (), workspace)
+        names = (*TOKENS, *MORE_TOKENS.get(step.action, ()))
+        given = {**dict.fromkeys(names, token), **inputs}
         folder = self._new_folder(number, step.action, given)
         variables = self._runner_environment.variables(run.event, job, environment, run_id, folder)
+        variables["GITHUB_WORKSPACE"] = str(workspace)
         variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
         with JobLog(folder / "log.txt") as log:
             result = self.execute(step.action, given, variables, log)

@@ -23,15 +23,29 @@ from kalypso_actions.sandbox.store import Event
 ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")
 """One of Kalypso's actions. In the root action, without a name, `run` is the command."""
 
-FILTERS: Final = frozenset({"branches", "branches-ignore", "paths", "paths-ignore", "types"})
+ARTIFACTS: Final = re.compile(r"actions/(?P<name>(?:up|down)load-artifact)@[0-9a-f]{40}")
+"""GitHub's actions that keep the files of a run for later jobs, and fetch them."""
+
+ARTIFACT_ACTIONS: Final = ("upload-artifact", "download-artifact")
+
+ALWAYS: Final = "${{ !cancelled() }}"
+"""The condition of a step that runs after a failure, too."""
+
+FILTERS: Final = frozenset(
+    {"branches", "branches-ignore", "paths", "paths-ignore", "types", "workflows"}
+)
 PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
 """The default types of a trigger `pull_request`."""
 
+RUN_TYPES: Final = ("requested", "in_progress", "completed")
+"""The default types of a trigger `workflow_run`."""
+
 FILE: Final = frozenset({"name", "run-name", "on", "permissions", "concurrency", "jobs"})
-STEP: Final = frozenset({"name", "id", "uses", "with"})
+STEP: Final = frozenset({"name", "id", "uses", "with", "if", "continue-on-error"})
 JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs", "steps"}) | {
     "concurrency",
     "timeout-minutes",
+    "if",
 }
 """The supported keys. Other keys are refused, because they would be ignored.
 
@@ -40,17 +54,24 @@ Concurrency groups and time limits have no effect: one job runs after the other.
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of Kalypso's actions by its command, with its inputs, which may contain expressions."""
+    """An action by its command, with its inputs, which may contain expressions.
+
+    It is one of Kalypso's, or of `ARTIFACTS`. `is_always`: it runs after a failure, too.
+    `may_fail`: its own failure is none of the job.
+    """
 
     inputs: Mapping[str, str]
     action: str
+    is_always: bool = False
+    may_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job: its steps, its token's permissions (None means the default), its environment.
 
-    The jobs in `needs` must succeed first. The environment's name may be an expression.
+    The jobs in `needs` must succeed first. The environment's name may be an expression, `condition`
+    is one ("": the job always runs).
     """
 
     name: str
@@ -58,6 +79,7 @@ class Job:
     permissions: Mapping[str, str] | None
     environment: str
     needs: Sequence[str] = ()
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +92,7 @@ class Workflow:
     path: str
     triggers: Mapping[str, Mapping[str, Any]]
     jobs: Sequence[Job]
+    name: str = ""
 
 
 def started_by(event: Event, git: BareRepository) -> list[Workflow]:
@@ -87,6 +110,13 @@ def started_by(event: Event, git: BareRepository) -> list[Workflow]:
     return [
         workflow for workflow in workflows if _fits(event, workflow.triggers.get(event.name), git)
     ]
+
+
+def waits_for(files: Mapping[str, bytes], name: str) -> bool:
+    """Return whether a workflow among the files starts after runs of the workflow `name`."""
+    paths = (path for path in files if path.startswith(FOLDER))
+    filters = (read(path, files[path]).triggers.get("workflow_run", {}) for path in paths)
+    return any(name in item.get("workflows", ()) for item in filters)
 
 
 @lru_cache(maxsize=256)
@@ -107,6 +137,7 @@ def read(path: str, content: bytes) -> Workflow:
         path,
         {name: one if isinstance(one, dict) else {} for name, one in triggers.items()},
         [jobs[name] for name in order],
+        document.get("name", path),
     )
 
 
@@ -120,6 +151,7 @@ def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -
         _permissions(described.get("permissions", permissions), path),
         environment["name"] if isinstance(environment, dict) else environment,
         [needs] if isinstance(needs, str) else needs,
+        described.get("if", ""),
     )
 
 
@@ -135,13 +167,19 @@ def _permissions(described: Any, path: str) -> Mapping[str, str] | None:
 
 def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
     _refuse_others(described, STEP, path, f"a step of the job {job}")
-    action = ACTION.fullmatch(described.get("uses", ""))
+    uses = described.get("uses", "")
+    action = ARTIFACTS.fullmatch(uses) or ACTION.fullmatch(uses)
     words = dict(described.get("with") or {})
     command = (action["name"] or words.pop("run", "")) if action else ""
     if not command:
-        message = f"the step {described.get('uses')!r} is not one of Kalypso's actions"
+        message = f"the step {uses!r} is not one of Kalypso's actions"
         raise KalypsoError(message, Location(path))
-    return Step(words, command)
+    condition = described.get("if", "")
+    if condition not in {"", ALWAYS}:
+        message = f"a step of the job {job}: if: {condition} is not supported here"
+        raise KalypsoError(message, Location(path))
+    may_fail = described.get("continue-on-error") == "true"
+    return Step(words, command, condition == ALWAYS, may_fail)
 
 
 def _refuse_others(
@@ -170,6 +208,17 @@ def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) 
             types = filters.get("types", PULL_REQUEST_TYPES)
             base = event.payload["pull_request"]["base"]["ref"]
             return event.payload["action"] in types and _fits_branch(base, filters)
+    return _fits_other(event, filters)
+
+
+def _fits_other(event: Event, filters: Mapping[str, Any]) -> bool:
+    match event.name:
+        case "merge_group":
+            base = event.payload["merge_group"]["base_ref"].removeprefix(BRANCHES)
+            return _fits_branch(base, filters)
+        case "workflow_run":
+            is_wanted = event.payload["workflow_run"]["name"] in filters.get("workflows", ())
+            return is_wanted and event.payload["action"] in filters.get("types", RUN_TYPES)
         case "repository_dispatch":
             return "types" not in filters or event.payload["action"] in filters["types"]
     return False

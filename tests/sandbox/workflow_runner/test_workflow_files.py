@@ -133,7 +133,7 @@ def test_what_github_starts_nothing_for(git: BareRepository, more: Mapping[str, 
     ("content", "message"),
     [
         ("on: push\nenv: {A: b}\n" + JOBS, "the file: env"),
-        ("on: push\njobs: {one: {if: always(), steps: []}}", "the job one: if"),
+        ("on: push\njobs: {one: {strategy: {}, steps: []}}", "the job one: strategy"),
         ("on: push\njobs: {one: {steps: [{run: x}]}}", "a step of the job one: run"),
         ("on: push\njobs: {one: {steps: [{uses: actions/checkout@v4}]}}", "not one of Kalypso's"),
         ("on: push\npermissions: write-all\n" + JOBS, "list the permissions one by one"),
