@@ -27,26 +27,31 @@ from kalypso_actions.report.terminal import (
 )
 
 
+def run_in_job(command: ChainCommand, given: dict[str, Any]) -> None:
+    """Run a command with its options, as in a job. Raises typer.Exit."""
+    as_json = given.pop("output") == "json"
+    verbose = given.pop("verbose")
+    configure_logging(calls=verbose > 1)
+    with ProgressDisplay(stderr(), "rendering") as progress:
+        runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _log)
+        result, exit_code = run_command(command, given, runtime)
+    document = result.document
+    if verbose:
+        print_notes(stderr(), document.notes)
+        print_acknowledged(stderr(), document.acknowledged)
+    elif rest := ", ".join(unshown(document.notes, document.acknowledged)):
+        _log(f"{rest}: --verbose shows more")
+    print_findings(stderr(), document.warnings, document.problems)
+    if as_json:
+        print_json(document)
+    raise typer.Exit(exit_code)
+
+
 def _function(command: ChainCommand) -> Callable[..., None]:
     """Return the function that Typer turns into the command."""
 
     def run(given: dict[str, Any]) -> None:
-        as_json = given.pop("output") == "json"
-        verbose = given.pop("verbose")
-        configure_logging(calls=verbose > 1)
-        with ProgressDisplay(stderr(), "rendering") as progress:
-            runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _log)
-            result, exit_code = run_command(command, given, runtime)
-        document = result.document
-        if verbose:
-            print_notes(stderr(), document.notes)
-            print_acknowledged(stderr(), document.acknowledged)
-        elif rest := ", ".join(unshown(document.notes, document.acknowledged)):
-            _log(f"{rest}: --verbose shows more")
-        print_findings(stderr(), document.warnings, document.problems)
-        if as_json:
-            print_json(document)
-        raise typer.Exit(exit_code)
+        run_in_job(command, given)
 
     return with_options(command.model, command.name, command.summary, run)
 

@@ -48,6 +48,11 @@ class LazyCommand:
     hidden: bool = False
 
 
+OTHER_MODULES: Final = {"preview": "preview"}
+"""Modules of commands of the chain that people run, too."""
+
+OF_JOBS: Final = frozenset({"preview-comment"})
+
 COMMANDS: Final = {
     "init": LazyCommand(
         "init",
@@ -83,7 +88,12 @@ COMMANDS: Final = {
         "demo",
         "Run the whole promotion chain for a sample organisation, on this machine alone.",
     ),
-    **{command.name: LazyCommand("chain", command.summary) for command in CHAIN},
+    **{
+        command.name: LazyCommand(
+            OTHER_MODULES.get(command.name, "chain"), command.summary, command.name in OF_JOBS
+        )
+        for command in CHAIN
+    },
     "set-up": LazyCommand(
         "set_up",
         "Put kalypso on the PATH of a job's next steps, and run one command line.",

@@ -33,6 +33,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "notify": (f"kalypso notify {_PLANE} --environment dev",),
     "check-promote": (f"kalypso check-promote {_PLANE} --environment dev",),
     "poll": (f"kalypso poll {_PLANE} --environments dev,stage",),
+    "preview": ("kalypso preview", "kalypso preview --base main --head my-change --verbose"),
     "start-schedule": (f"kalypso start-schedule {_PLANE} --branch dev",),
 }
 

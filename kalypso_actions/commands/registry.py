@@ -43,25 +43,27 @@ class ChainCommand:
     token may do. A job's own token (`github.token`) works in the job's repository alone:
     `permissions:` of the workflow grants it the rows of that place. A GitHub App works in all
     repositories where it is installed, and gets the highest level of all rows.
+
+    `inputs` and `documents` are the modules with the model of its inputs and of its result.
     """
 
     name: str
     summary: str
     permissions: tuple[Permission, ...]
     verify_only: tuple[Permission, ...] = ()
+    inputs: str = "inputs.chain"
+    documents: str = "report.chain_documents"
 
     @property
     def model(self) -> type[ChainInputs]:
         """The model of its inputs."""
-        model: type[ChainInputs] = self._resolve(f"inputs.chain:{self._class}Inputs")
+        model: type[ChainInputs] = self._resolve(f"{self.inputs}:{self._class}Inputs")
         return model
 
     @property
     def document(self) -> type[ChainDocument]:
         """The model of its result."""
-        document: type[ChainDocument] = self._resolve(
-            f"report.chain_documents:{self._class}Document"
-        )
+        document: type[ChainDocument] = self._resolve(f"{self.documents}:{self._class}Document")
         return document
 
     @property
@@ -232,6 +234,40 @@ CHAIN: Final = (
             ),
             Permission(CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`"),
         ),
+    ),
+    ChainCommand(
+        "preview",
+        "Compare the environments before and after a change, and show the difference.",
+        permissions=(
+            READS_MAIN,
+            Permission(
+                CONTROL_PLANE,
+                "pull-requests",
+                "write",
+                "comments on the pull request; else a warning",
+            ),
+            Permission(
+                CONTROL_PLANE,
+                "statuses",
+                "write",
+                "posts the status `kalypso / preview`; else a warning",
+            ),
+            Permission(GITOPS, "contents", "read", "finds removals in the trees; else it counts"),
+            READS_WORKLOADS,
+        ),
+        inputs="inputs.preview",
+        documents="report.preview_documents",
+    ),
+    ChainCommand(
+        "preview-comment",
+        "Comment on a pull request for a preview that ran without the right to.",
+        permissions=(
+            Permission(
+                CONTROL_PLANE, "pull-requests", "write", "finds the pull request, and comments"
+            ),
+        ),
+        inputs="inputs.preview",
+        documents="report.preview_documents",
     ),
 )
 

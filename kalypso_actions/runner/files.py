@@ -6,10 +6,11 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, Location
 
 SUMMARY_LIMIT: Final = 1024 * 1024
 """Bytes of one step's summary; GitHub drops a longer one."""
@@ -45,6 +46,37 @@ def append_summary(file: Path, markdown: str) -> None:
 def append_path(file: Path, folder: Path) -> None:
     """Put a folder to the front of PATH for the job's next steps."""
     _append(file, f"{folder}\n")
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the files of an artifact, which a later step uploads. Raises KalypsoError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    except OSError as error:
+        message = f"the artifact cannot be written: {error.strerror}"
+        raise KalypsoError(message, Location(str(folder)), "choose another folder") from error
+
+
+def read_file(path: Path, most: int) -> bytes | None:
+    """Return a file of a downloaded artifact, which has `most` bytes at most; None without one.
+
+    A link is not followed: whoever made the artifact chose it. Raises KalypsoError.
+    """
+    try:
+        if not path.exists() and not path.is_symlink():
+            return None
+        if path.is_symlink() or not path.is_file():
+            raise KalypsoError("it is not a file", Location(str(path)))
+        with path.open("rb") as stream:
+            content = stream.read(most + 1)
+    except OSError as error:
+        message = f"it cannot be read: {error.strerror}"
+        raise KalypsoError(message, Location(str(path))) from error
+    if len(content) > most:
+        raise KalypsoError(f"it has more than {most} bytes", Location(str(path)))
+    return content
 
 
 def _append(file: Path, text: str) -> None:

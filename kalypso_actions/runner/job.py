@@ -19,6 +19,7 @@ class JobContext:
     """The job; empty outside of GitHub Actions.
 
     `event` is the payload; `attempt` counts from 1; `actor` is the account that started the run.
+    Paths of inputs are relative to `workspace`.
     """
 
     in_actions: bool = False
@@ -31,6 +32,7 @@ class JobContext:
     attempt: int = 1
     server_url: str = ""
     run_url: str = ""
+    workspace: Path = Path()
 
     @property
     def branch(self) -> str:
@@ -57,6 +59,7 @@ def read_job_context(environment: Mapping[str, str]) -> JobContext:
         attempt=int(environment.get("GITHUB_RUN_ATTEMPT") or 1),
         server_url=server,
         run_url=f"{server}/{repository}/actions/runs/{run_id}" if run_id else "",
+        workspace=Path(environment.get("GITHUB_WORKSPACE", "")),
     )
 
 

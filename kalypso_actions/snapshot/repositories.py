@@ -147,6 +147,19 @@ class Repositories:
         except KalypsoError as error:
             return BranchPosition(branch, commit, "", None, error.problem.message)
 
+    def distance(self, url: str, base: str, head: str) -> int | None:
+        """Return the number of commits that `head` has and `base` lacks; None if it is unknown."""
+        self.check(url)
+        folder = self._folder(url, "")
+        try:
+            if folder is not None:
+                local = GitRepository(folder, self._programs, repository=url)
+                return local.distance(base, head)
+            newer = self._remotes.ancestry(url, head).since(base)
+            return None if newer is None else len(newer)
+        except KalypsoError:
+            return None
+
     def _clones(self) -> Mapping[str, Path]:
         if self._known_clones is None:
             self._known_clones = {

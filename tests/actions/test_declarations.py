@@ -34,8 +34,11 @@ OUTPUTS = {
     "validate-workload": dict(VALIDATE_OUTPUTS),
     **{chain.name: dict(chain.document.OUTPUTS) for chain in CHAIN},
 }
-NAMES = ("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll", "validate-workload")
-OF_THE_JOB = {"token": "${{ github.token }}"}
+NAMES = (
+    *("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll"),
+    *("preview", "preview-comment", "validate-workload"),
+)
+OF_THE_JOB = dict.fromkeys(("token", "job-token"), "${{ github.token }}")
 ROW = re.compile(r"^\| (.*) \|$", re.MULTILINE)
 
 

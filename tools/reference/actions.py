@@ -29,12 +29,14 @@ BRANDING: Final = {
     "check-promote": "fast-forward",
     "notify": "bell",
     "poll": "refresh-cw",
+    "preview": "eye",
+    "preview-comment": "message-square",
 }
 """Command -> its action's icon on GitHub's marketplace. A command without one has no action."""
 
 COLOR: Final = "blue"
 
-DEFAULTS_OF_JOBS: Final = {"token": "${{ github.token }}"}
+DEFAULTS_OF_JOBS: Final = {"token": "${{ github.token }}", "job-token": "${{ github.token }}"}
 """What an action takes where nothing is given, and the command line does not."""
 
 

@@ -57,6 +57,15 @@ in the control plane.
 Starts `schedule` for environments whose inputs have changed, such as a registered repository, and
 repeats lost starts of workflows.
 """,
+    "preview": """\
+Shows what a pull request to the control plane, or a merge group, changes in each environment: on
+the pull request, in the job's summary, and as a commit status. See the page
+[on previews](../guide/preview.md).
+""",
+    "preview-comment": """\
+Comments on a pull request from a fork or of Dependabot, whose own preview may not: it takes the
+artifact of that preview. It runs in a workflow that the event `workflow_run` starts.
+""",
     "validate-workload": """\
 Checks the Workloads of an application's repository before the platform team sees them; see the page
 [for application teams](../guide/applications.md). It reads only the files of the checkout.
@@ -86,6 +95,8 @@ EXAMPLES: Final = {
     },
     "notify": {"control-plane": "our/control-plane"},
     "poll": {},
+    "preview": {"out": "kalypso-preview"},
+    "preview-comment": {"file": "kalypso-preview/preview.json"},
     "validate-workload": {"path": "workload"},
     "set-up": {"run": "validate ."},
 }
@@ -95,7 +106,7 @@ APP: Final = {
     "app-private-key": "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}",
 }
 
-WITHOUT_APP: Final = {"cd", "set-up", "validate-workload"}
+WITHOUT_APP: Final = {"cd", "preview-comment", "set-up", "validate-workload"}
 """Actions that need no App: they write nothing outside of the repository of the job."""
 
 

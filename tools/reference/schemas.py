@@ -7,7 +7,13 @@ import json
 from functools import cache
 from pathlib import Path
 
-from kalypso_actions.report import app_documents, chain_documents, demo_document, documents
+from kalypso_actions.report import (
+    app_documents,
+    chain_documents,
+    demo_document,
+    documents,
+    preview_documents,
+)
 from kalypso_actions.report.documents import Document
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
@@ -25,7 +31,13 @@ def output_documents() -> dict[str, type[Document]]:
     """Return the documents of `--output json`, by the value of `schema`."""
     models = [
         model
-        for module in (documents, demo_document, chain_documents, app_documents)
+        for module in (
+            documents,
+            demo_document,
+            chain_documents,
+            app_documents,
+            preview_documents,
+        )
         for _, model in inspect.getmembers(module, inspect.isclass)
     ]
     return {

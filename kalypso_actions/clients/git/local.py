@@ -91,6 +91,14 @@ class GitRepository:
         """The branch of HEAD, which may have no commit yet; "" if HEAD is detached."""
         return self._query("symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
 
+    @property
+    def head(self) -> str:
+        """The commit that is checked out. Raises KalypsoError before the first one."""
+        commit = self._commit("HEAD")
+        if not commit:
+            raise KalypsoError("nothing is committed yet", Location(self.repository))
+        return commit
+
     def has_branch(self, branch: str) -> bool:
         """Whether the branch exists, in the clone or at origin."""
         return not INVALID_BRANCH.search(branch) and self._head(branch) != ""
@@ -150,6 +158,19 @@ class GitRepository:
         if not any(self._query("merge-base", commit, head) == commit for head in heads):
             return None
         return int(self._query("rev-list", "--count", f"^{commit}", *heads))
+
+    def distance(self, base: str, head: str) -> int | None:
+        """Count the commits that `head` has and `base` lacks; None if they share no history.
+
+        Raises KalypsoError.
+        """
+        if not self.merge_base(base, head):
+            return None
+        return int(self._query("rev-list", "--count", f"^{base}", head))
+
+    def merge_base(self, first: str, second: str) -> str:
+        """Return the newest common ancestor of two commits; "" for none. Raises KalypsoError."""
+        return self._query("merge-base", first, second)
 
     def nearest(self, branches: Iterable[str]) -> str:
         """Return the branch that lacks the fewest commits of HEAD; "" if none shares history."""

@@ -97,6 +97,17 @@ def open_into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, 
     return tuple(sorted(matching, key=lambda pull: pull.number))
 
 
+def open_from(github: GitHub, repository: str, owner: str, branch: str) -> tuple[PullRequest, ...]:
+    """Return the open pull requests from a branch of an owner, also of a fork. Raises GitHubError.
+
+    Listing by commit finds none of a fork.
+    """
+    failure = f"the pull requests from {owner}:{branch} cannot be listed"
+    query = {"head": f"{owner}:{branch}", "state": "open"}
+    answers = rest.read_all(github, repository, failure, "/pulls", query)
+    return tuple(map(from_json.pull_request, answers))
+
+
 def changed_paths(github: GitHub, repository: str, number: int) -> frozenset[str]:
     """Return the paths that a pull request changes, with the old paths of renamed files.
 

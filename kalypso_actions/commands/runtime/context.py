@@ -11,6 +11,7 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.credentials import CredentialTable
 from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.runtime.trusted_repositories import TrustedRepositories
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.kinds import Environment
@@ -50,6 +51,7 @@ class CommandContext:
     repositories: Repositories
     control_plane: str
     runtime: Runtime
+    trusted_repositories: TrustedRepositories
     ignored_accounts: set[str] = field(default_factory=set)
     """Accounts about whose statuses the run has warned."""
 
@@ -129,19 +131,20 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
     def authorize(url: str) -> str:
         return table.authorize(url) or github.authorize(url)
 
+    trusted = TrustedRepositories(authorize)
     allowed = AllowedRepositories(
         inputs.allowed_repositories, server.server_url, control_plane, runtime.job.repository
     )
     with RemoteRepositories(
         runtime.programs,
         protocols=server.git_protocols,
-        credentials=authorize,
+        credentials=trusted.authorize,
         sleep=runtime.sleep,
         check=allowed.check,
         with_files=[f"{server.server_url}/{control_plane}"],
     ) as remotes:
         repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
-        yield CommandContext(github, remotes, repositories, control_plane, runtime)
+        yield CommandContext(github, remotes, repositories, control_plane, runtime, trusted)
 
 
 def _auth(inputs: ChainInputs) -> TokenAuth | AppAuth:

@@ -13,6 +13,8 @@ from kalypso_actions.commands.check_promote.command import check_promote
 from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.commands.notify import notify
 from kalypso_actions.commands.poll.command import poll
+from kalypso_actions.commands.preview import preview
+from kalypso_actions.commands.preview_comment import preview_comment
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.commands.start_schedule import start_schedule
@@ -25,9 +27,10 @@ from kalypso_actions.inputs.chain import (
     ScheduleInputs,
     StartScheduleInputs,
 )
+from kalypso_actions.inputs.preview import PreviewCommentInputs, PreviewInputs
 from kalypso_actions.model.permissions import Level
 from kalypso_actions.sandbox.store import AutoMerge, BranchRule
-from tests.commands.chain import documents
+from tests.commands.chain import documents, previews
 from tests.commands.chain.organisation import (
     CONTROL_PLANE,
     GITOPS,
@@ -216,6 +219,31 @@ def _scheduled(acme: Organisation) -> None:
     assert acme.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
 
 
+def _preview(acme: Organisation) -> Run:
+    previews.propose(acme, previews.setting("two"))
+    job = previews.job_of(previews.newest(acme))
+    return _runs(acme, preview, PreviewInputs, job=job)
+
+
+def _previewed(acme: Organisation) -> None:
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    assert len(acme.comments(pull["number"], CONTROL_PLANE)) == 1
+    assert acme.statuses(pull["head"]["sha"])[previews.CONTEXT][0] == "success"
+
+
+def _preview_comment(acme: Organisation) -> Run:
+    """A preview had a token that only reads, as in a fork."""
+    previews.propose(acme, previews.setting("two"))
+    file = previews.pending_artifact(acme)
+    job = previews.job_after(acme)
+    return _runs(acme, preview_comment, PreviewCommentInputs, job=job, file=str(file))
+
+
+def _commented(acme: Organisation) -> None:
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    assert len(acme.comments(pull["number"], CONTROL_PLANE)) == 1
+
+
 SCENES: Final = (
     Scene(
         "ci",
@@ -335,5 +363,23 @@ SCENES: Final = (
         _start_schedule,
         _scheduled,
         {CONTROL_PLANE: {**RECORDS, "actions": "write"}},
+    ),
+    Scene(
+        "preview",
+        "a pull request",
+        _preview,
+        _previewed,
+        {
+            CONTROL_PLANE: {**RECORDS, "pull-requests": "write"},
+            GITOPS: READ,
+            SHOP: READ,
+        },
+    ),
+    Scene(
+        "preview-comment",
+        "a pull request",
+        _preview_comment,
+        _commented,
+        {CONTROL_PLANE: {"pull-requests": "write"}},
     ),
 )

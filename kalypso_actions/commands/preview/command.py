@@ -1,0 +1,174 @@
+"""`kalypso preview`: compare the environments before and after a change, in a job or a clone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from kalypso_actions.clients.git import basic
+from kalypso_actions.clients.git.credentials import Authorize, no_credential
+from kalypso_actions.clients.github import GitHubError, repositories
+from kalypso_actions.commands.preview.environments import ComparedBranch, compare_branch
+from kalypso_actions.commands.preview.publish import post_status, write_comment
+from kalypso_actions.commands.preview.request import (
+    PreviewRequest,
+    request_of_clone,
+    request_of_job,
+)
+from kalypso_actions.commands.preview.result import preview_result
+from kalypso_actions.commands.preview.sides import ChangedBranch, SideReader
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison.settings import changed_settings
+from kalypso_actions.comparison.visibility import less_visible
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.model.github import StatusState, Visibility
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.preview_documents import PreviewDocument
+from kalypso_actions.report.preview_markdown import (
+    MARK,
+    PreviewFacts,
+    preview_comment,
+    preview_headline,
+    preview_summary,
+)
+from kalypso_actions.runner import write_files
+from kalypso_actions.snapshot.document_reader import Reader, SharedReader
+
+
+def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
+    """Compare the environments before and after a change, and show the difference.
+
+    preview writes the status of the pull request's head or the merge group, and one comment. New
+    problems make it fail. Raises KalypsoError if the control plane cannot be read.
+    """
+    request = request_of_job(inputs, context)
+    try:
+        compared = _compare(inputs, context, request)
+    except KalypsoError as error:
+        message = error.problem.message
+        for problem in post_status(context, request, inputs.status_context, "failure", message):
+            context.runtime.log(str(problem))
+        raise
+    hidden = _hidden(context, compared)
+    document, diffs = _result(inputs, request, compared, hidden, SharedReader(context.reader))
+    facts = PreviewFacts(context.url(context.control_plane), context.runtime.job.run_url)
+    if inputs.comment:
+        body = preview_comment(document, facts)
+        state, warnings = write_comment(context, request, MARK, body)
+        document = _with(document, ProblemEntry.all_of(warnings), comment=state)
+    verdict: StatusState = "failure" if document.problems else "success"
+    headline = preview_headline(document)
+    unposted = post_status(context, request, inputs.status_context, verdict, headline)
+    document = _with(document, ProblemEntry.all_of(unposted))
+    _write(context.runtime.job.workspace, inputs, document, diffs)
+    context.runtime.log(f"{headline}.")
+    summary = preview_summary(document, facts)
+    return CommandResult(document, summary, failed=bool(document.problems))
+
+
+def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocument:
+    """Compare the environments before and after a change of the clone at hand.
+
+    Raises UsageError outside of a control plane's clone, KalypsoError if it cannot be read.
+    """
+    with context.reader(()) as local:
+        clone = context.clone(local)
+        if clone is None:
+            raise UsageError(
+                "the current folder is not a clone of a control plane",
+                advice="change to a clone whose main has Environment objects",
+            )
+        request = request_of_clone(inputs, clone)
+        change = request.change
+        context.log(f"Comparing {change.head[:7]} with {change.base[:7]}, for {change.branch}.")
+        reader = SharedReader(local)
+        sides = SideReader(reader, change, inputs, with_base_trees=False)
+        compared = compare_branch(sides, inputs, context.progress, lambda _: None)
+        document, diffs = _result(inputs, request, compared, frozenset(), reader)
+    _write(Path(), inputs, document, diffs)
+    return document
+
+
+def _write(folder: Path, inputs: PreviewInputs, document: PreviewDocument, diffs: str) -> None:
+    if inputs.out:
+        files = {"preview.json": document.to_json() + "\n", "preview.diff": diffs}
+        write_files(folder / inputs.out, files)
+
+
+def _compare(
+    inputs: PreviewInputs, context: CommandContext, request: PreviewRequest
+) -> ComparedBranch:
+    """Compare; what only the head registers is read with the job's own token."""
+    others = _job_authorization(inputs, context)
+    sides = SideReader(SharedReader(context.reader), request.change, inputs)
+
+    def trust(urls: Collection[str]) -> None:
+        context.trusted_repositories.restrict(urls, others)
+
+    return compare_branch(sides, inputs, context.runtime.progress, trust)
+
+
+def _job_authorization(inputs: PreviewInputs, context: CommandContext) -> Authorize:
+    """Return the credentials of the job's own token: for this server alone."""
+    token = inputs.job_token.get_secret_value().strip()
+    if not token:
+        return no_credential
+    header, server = basic("x-access-token", token), context.github.server
+    return lambda url: header if server.owner(url) else ""
+
+
+def _hidden(context: CommandContext, compared: ComparedBranch) -> frozenset[str]:
+    """Return the URLs of compared repositories that are less visible than the control plane."""
+    own = repositories.get(context.github, context.control_plane).visibility
+    return less_visible(own, {url: _visibility(context, url, own) for url in compared.origins()})
+
+
+def _visibility(context: CommandContext, url: str, own: Visibility) -> Visibility | None:
+    """Return the visibility of a repository; None if GitHub does not tell it."""
+    try:
+        name = context.repository(url)
+        if name.lower() == context.control_plane.lower():
+            return own
+        return repositories.get(context.github, name).visibility
+    except GitHubError as error:
+        if error.status not in {403, 404}:
+            raise
+        return None
+    except KalypsoError:
+        return None
+
+
+def _result(
+    inputs: PreviewInputs,
+    request: PreviewRequest,
+    compared: ComparedBranch,
+    hidden: frozenset[str],
+    reader: Reader,
+) -> tuple[PreviewDocument, str]:
+    change, opened = request.change, reader.repositories
+    mask = Mask(inputs.mask, hidden)
+
+    def distance(base: str, head: str) -> int | None:
+        return opened.distance(change.url, base, head)
+
+    settings = _changed_settings(reader, change)
+    return preview_result(request, compared, mask, distance, settings)
+
+
+def _changed_settings(reader: Reader, change: ChangedBranch) -> tuple[str, ...]:
+    base, head = (
+        reader.repositories.open(change.url, branch=change.branch, commit=commit).entries()
+        for commit in (change.base, change.head)
+    )
+    return changed_settings(base, head)
+
+
+def _with(
+    document: PreviewDocument, warnings: tuple[ProblemEntry, ...], **fields: object
+) -> PreviewDocument:
+    update = {"warnings": (*document.warnings, *warnings), **fields}
+    return document.model_copy(update=update)

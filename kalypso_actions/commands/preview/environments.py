@@ -1,0 +1,227 @@
+"""Compare the environments of a changed branch, before and after the change."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from kalypso_actions.commands.preview.sides import (
+    Side,
+    SideReader,
+    without_content,
+)
+from kalypso_actions.comparison import Mask, new_findings
+from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.model.differences import Comparison, MaskedComparison
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.kinds import Environment, RepositoryPath
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.plan import PlanOptions
+from kalypso_actions.plan_pair import PlanPair, plan_pair
+from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.environments import environments_among
+from kalypso_actions.snapshot.revision_reader import read_branch
+from kalypso_actions.validation import validate_branches
+
+Environments = Mapping[str, Environment]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs between two sides, with secrets; without a `pair`, in `faults` alone."""
+
+    faults: Comparison
+    pair: PlanPair | None = None
+
+    def origins(self) -> frozenset[str]:
+        """Return the repositories of which it has content."""
+        comparison = self.pair.comparison if self.pair else self.faults
+        problems = (*comparison.problems_new, *comparison.warnings_new)
+        places = (where for problem in problems for where in (problem.where, *problem.related))
+        named = frozenset(where.repository for where in places if where)
+        of_files = (item.repositories for item in comparison.files)
+        return named.union(*of_files, *(item.repositories for item in comparison.values))
+
+    def masked(self, mask: Mask) -> MaskedComparison:
+        """Return it without secrets."""
+        return self.pair.masked(mask) if self.pair else mask.masked(self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedEnvironment:
+    """An environment before and after the change.
+
+    `arriving` is None if only the change arrives; `promoted_commit` is the commit of main that the
+    environment has, `notes` say what is not compared.
+    """
+
+    name: str
+    change: Compared
+    arriving: Compared | None
+    promoted_commit: str | None
+    notes: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedBranch:
+    """The findings of the branch's documents, and its environments."""
+
+    documents: Compared
+    environments: tuple[ComparedEnvironment, ...]
+    known: Environments
+
+    def origins(self) -> frozenset[str]:
+        """Return the repositories of which the comparisons have content."""
+        changes = (item.change for item in self.environments)
+        arriving = (item.arriving for item in self.environments)
+        every = (self.documents, *changes, *filter(None, arriving))
+        return frozenset().union(*(item.origins() for item in every))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """An environment before and after the change, and with the commit that it has."""
+
+    name: str
+    base: Side
+    head: Side
+    promoted: Side | None
+
+
+def compare_branch(
+    sides: SideReader,
+    inputs: PreviewInputs,
+    progress: Progress,
+    trust: Callable[[Collection[str]], None],
+) -> ComparedBranch:
+    """Plan the environments of the changed branch with both commits, and compare them.
+
+    `trust` gets the repositories that the base names, before anything is read that the head names.
+    """
+    change = sides.change
+    before, base_findings = _read(sides, change.base)
+    after, head_findings = _read(sides, change.head)
+    names = _names(inputs.environments, (*before, *after))
+    documents = Compared(_findings(base_findings, head_findings))
+    bases = {name: _base(sides, before[name]) for name in names if name in before}
+    sides_of_base = [side for pair in bases.values() for side in pair if side]
+    known = {url for side in sides_of_base for url in side.repositories()}
+    trust({change.url, *known})
+    compared = []
+    for name in names:
+        base, promoted = bases.get(name, (None, None))
+        head = sides.read(after[name], change.head) if name in after else None
+        pair = _Sides(name, base or _absent(head), head or _absent(base), promoted)
+        compared.append(_compare(pair, sides, inputs, progress))
+    return ComparedBranch(documents, tuple(compared), {**before, **after})
+
+
+def _findings(base: Diagnostics, head: Diagnostics) -> Comparison:
+    """Return the new findings of the branch's documents."""
+    problems, problems_known = new_findings(base.problems, head.problems)
+    warnings, warnings_known = new_findings(base.warnings, head.warnings)
+    return Comparison(
+        "",
+        problems_new=problems,
+        problems_known=problems_known,
+        warnings_new=warnings,
+        warnings_known=warnings_known,
+    )
+
+
+def _read(sides: SideReader, commit: str) -> tuple[Environments, Diagnostics]:
+    """Return the environments of the changed branch at a commit, and its documents' findings."""
+    change = sides.change
+    of_main = change.head_of_main if not change.is_main else commit
+    main = _reading(sides, RepositoryPath(change.url, change.main, "."), of_main)
+    environments, _ = environments_among(main.documents)  # the findings have its problems
+    readings = [main]
+    if not change.is_main:
+        environments = {
+            name: item
+            for name, item in environments.items()
+            if item.control_plane.branch == change.branch
+        }
+        places = {item.control_plane.path for item in environments.values()}
+        readings = [
+            _reading(sides, RepositoryPath(change.url, change.branch, path), commit)
+            for path in sorted(places)
+        ]
+    return environments, validate_branches(readings)
+
+
+def _reading(sides: SideReader, place: RepositoryPath, commit: str) -> Reading:
+    files = sides.reader.repositories.open(place.repo, branch=place.branch, commit=commit)
+    return read_branch(files, place, sides.reader.kustomize)
+
+
+def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
+    """Return the environments to compare. Raises UsageError for an unknown one."""
+    names = list(dict.fromkeys(known))
+    for name in given:
+        if name not in names:
+            near = nearest(name, names)
+            suggestion = f"did you mean {near}? " if near else ""
+            message = f"there is no Environment {name!r} on this branch, before or after the change"
+            raise UsageError(message, advice=f"{suggestion}Environments: {', '.join(names)}")
+    return [name for name in names if not given or name in given]
+
+
+def _base(sides: SideReader, environment: Environment) -> tuple[Side, Side | None]:
+    """Return an environment before the change; of main, also with the commit that it has."""
+    base = sides.read(environment, sides.change.base)
+    commit = base.promoted_commit
+    if not sides.change.is_main or commit in {None, sides.change.base}:
+        return base, None
+    return base, sides.read(environment, commit or "")
+
+
+def _absent(other: Side | None) -> Side:
+    """Return the side on which an environment does not exist."""
+    snapshot = other.snapshot if other else None
+    return Side(without_content(snapshot) if snapshot else None)
+
+
+def _compare(
+    sides: _Sides, reader: SideReader, inputs: PreviewInputs, progress: Progress
+) -> ComparedEnvironment:
+    change = _compared(sides.name, sides.base, sides.head, inputs, progress)
+    arriving = None
+    if sides.promoted and sides.promoted.snapshot and sides.head.snapshot:
+        arriving = _compared(sides.name, sides.promoted, sides.head, inputs, progress)
+    commit = sides.base.promoted_commit or sides.head.promoted_commit
+    notes = (*sides.head.unread(), *reader.warnings(sides.name))
+    return ComparedEnvironment(sides.name, change, arriving, commit, notes)
+
+
+def _compared(
+    name: str, base: Side, head: Side, inputs: PreviewInputs, progress: Progress
+) -> Compared:
+    if base.snapshot is None or head.snapshot is None:
+        return Compared(_unread(name, base, head))
+    options = PlanOptions(
+        namespace_scheme=inputs.namespace_scheme,
+        config_file=inputs.config_file,
+        on_failure="block",
+        on_source_failure=inputs.on_source_failure,
+        missing_values=inputs.missing_values,
+        registration_text=inputs.registration_text,
+    )
+    pair = plan_pair(base.snapshot, head.snapshot, options, find_scheduler(), progress)
+    return Compared(pair.comparison, pair)
+
+
+def _unread(name: str, base: Side, head: Side) -> Comparison:
+    """Blame the change if only the head cannot be read; else warn that nothing is compared."""
+    problems, known = new_findings(base.problems, head.problems)
+    if problems:
+        return Comparison(name, problems_new=problems, problems_known=known)
+    warnings = tuple(
+        dataclasses.replace(item, message=f"not compared: {item.message}")
+        for item in base.problems[:1]
+    )
+    return Comparison(name, warnings_new=warnings, problems_known=known)

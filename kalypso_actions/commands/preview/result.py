@@ -1,0 +1,170 @@
+"""The document of a preview, without secrets, and its complete diffs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Final
+
+from kalypso_actions.commands.preview.environments import ComparedBranch, ComparedEnvironment
+from kalypso_actions.commands.preview.request import PreviewRequest
+from kalypso_actions.commands.preview.sides import ChangedBranch
+from kalypso_actions.comparison import Mask, unified_diff
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.differences import Comparison, MaskedComparison
+from kalypso_actions.model.urls import repository_key
+from kalypso_actions.promotion.arrival import arrival
+from kalypso_actions.promotion.regressions import by_environment, without
+from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.preview_documents import (
+    ArrivalEntry,
+    PreviewDocument,
+    PreviewEnvironmentEntry,
+)
+
+MOST_DIFFS: Final = 4 * 1024 * 1024
+"""Characters of all diffs in the document; the file of diffs has all."""
+
+Distance = Callable[[str, str], int | None]
+"""Returns the number of commits that a head has and a base lacks."""
+
+
+class _Diffs:
+    """The diffs of comparisons, of which the document takes as many as it has room for."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._room = MOST_DIFFS
+
+    def of(self, comparison: MaskedComparison) -> Mapping[str, str]:
+        """Return the diffs that the document has room for, by path; keep all."""
+        diffs = {}
+        for file in comparison.files:
+            text = unified_diff(file, f"{comparison.environment}/")
+            self.texts.append(text)
+            self._room -= len(text)
+            if self._room >= 0:
+                diffs[file.path] = text
+        return diffs
+
+
+def preview_result(
+    request: PreviewRequest,
+    compared: ComparedBranch,
+    mask: Mask,
+    distance: Distance,
+    settings: Collection[str],
+) -> tuple[PreviewDocument, str]:
+    """Mask all comparisons, and return the document and the diffs of all files."""
+    diffs = _Diffs()
+    documents = _located(compared.documents.masked(mask), request.change)
+    changes: dict[str, MaskedComparison] = {}
+    entries = []
+    for item in compared.environments:
+        change = _without(_located(item.change.masked(mask), request.change), documents)
+        changes[item.name] = change
+        arriving = item.arriving.masked(mask) if item.arriving else None
+        comparison = ComparisonEntry.of(arriving, diffs.of(arriving)) if arriving else None
+        entries.append(
+            PreviewEnvironmentEntry(
+                environment=item.name,
+                compared=item.change.pair is not None,
+                change=ComparisonEntry.of(change, diffs.of(change)),
+                arrival=_arrival(request, compared, item, comparison, distance),
+            )
+        )
+    problems = [
+        *documents.problems_new,
+        *by_environment({name: item.problems_new for name, item in changes.items()}),
+    ]
+    warnings = [
+        *documents.warnings_new,
+        *by_environment({name: tuple(_warnings(item)) for name, item in changes.items()}),
+    ]
+    notes = by_environment({item.name: item.notes for item in compared.environments})
+    everything = [documents, *changes.values()]
+    document = PreviewDocument(
+        branch=request.change.branch,
+        base=request.change.base,
+        head=request.change.head,
+        pull_request=request.pull_request,
+        head_commit=request.head_commit,
+        assignments_added=sum(len(entry.change.assignments_added) for entry in entries),
+        assignments_removed=sum(len(entry.change.assignments_removed) for entry in entries),
+        files_changed=sum(entry.change.files_changed for entry in entries),
+        problems=ProblemEntry.all_of(dict.fromkeys(problems)),
+        warnings=ProblemEntry.all_of(dict.fromkeys(warnings)),
+        notes=ProblemEntry.all_of(_with_branches(notes, request.change)),
+        problems_known=sum(item.problems_known for item in everything),
+        warnings_known=sum(item.warnings_known for item in everything),
+        settings=tuple(settings),
+        environments=tuple(entries),
+    )
+    return document, "".join(diffs.texts)
+
+
+def _without(change: MaskedComparison, documents: MaskedComparison) -> MaskedComparison:
+    """Leave out of an environment what the branch's documents have been blamed for."""
+    known = (*documents.problems_new, *documents.warnings_new)
+    problems = tuple(without(change.problems_new, documents.problems_new))
+    warnings = tuple(without(change.warnings_new, known))
+    return MaskedComparison(
+        dataclasses.replace(change, problems_new=problems, warnings_new=warnings)
+    )
+
+
+def _located(comparison: MaskedComparison, change: ChangedBranch) -> MaskedComparison:
+    removal = comparison.mass_removal
+    return MaskedComparison(
+        dataclasses.replace(
+            comparison,
+            problems_new=_with_branches(comparison.problems_new, change),
+            warnings_new=_with_branches(comparison.warnings_new, change),
+            mass_removal=_with_branches([removal], change)[0] if removal else None,
+        )
+    )
+
+
+def _with_branches(problems: Iterable[Problem], change: ChangedBranch) -> tuple[Problem, ...]:
+    """Name the branch of problems outside of the changed one, which has files of the same names.
+
+    GitHub shows annotations of a file on the file of the pull request.
+    """
+    key = repository_key(change.url)
+
+    def located(where: Location | None) -> Location | None:
+        if where is None or repository_key(where.repository) != key:
+            return where
+        is_own = where.branch in {"", change.branch}
+        name = change.url if is_own else f"{change.url}@{where.branch}"
+        return dataclasses.replace(where, repository=name)
+
+    return tuple(dataclasses.replace(problem, where=located(problem.where)) for problem in problems)
+
+
+def _warnings(comparison: Comparison) -> Iterator[Problem]:
+    if comparison.mass_removal:
+        yield comparison.mass_removal
+    yield from comparison.warnings_new
+
+
+def _arrival(
+    request: PreviewRequest,
+    compared: ComparedBranch,
+    item: ComparedEnvironment,
+    comparison: ComparisonEntry | None,
+    distance: Distance,
+) -> ArrivalEntry | None:
+    change = request.change
+    if not change.is_main or item.name not in compared.known:
+        return None
+    when = arrival(item.name, compared.known)
+    has = item.promoted_commit or ""
+    return ArrivalEntry(
+        has=has,
+        commits=distance(has, change.head) if has else None,
+        is_first=when.is_first,
+        after=when.after,
+        comparison=comparison,
+    )

@@ -1,0 +1,132 @@
+"""The two sides of a comparison: snapshots of an environment, or why it cannot be read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.runtime.own_branch import MainCommit, read_own_branch
+from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.model.kinds import Environment, Fleet, GitOpsRepo
+from kalypso_actions.model.tree import BaseTree, Snapshot
+from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.gathering import gather
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedBranch:
+    """A branch of the control plane at `url`, before (`base`) and after (`head`) a change.
+
+    `main` is the name of the main branch, and `head_of_main` its newest commit.
+    """
+
+    url: str
+    main: str
+    head_of_main: str
+    branch: str
+    base: str
+    head: str
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the change is one of main, for all environments."""
+        return self.branch == self.main
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """An environment with a commit: its snapshot, or the problems that prevent one.
+
+    `promoted_commit` is the commit of main that its branch names, if it can be read.
+    """
+
+    snapshot: Snapshot | None
+    problems: tuple[Problem, ...] = ()
+    promoted_commit: str | None = None
+
+    def repositories(self) -> Iterator[str]:
+        """Yield the URLs of all repositories that it names."""
+        if self.snapshot is None:
+            return
+        fleet = self.snapshot.fleet
+        yield from (base.source.repo for base, _ in self.snapshot.bases)
+        yield from (item.source.repo for item in fleet.registrations)
+        yield from (item.target.repo for item in fleet.gitops_repos)
+        for reading in self.snapshot.registrations:
+            if reading.revision:
+                yield reading.revision.repository
+
+    def unread(self) -> Iterator[Problem]:
+        """Yield a note on each registration that could not be read, so that it is not compared."""
+        for reading in self.snapshot.registrations if self.snapshot else ():
+            if not reading.is_readable:
+                registration, problem = reading.registration, reading.problems[0]
+                message = f"not compared: {problem.message}"
+                yield dataclasses.replace(problem, message=message, where=registration.where)
+
+
+@dataclass(slots=True)
+class SideReader:
+    """Reads the sides of environments; each repository is read once."""
+
+    reader: Reader
+    change: ChangedBranch
+    inputs: PreviewInputs
+    with_base_trees: bool = True
+    _base_trees: dict[str, ReadableBaseTrees] = field(default_factory=dict)
+
+    def read(self, environment: Environment, commit: str) -> Side:
+        """Return an environment with a commit of the branch that changes."""
+        try:
+            return self._side(environment, commit)
+        except KalypsoError as error:
+            return Side(None, error.problems)
+
+    def warnings(self, environment: str) -> tuple[Problem, ...]:
+        """Return the warnings of GitOps branches that could not be read."""
+        trees = self._base_trees.get(environment)
+        return tuple(trees.warnings) if trees else ()
+
+    def _side(self, environment: Environment, commit: str) -> Side:
+        change = self.change
+        place = dataclasses.replace(environment.control_plane, repo=change.url)
+        main = MainCommit(
+            change.url, change.main, commit if change.is_main else change.head_of_main
+        )
+        own_commit = "" if change.is_main else commit
+        own, promoted = read_own_branch(self.reader, place, change.url, main, own_commit)
+        name = environment.name
+        trees = self._base_trees.setdefault(name, ReadableBaseTrees(self.reader.repositories))
+        snapshot = gather(
+            name,
+            own,
+            self.reader,
+            promoted_commit=commit if change.is_main else None,
+            declared=environment,
+            registration_text=self.inputs.registration_text,
+            open_base_trees=trees.open if self.with_base_trees else _no_trees,
+        )
+        return Side(snapshot, promoted_commit=promoted)
+
+
+def _no_trees(_: Sequence[GitOpsRepo]) -> tuple[BaseTree, ...]:
+    return ()
+
+
+def without_content(snapshot: Snapshot) -> Snapshot:
+    """Return the side of an environment that does not exist there."""
+    return dataclasses.replace(
+        snapshot,
+        own=dataclasses.replace(snapshot.own, documents=(), problems=(), warnings=()),
+        bases=(),
+        fleet=Fleet(snapshot.environment),
+        registrations=(),
+        base_trees=(),
+        problems=(),
+        warnings=(),
+        lacking=(),
+        unpromoted_templates=frozenset(),
+    )

@@ -1,0 +1,104 @@
+"""`kalypso preview-comment`: comment on a pull request of a fork, from the artifact of its preview.
+
+The job that made the artifact ran content of the fork: everything in it may be forged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from kalypso_actions.clients.github import comments, pull_requests
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.inputs.preview import PreviewCommentInputs
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.promotion.previewed_pull_requests import previewed_pull_request
+from kalypso_actions.report import markdown, preview_markdown
+from kalypso_actions.report.preview_documents import (
+    PreviewCommentDocument,
+    PreviewDocument,
+)
+from kalypso_actions.report.preview_markdown import MARK, PreviewFacts
+from kalypso_actions.report.without_links import without_links
+from kalypso_actions.runner import read_file
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""The size of an artifact's document: preview bounds its diffs at a fourth."""
+
+
+def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> CommandResult:
+    """Comment on a pull request for a preview that ran without the right to.
+
+    It must be the only open one that has the head of the run. Raises KalypsoError for an artifact
+    that is no preview, GitHubError.
+    """
+    run = _run(context)
+    document = _read(context.runtime.job.workspace / inputs.file)
+    if document is None:
+        return _result(reason="the run has no artifact with a preview")
+    if document.comment != "pending":
+        return _result(reason="the preview has commented itself, or nobody wants a comment")
+    pull = _pull_request(context, run)
+    if pull is None:
+        return _result(reason="no pull request, or more than one, is open with the run's head")
+    facts = PreviewFacts(context.url(context.control_plane), str(run["html_url"]))
+    body = preview_markdown.preview_comment(document, facts)
+    _, action = comments.ensure(context.github, context.control_plane, pull.number, MARK, body)
+    context.runtime.log(f"#{pull.number}: the comment is {action}.")
+    return _result(PreviewCommentDocument(pull_request_number=pull.number, action=action))
+
+
+def _run(context: CommandContext) -> Mapping[str, Any]:
+    """Return the run of which this one was told. Raises UsageError for another event."""
+    job = context.runtime.job
+    run = job.event.get("workflow_run")
+    is_own = job.repository.lower() == context.control_plane.lower()
+    if job.event_name != "workflow_run" or not isinstance(run, Mapping) or not is_own:
+        raise UsageError(
+            "this command runs in the control plane, after a run of the workflow of previews",
+            advice="start it by the event workflow_run",
+        )
+    return run
+
+
+def _read(file: Path) -> PreviewDocument | None:
+    """Return the preview without links; None if there is no file. Raises KalypsoError."""
+    content = read_file(file, MOST_BYTES)
+    if content is None:
+        return None
+    try:
+        document = PreviewDocument.model_validate_json(content)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        message = f"it is not the document of a preview: {place}: {fault['msg']}"
+        raise KalypsoError(message, Location(str(file))) from None
+    return without_links(document)
+
+
+def _pull_request(context: CommandContext, run: Mapping[str, Any]) -> PullRequest | None:
+    """Return the run's pull request: the payload of a fork's run names none.
+
+    GitHub finds no pull request of a fork by its commit, either.
+    """
+    head = run.get("head_repository") or {}
+    if run.get("event") != "pull_request" or not head:
+        return None
+    branch, commit = str(run["head_branch"]), str(run["head_sha"])
+    owner = str(head["owner"]["login"])
+    pulls = pull_requests.open_from(context.github, context.control_plane, owner, branch)
+    return previewed_pull_request(
+        pulls, head_repository=str(head["full_name"]), head_branch=branch, head_commit=commit
+    )
+
+
+def _result(document: PreviewCommentDocument | None = None, reason: str = "") -> CommandResult:
+    document = document or PreviewCommentDocument(reason=reason)
+    number = document.pull_request_number
+    text = f"commented on #{number}" if number else f"no comment: {reason}"
+    return CommandResult(document, f"## kalypso preview-comment: {markdown.text(text)}")

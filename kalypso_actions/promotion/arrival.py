@@ -1,0 +1,31 @@
+"""When a commit of main arrives in an environment, for people who look at it before the merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.promotion.environments import first_environments
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A new commit of main comes to an environment first, or `after` others.
+
+    Neither: only a person, or a variable NEXT_ENVIRONMENT, brings it there.
+    """
+
+    is_first: bool
+    after: tuple[str, ...]
+
+
+def arrival(name: str, environments: Mapping[str, Environment]) -> Arrival:
+    """Return when a new commit of main arrives in an environment, by the annotations."""
+    try:
+        first = first_environments((), environments)
+    except KalypsoError:
+        first = ()  # ci reports it
+    before = (item.name for item in environments.values() if name in item.next_environments)
+    return Arrival(name in first, tuple(item for item in before if item != name))

@@ -1,0 +1,159 @@
+"""A comparison of two plans as part of JSON documents, without secrets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+
+from kalypso_actions.model.differences import (
+    AssignmentName,
+    Change,
+    MaskedComparison,
+    SetValue,
+)
+from kalypso_actions.report.documents import Document, ProblemEntry, Where
+
+
+class AssignmentNameEntry(Document):
+    """A deployment target on a cluster type."""
+
+    cluster_type: str
+    target: str
+
+    @classmethod
+    def all_of(cls, names: Sequence[AssignmentName]) -> tuple[AssignmentNameEntry, ...]:
+        """Convert names, in order."""
+        return tuple(cls(cluster_type=name.cluster_type, target=name.target) for name in names)
+
+
+class FileChangeEntry(Document):
+    """A file of the tree that differs; `diff` is null if all diffs together are too long."""
+
+    path: str
+    change: Change
+    diff: str | None
+
+
+class SetValueEntry(Document):
+    """A configuration value as JSON, and the place of the layer that set it."""
+
+    value: str
+    where: Where | None
+
+    @classmethod
+    def of(cls, value: SetValue | None) -> SetValueEntry | None:
+        """Convert a value; None stays None."""
+        if value is None:
+            return None
+        return cls(value=_as_text(value.value), where=Where.of(value.where))
+
+
+class ValueChangeEntry(Document):
+    """A configuration value that differs for `assignments`; a side without it is null."""
+
+    key: str
+    assignments: tuple[AssignmentNameEntry, ...]
+    before: SetValueEntry | None
+    after: SetValueEntry | None
+
+
+class DocumentChangeEntry(Document):
+    """A document of the control plane that differs."""
+
+    kind: str
+    name: str
+    change: Change
+    where: Where | None
+
+
+class WithheldEntry(Document):
+    """The numbers of what is not shown, because it comes from a less visible repository."""
+
+    repository: str
+    files: int
+    values: int
+    problems: int
+    warnings: int
+
+
+class ComparisonEntry(Document):
+    """Everything that differs between two plans of an environment.
+
+    `problems` and `warnings` are those that only the head has; of the others, there are numbers.
+    """
+
+    assignments_added: tuple[AssignmentNameEntry, ...] = ()
+    assignments_removed: tuple[AssignmentNameEntry, ...] = ()
+    files: tuple[FileChangeEntry, ...] = ()
+    values: tuple[ValueChangeEntry, ...] = ()
+    documents: tuple[DocumentChangeEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+    problems_known: int = 0
+    warnings: tuple[ProblemEntry, ...] = ()
+    warnings_known: int = 0
+    mass_removal: ProblemEntry | None = None
+    withheld: tuple[WithheldEntry, ...] = ()
+
+    @classmethod
+    def of(cls, comparison: MaskedComparison, diffs: Mapping[str, str]) -> ComparisonEntry:
+        """Convert a comparison, with the unified diffs of its files by their paths."""
+        removal = comparison.mass_removal
+        return cls(
+            assignments_added=AssignmentNameEntry.all_of(comparison.assignments_added),
+            assignments_removed=AssignmentNameEntry.all_of(comparison.assignments_removed),
+            files=tuple(
+                FileChangeEntry(path=file.path, change=file.change, diff=diffs.get(file.path))
+                for file in comparison.files
+            ),
+            values=tuple(
+                ValueChangeEntry(
+                    key=key_text(change.path),
+                    assignments=AssignmentNameEntry.all_of(change.assignments),
+                    before=SetValueEntry.of(change.before),
+                    after=SetValueEntry.of(change.after),
+                )
+                for change in comparison.values
+            ),
+            documents=tuple(
+                DocumentChangeEntry(
+                    kind=item.kind, name=item.name, change=item.change, where=Where.of(item.where)
+                )
+                for item in comparison.documents
+            ),
+            problems=ProblemEntry.all_of(comparison.problems_new),
+            problems_known=comparison.problems_known,
+            warnings=ProblemEntry.all_of(comparison.warnings_new),
+            warnings_known=comparison.warnings_known,
+            mass_removal=ProblemEntry.all_of([removal])[0] if removal else None,
+            withheld=tuple(
+                WithheldEntry(
+                    repository=item.repository,
+                    files=item.files,
+                    values=item.values,
+                    problems=item.problems,
+                    warnings=item.warnings,
+                )
+                for item in comparison.withheld
+            ),
+        )
+
+    @property
+    def files_changed(self) -> int:
+        """The number of files that differ, with those that are not shown."""
+        return len(self.files) + sum(item.files for item in self.withheld)
+
+    @property
+    def values_changed(self) -> int:
+        """The number of values that differ, with those that are not shown."""
+        return len(self.values) + sum(item.values for item in self.withheld)
+
+
+def key_text(path: Sequence[Hashable]) -> str:
+    """Format keys and list indexes: `regions.east.hosts[0]`."""
+    text = "".join(f"[{key}]" if type(key) is int else f".{key}" for key in path)
+    return text.removeprefix(".")
+
+
+def _as_text(value: object) -> str:
+    """Format a value as JSON; a text stays as it is."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,89 @@
+"""The JSON output of preview, which is also the artifact that a later job comments from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from kalypso_actions.report.chain_documents import ChainDocument
+from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.documents import Document
+
+CommentState = Literal["written", "pending", "none"]
+"""Whether the run commented, another job has to (the token may not), or nobody has to."""
+
+
+class ArrivalEntry(Document):
+    """What arrives in an environment with the change.
+
+    `has` is the commit of main that it has now ("" for none), `commits` the number of commits of
+    main that arrive together, null if unknown. It comes first, or `after` other environments.
+    `comparison` is null if only the change arrives.
+    """
+
+    has: str
+    commits: int | None
+    is_first: bool
+    after: tuple[str, ...]
+    comparison: ComparisonEntry | None
+
+
+class PreviewEnvironmentEntry(Document):
+    """An environment; unless it is `compared`, it cannot be read on one side.
+
+    `arrival` is null for a change of the environment's own branch, which arrives at once.
+    """
+
+    environment: str
+    compared: bool
+    change: ComparisonEntry
+    arrival: ArrivalEntry | None
+
+
+class PreviewDocument(ChainDocument):
+    """What `kalypso preview --output json` prints; its problems and warnings are new.
+
+    `branch` gets the change from the commit `base` to `head`, the merge of `pull_request`, whose
+    head is `head_commit`. `settings` are changed files from which previews take their settings.
+    """
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "assignments-added": "The number of assignments that the change adds.",
+        "assignments-removed": "The number of assignments that the change removes.",
+        "files-changed": "The number of files of GitOps trees that the change changes.",
+        "problems": "The number of new problems.",
+    }
+
+    schema_name: str = Field("kalypso.preview/v1", alias="schema")
+    branch: str = ""
+    base: str = ""
+    head: str = ""
+    pull_request: int | None = None
+    head_commit: str = ""
+    comment: CommentState = "none"
+    assignments_added: int = 0
+    assignments_removed: int = 0
+    files_changed: int = 0
+    problems_known: int = 0
+    warnings_known: int = 0
+    settings: tuple[str, ...] = ()
+    environments: tuple[PreviewEnvironmentEntry, ...] = ()
+
+    def outputs(self) -> Mapping[str, str]:
+        """Return the outputs, with the number of problems."""
+        return {**super().outputs(), "problems": str(len(self.problems))}
+
+
+class PreviewCommentDocument(ChainDocument):
+    """What `kalypso preview-comment --output json` prints; `reason` says why it did not comment."""
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "pull-request-number": "The number of the pull request that has the comment.",
+    }
+
+    schema_name: str = Field("kalypso.preview-comment/v1", alias="schema")
+    pull_request_number: int | None = None
+    action: Literal["created", "updated", "unchanged", ""] = ""
+    reason: str = ""

@@ -1,0 +1,354 @@
+"""The comment of a preview on a pull request, and its step summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kalypso_actions.model.counts import abbreviated, counted
+from kalypso_actions.model.own_account import MARK as BEGINNING
+from kalypso_actions.report import markdown
+from kalypso_actions.report.change_counts import CHANGES
+from kalypso_actions.report.comparison_entries import (
+    AssignmentNameEntry,
+    ComparisonEntry,
+    SetValueEntry,
+    ValueChangeEntry,
+)
+from kalypso_actions.report.preview_documents import (
+    ArrivalEntry,
+    PreviewDocument,
+    PreviewEnvironmentEntry,
+)
+
+MARK: Final = f"{BEGINNING}kind=preview -->"
+
+COMMENT_ROOM: Final = 58_000
+"""Bytes; GitHub accepts 65,536 characters."""
+SUMMARY_ROOM: Final = 900_000
+"""Bytes; GitHub shows 1 MiB of a step."""
+
+MOST_ROWS: Final = 25
+MOST_FINDINGS: Final = 30
+MOST_CHARACTERS: Final = 80
+LEFT_OUT: Final = 300
+"""Bytes that stay free for the sentence about what was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewFacts:
+    """Facts that the document lacks: the pages of the control plane and of the run."""
+
+    repository_url: str
+    run_url: str = ""
+
+
+def preview_headline(document: PreviewDocument) -> str:
+    """Return the result as a line of plain text, also the description of the status."""
+    added, removed = document.assignments_added, document.assignments_removed
+    changes = [f"+{added} −{removed} assignments"] if added or removed else []
+    if document.files_changed:
+        names = [item.environment for item in document.environments if item.change.files_changed]
+        changes.append(f"{counted(document.files_changed, 'file')} in {abbreviated(names)}")
+    findings = [
+        counted(len(entries), f"new {name}")
+        for name, entries in (("problem", document.problems), ("warning", document.warnings))
+        if entries
+    ]
+    return "; ".join(filter(None, (", ".join(findings), ", ".join(changes)))) or "nothing changes"
+
+
+def preview_comment(document: PreviewDocument, facts: PreviewFacts) -> str:
+    """Return the comment, cut to what GitHub accepts."""
+    return _page(document, facts, COMMENT_ROOM, "###")
+
+
+def preview_summary(document: PreviewDocument, facts: PreviewFacts) -> str:
+    """Return the step summary, cut to what GitHub shows."""
+    return _page(document, facts, SUMMARY_ROOM, "##")
+
+
+@dataclass(slots=True)
+class _Room:
+    """Blocks of Markdown, as far as there is room for them; `left_out` counts the others."""
+
+    size: int
+    blocks: list[str] = field(default_factory=list)
+    left_out: int = 0
+
+    def add(self, block: str) -> None:
+        """Add a block with the empty line before it, if it fits."""
+        size = len(block.encode("utf-8", "replace")) + 2
+        if not block:
+            return
+        if size > self.size:
+            self.left_out += 1
+            return
+        self.size -= size
+        self.blocks.append(block)
+
+    def add_details(self, summary: str, blocks: Iterable[str], share: int) -> None:
+        """Add a collapsed section of blocks that together need `share` bytes at most."""
+        frame = len(markdown.details(summary, "").encode()) + LEFT_OUT
+        inner = _Room(min(share, self.size) - frame)
+        for block in blocks:
+            inner.add(block)
+        if inner.left_out:
+            inner.blocks.append(f"… and {inner.left_out} more, which do not fit here.")
+        if inner.blocks:
+            self.add(markdown.details(summary, "\n\n".join(inner.blocks)))
+        self.left_out += inner.left_out
+
+
+def _page(document: PreviewDocument, facts: PreviewFacts, size: int, level: str) -> str:
+    room = _Room(size - LEFT_OUT)
+    room.add(f"{level} Kalypso preview: {markdown.text(preview_headline(document))}")
+    room.add(_compared(document, facts))
+    for block in _attention(document):
+        room.add(block)
+    if document.environments:
+        room.add(_overview(document))
+    room.add(_findings(document))
+    room.add(_not_compared(document))
+    shown = [item for item in document.environments if _has_content(item)]
+    for index, item in enumerate(shown):
+        share = room.size // (len(shown) - index)
+        _environment(room, item, share, level)
+    if room.left_out:
+        complete = "the complete preview is an artifact of the run"
+        link = markdown.link(complete, f"{facts.run_url}#artifacts") if facts.run_url else complete
+        room.blocks.append(f"_Not everything fits here: {link}._")
+    return "\n\n".join(room.blocks)
+
+
+def _compared(document: PreviewDocument, facts: PreviewFacts) -> str:
+    def commit(name: str) -> str:
+        return markdown.link(name[:7], f"{facts.repository_url}/commit/{name}")
+
+    merge = "this merge" if document.pull_request else commit(document.head)
+    branch = markdown.code(document.branch)
+    text = f"{branch} at {commit(document.base)}, compared with {merge}."
+    known = [
+        counted(number, name)
+        for number, name in (
+            (document.problems_known, "problem"),
+            (document.warnings_known, "warning"),
+        )
+        if number
+    ]
+    if known:
+        text += f" Not listed: {' and '.join(known)} of the base."
+    return text
+
+
+def _attention(document: PreviewDocument) -> Iterator[str]:
+    """Yield facts that reviewers may not expect."""
+    if document.settings:
+        names = ", ".join(markdown.some([*map(markdown.code, document.settings)], MOST_ROWS))
+        yield (
+            f"**This change alters {names}.** GitHub runs the workflows of the merge: the settings "
+            "of this preview, such as allowed-repositories, may be those of the change."
+        )
+
+
+def _overview(document: PreviewDocument) -> str:
+    with_arrival = any(item.arrival for item in document.environments)
+    head = ["Environment", "Assignments", "Files", "Values", "New problems", "New warnings"]
+    rows = [[*_row(item), *([_when(item)] if with_arrival else [])] for item in _some(document)]
+    more = len(document.environments) - len(rows)
+    table = markdown.table([*head, "Arrives"] if with_arrival else head, rows)
+    return f"{table}\n\n… and {counted(more, 'environment')} more" if more else table
+
+
+def _some(document: PreviewDocument) -> Sequence[PreviewEnvironmentEntry]:
+    return document.environments[: 4 * MOST_ROWS]
+
+
+def _row(item: PreviewEnvironmentEntry) -> list[str]:
+    change = item.change
+    if not item.compared:
+        cells = ["not compared", "", ""]
+    else:
+        added, removed = len(change.assignments_added), len(change.assignments_removed)
+        cells = [
+            f"+{added} −{removed}" if added or removed else "–",
+            str(change.files_changed or "–"),
+            str(change.values_changed or "–"),
+        ]
+    warnings = len(change.warnings) + bool(change.mass_removal)
+    findings = [f"**{len(change.problems)}**" if change.problems else "–", str(warnings or "–")]
+    return [markdown.code(item.environment), *cells, *findings]
+
+
+def _when(item: PreviewEnvironmentEntry) -> str:
+    arrival = item.arrival
+    if arrival is None:
+        return "–"
+    if arrival.is_first:
+        return "first, after the merge"
+    if arrival.after:
+        return f"after {', '.join(map(markdown.code, arrival.after))}"
+    return "when a person promotes it"
+
+
+def _findings(document: PreviewDocument) -> str:
+    text = markdown.findings(document.warnings[:MOST_FINDINGS], document.problems[:MOST_FINDINGS])
+    more = sum(
+        max(0, len(entries) - MOST_FINDINGS) for entries in (document.problems, document.warnings)
+    )
+    return f"{text}\n\n… and {more} more" if more else text
+
+
+def _not_compared(document: PreviewDocument) -> str:
+    if not document.notes:
+        return ""
+    shown = markdown.notes(document.notes[:MOST_FINDINGS])
+    return f"**Not everything was compared**, because this run cannot read it.\n\n{shown}"
+
+
+def _has_content(item: PreviewEnvironmentEntry) -> bool:
+    return bool(
+        _differs(item.change) or (item.arrival and item.arrival.comparison) or item.change.withheld
+    )
+
+
+def _differs(comparison: ComparisonEntry) -> bool:
+    return bool(
+        comparison.assignments_added
+        or comparison.assignments_removed
+        or comparison.files_changed
+        or comparison.values_changed
+        or comparison.documents
+    )
+
+
+def _environment(room: _Room, item: PreviewEnvironmentEntry, share: int, level: str) -> None:
+    """Add the section of an environment: its table, then what is collapsed."""
+    end = room.size - share
+    room.add(f"{level}# {markdown.code(item.environment)}")
+    arrival = item.arrival
+    arriving = arrival.comparison if arrival else None
+    for text in _sentences(item):
+        room.add(text)
+    _comparison(room, item.change, (room.size - end) // (2 if arriving else 1))
+    if arrival and arriving:
+        name = markdown.html_text(item.environment)
+        title = (
+            f"<b>What arrives in <code>{name}</code></b>: {markdown.html_text(_amount(arrival))}"
+        )
+        inner = _Room(max(0, room.size - end - LEFT_OUT))
+        _comparison(inner, arriving, inner.size)
+        room.left_out += inner.left_out
+        room.add(markdown.details(title, "\n\n".join(inner.blocks) or "No manifest changes."))
+
+
+def _amount(arrival: ArrivalEntry) -> str:
+    comparison = arrival.comparison
+    files = counted(comparison.files_changed, "file") if comparison else ""
+    commits = (
+        counted(arrival.commits, "commit of main", "commits of main") if arrival.commits else ""
+    )
+    return ", ".join(filter(None, (commits, files)))
+
+
+def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
+    change, arrival = item.change, item.arrival
+    if arrival and arrival.comparison:
+        yield (
+            f"The environment has {markdown.code(arrival.has[:7])} of main: earlier commits arrive "
+            "together with this change."
+        )
+    if not _differs(change):
+        yield "The change alone changes nothing here."
+    for withheld in change.withheld:
+        numbers = [
+            counted(number, word)
+            for number, word in (
+                (withheld.files, "file"),
+                (withheld.values, "value"),
+                (withheld.problems, "problem"),
+                (withheld.warnings, "warning"),
+            )
+            if number
+        ]
+        repository = markdown.code(markdown.HOST.sub("", withheld.repository))
+        yield f"Not shown: {', '.join(numbers)} of {repository}, which fewer people may read."
+
+
+def _comparison(room: _Room, comparison: ComparisonEntry, share: int) -> None:
+    """Add the table of targets, and collapsed values and diffs."""
+    end = room.size - share
+    rows = list(_target_rows(comparison))
+    if rows:
+        head = ("Cluster type", "Target", "Assignment", "Files")
+        table = markdown.table(head, rows[:MOST_ROWS])
+        more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
+        room.add(table + more)
+    if comparison.values:
+        values = [
+            markdown.table(
+                ("Value", "Before", "After", "Set in", "Assignments"),
+                map(_value_row, comparison.values[start : start + MOST_ROWS]),
+            )
+            for start in range(0, len(comparison.values), MOST_ROWS)
+        ]
+        title = counted(len(comparison.values), "configuration value")
+        room.add_details(title, values, (room.size - end) // 2)
+    diffs = (_diff(file.path, file.change, file.diff) for file in comparison.files)
+    title = f"Diffs of {counted(len(comparison.files), 'file')}"
+    room.add_details(title, diffs, room.size - end)
+
+
+def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:
+    assignments = {
+        (name.cluster_type, name.target): state
+        for state, names in (
+            ("added", comparison.assignments_added),
+            ("removed", comparison.assignments_removed),
+        )
+        for name in names
+    }
+    counts: dict[tuple[str, str], Counter[str]] = {key: Counter() for key in assignments}
+    for file in comparison.files:
+        cluster_type, _, rest = file.path.partition("/")
+        target = rest.rpartition("/")[0]
+        counts.setdefault((cluster_type, target), Counter())[file.change] += 1
+    for (cluster_type, target), changes in sorted(counts.items()):
+        files = ", ".join(f"{changes[change]} {change}" for change in CHANGES if changes[change])
+        state = assignments.get((cluster_type, target), "")
+        name = markdown.code(target) if target else ""
+        yield [markdown.code(cluster_type), name, f"**{state}**" if state else "–", files or "–"]
+
+
+def _value_row(change: ValueChangeEntry) -> list[str]:
+    places = [side.where for side in (change.after, change.before) if side and side.where]
+    where = f"{places[0].path}:{places[0].line}" if places else ""
+    return [
+        markdown.code(_short(change.key)),
+        _value(change.before),
+        _value(change.after),
+        markdown.code(_short(where)) if where else "",
+        _names(change.assignments),
+    ]
+
+
+def _value(side: SetValueEntry | None) -> str:
+    return "–" if side is None else markdown.code(_short(side.value))
+
+
+def _names(assignments: Sequence[AssignmentNameEntry]) -> str:
+    names = [f"{name.cluster_type}/{name.target}" for name in assignments]
+    return markdown.code(_short(abbreviated(names, 2)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
+
+
+def _diff(path: str, change: str, diff: str | None) -> str:
+    title = f"<code>{markdown.html_text(path)}</code>: {change}"
+    if not diff:
+        return title
+    return markdown.details(title, markdown.block(diff.rstrip("\n"), "diff"))

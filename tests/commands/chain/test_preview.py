@@ -1,0 +1,136 @@
+"""`kalypso preview` on pull requests of the control plane."""
+
+from __future__ import annotations
+
+from kalypso_actions.report.preview_documents import PreviewDocument
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation
+from tests.commands.chain.previews import CONTEXT, document, job_of, newest, propose, run, setting
+
+
+def test_a_pull_request_to_main(acme: Organisation) -> None:
+    number = propose(acme, setting("two"))
+    result = run(acme)
+    shown = document(result)
+    assert not result.failed
+    assert result.document.outputs() == {
+        "assignments-added": "0",
+        "assignments-removed": "0",
+        "files-changed": "4",
+        "problems": "0",
+    }
+    assert [item.environment for item in shown.environments] == ["dev", "stage"]
+    assert acme.statuses(shown.head_commit) == {CONTEXT: ("success", "4 files in dev, stage")}
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert comment.startswith("<!-- kalypso:v1 kind=preview -->\n### Kalypso preview: ")
+    assert "+  RELEASE: two" in comment
+
+
+def test_the_second_run_updates_the_comment(acme: Organisation) -> None:
+    number = propose(acme, setting("two"))
+    run(acme)
+    acme.commit(setting("three"), "change")
+    run(acme)
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "RELEASE: three" in comment
+    assert "RELEASE: two" not in comment
+    acme.forget()
+    run(acme)
+    assert acme.writes() == []
+
+
+def test_an_outdated_run_does_not_comment(acme: Organisation) -> None:
+    number = propose(acme, setting("two"))
+    outdated = newest(acme)
+    acme.commit(setting("three"), "change")
+    run(acme, job=job_of(outdated))
+    assert acme.comments(number, CONTROL_PLANE) == []
+
+
+def test_new_problems_fail(acme: Organisation) -> None:
+    """The problem of the base is only counted."""
+    acme.commit(
+        {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="no")}, "dev"
+    )
+    propose(acme, {"broken.yaml": "kind: [ClusterType\n"})
+    result = run(acme)
+    shown = document(result)
+    assert result.failed
+    assert [problem.where.path for problem in shown.problems if problem.where] == ["broken.yaml"]
+    assert shown.problems_known
+    state, text = acme.statuses(shown.head_commit)[CONTEXT]
+    assert (state, text) == ("failure", "1 new problem")
+
+
+def test_a_pull_request_to_an_environment(acme: Organisation) -> None:
+    propose(acme, {"config.yaml": documents.config_map("common", SIZE="9")}, base="dev")
+    result = run(acme)
+    shown = document(result)
+    assert shown.branch == "dev"
+    (environment,) = shown.environments
+    assert (environment.environment, environment.arrival) == ("dev", None)
+    assert environment.change.files
+
+
+def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation) -> None:
+    """Both environments have the first commit of main."""
+    acme.commit(setting("one"))
+    propose(acme, {"notes.txt": "nothing of Kalypso"})
+    dev, stage = document(run(acme)).environments
+    assert dev.change.files == stage.change.files == ()
+    assert dev.arrival
+    assert dev.arrival.is_first
+    assert dev.arrival.comparison
+    assert dev.arrival.commits == 3
+    assert [file.change for file in dev.arrival.comparison.files] == ["modified", "modified"]
+    assert stage.arrival
+    assert stage.arrival.after == ("dev",)
+
+
+def test_a_new_and_a_removed_environment(acme: Organisation) -> None:
+    acme.reset("test", acme.head("dev"))
+    files = {
+        ".environments/test.yaml": documents.environment(acme.url(), "test"),
+        **{path: None for path in acme.files("main") if path.endswith("stage.yaml")},
+    }
+    propose(acme, files)
+    environments = {item.environment: item for item in document(run(acme)).environments}
+    assert {file.change for file in environments["test"].change.files} == {"added"}
+    assert len(environments["stage"].change.assignments_removed) == 2
+
+
+def test_a_merge_group(acme: Organisation) -> None:
+    """The status is the group's, and nobody comments."""
+    number = propose(acme, setting("two"))
+    group = newest(acme).commit
+    base, head = acme.head("main") or "", "gh-readonly-queue/main/pr-1"
+    acme.reset(head, group)
+    payload = {
+        "action": "checks_requested",
+        "merge_group": {
+            "base_ref": "refs/heads/main",
+            "base_sha": base,
+            "head_ref": f"refs/heads/{head}",
+            "head_sha": group,
+        },
+    }
+    run(acme, job=Job("merge_group", f"refs/heads/{head}", group, payload=payload))
+    assert acme.statuses(group) == {CONTEXT: ("success", "4 files in dev, stage")}
+    assert acme.comments(number, CONTROL_PLANE) == []
+
+
+def test_settings_of_the_head_are_said(acme: Organisation) -> None:
+    path = ".github/workflows/ci.yaml"
+    number = propose(acme, {path: "on: push\njobs: {}\n"})
+    assert document(run(acme)).settings == (path,)
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "This change alters `.github/workflows/ci.yaml`." in comment
+
+
+def test_an_artifact(acme: Organisation) -> None:
+    propose(acme, setting("two"))
+    folder = acme.folder / "artifact"
+    run(acme, out=str(folder))
+    shown = PreviewDocument.model_validate_json((folder / "preview.json").read_bytes())
+    assert shown.comment == "written"
+    assert "+  RELEASE: two" in (folder / "preview.diff").read_text()
