@@ -17,7 +17,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "render": (
         "kalypso render dev",
         "kalypso render dev --gitops ../gitops@dev --out tree",
-        "kalypso render dev --base-commit main",
+        "kalypso render dev --base-commit main --diff",
     ),
     "validate": (
         "kalypso validate",
@@ -39,6 +39,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
 
 FAILURE: Final[Mapping[str, str]] = {
     "init": "a problem, or no consent",
+    "render": "problems, or with --exit-code a difference",
     "check-promote": "problems, or clusters that do not comply",
 }
 """What exit code 1 means, if it is not `problems`."""

@@ -121,3 +121,32 @@ class Comparison:
 
 MaskedComparison = NewType("MaskedComparison", Comparison)
 """A comparison without secrets, as `Mask.masked` returns it: reports take no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSubject:
+    """A commit, the first line of its message, and its page ("" without one)."""
+
+    commit: str
+    subject: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRange:
+    """The commits of a repository that `head` has and `base` lacks, newest first.
+
+    `name` is that of the branch or registration, `url` the page of the comparison. `commits` are
+    the newest of `total`, which is None if it is unknown because of `fault`. `behind` counts the
+    commits that `base` has and `head` lacks.
+    """
+
+    repository: str
+    name: str
+    base: str
+    head: str
+    url: str = ""
+    commits: tuple[CommitSubject, ...] = ()
+    total: int | None = None
+    behind: int = 0
+    fault: str = ""

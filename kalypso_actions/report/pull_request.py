@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.model.counts import counted
+from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import RegistrationReading, TreeChanges
 from kalypso_actions.report import markdown
+from kalypso_actions.report.arrivals import arrivals_markdown
 from kalypso_actions.report.change_counts import CHANGES
 from kalypso_actions.report.documents import ProblemEntry
 
@@ -51,7 +53,8 @@ class PullRequestText:
     `before` the one that the branch names now. `auto_merge` is the option by which schedule merges
     it. `allowed_by` permits a mass removal ("": there is none). `again` are the numbers of
     reverted or closed pull requests whose content this one proposes again. `others` are the
-    numbers of other open pull requests that change the same files.
+    numbers of other open pull requests that change the same files. `commits` of main and of
+    registered repositories come with it, and what the `comparison` has.
     """
 
     control_plane: str
@@ -69,6 +72,8 @@ class PullRequestText:
     again: Sequence[int] = ()
     others: Sequence[int] = ()
     warnings: Sequence[ProblemEntry] = ()
+    commits: Sequence[CommitRange] = ()
+    comparison: MaskedComparison | None = None
 
 
 def title(base: str, branch: str) -> str:
@@ -151,6 +156,7 @@ def body(text: PullRequestText) -> str:
         _promotion(text),
         _overview(groups),
         *_attention(text),
+        arrivals_markdown(text.commits, text.comparison),
         *(_details(name, group) for name, group in groups.items() if name),
     ]
     return "\n\n".join(filter(None, parts))

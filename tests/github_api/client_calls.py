@@ -164,6 +164,10 @@ CALLS: Final = {
         lambda github, scene: commits.get(github, FLEET, scene.second),
         "GET R/git/commits/{commit_sha}",
     ),
+    "commits.commits_after": _call(
+        lambda github, scene: commits.commits_after(github, FLEET, scene.first, "main", 10),
+        "GET R/compare/{basehead}",
+    ),
     "commits.merge_base": _call(
         lambda github, scene: commits.merge_base(github, FLEET, scene.first, "main"),
         "GET R/compare/{basehead}",

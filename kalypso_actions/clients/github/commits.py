@@ -7,6 +7,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.github import Commit, Relation
 from kalypso_actions.model.history import BranchPosition
 
@@ -51,6 +52,36 @@ def position(github: GitHub, repository: str, commit: str, branch: str) -> Branc
     subject = str(answer["base_commit"]["commit"]["message"]).partition("\n")[0]
     is_on_branch = answer["status"] in {"ahead", "identical"}
     return BranchPosition(branch, commit, subject, answer["ahead_by"] if is_on_branch else None)
+
+
+def commits_after(
+    github: GitHub, repository: str, base: str, head: str, most: int
+) -> tuple[int, int, tuple[CommitSubject, ...]]:
+    """Return how many commits `head` is ahead of `base` and behind it, and the newest of them.
+
+    GitHub lists the commits of a comparison from the oldest to the newest. Raises GitHubError.
+    """
+    failure, path = _comparison(base, head)
+    answer = rest.read(github, repository, failure, path, WITHOUT_FILES)
+    ahead, behind = int(answer["ahead_by"]), int(answer["behind_by"])
+    if ahead:
+        last = -(-ahead // most)
+        pages = [max(last - 1, 1), last] if ahead % most else [last]
+        query = {"per_page": str(most)}
+        answers = [
+            rest.read(github, repository, failure, path, {**query, "page": str(page)})
+            for page in dict.fromkeys(pages)
+        ]
+        newest = [commit for each in answers for commit in each["commits"]][::-1]
+    else:
+        newest = []
+    subjects = (
+        CommitSubject(
+            commit["sha"], commit["commit"]["message"].partition("\n")[0], commit["html_url"]
+        )
+        for commit in newest[:most]
+    )
+    return ahead, behind, tuple(subjects)
 
 
 def merge_base(github: GitHub, repository: str, base: str, head: str) -> str:

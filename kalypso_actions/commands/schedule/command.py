@@ -10,6 +10,7 @@ from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.schedule.arrivals import arrivals
 from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges, disabled_on_failure
 from kalypso_actions.commands.schedule.issues import update_issues
 from kalypso_actions.commands.schedule.propose import ProposalPlan, plan_proposal
@@ -196,6 +197,7 @@ def _text(
 ) -> PullRequestText:
     index = read.states.index(proposal.state)
     allowed = plan.mass_removals[index] and inputs.allow_removals
+    brought = arrivals(proposal, read, plan, context) if proposal.writes else None
     return PullRequestText(
         control_plane=context.control_plane,
         environment=plan.environment,
@@ -212,4 +214,6 @@ def _text(
         again=proposal.decision.again,
         others=proposal.other_pulls,
         warnings=ProblemEntry.all_of(plan.warnings),
+        commits=brought.commits if brought else (),
+        comparison=brought.comparison if brought else None,
     )

@@ -1,0 +1,182 @@
+"""Find what a proposal brings: commits of main and of registered repositories, and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions import gitops
+from kalypso_actions.clients.github import commits, repositories
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.schedule.propose import ProposalPlan
+from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
+from kalypso_actions.comparison import Mask, visibility
+from kalypso_actions.earlier_config import changed_values
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.gitops.provenance import PreviousSources
+from kalypso_actions.model.differences import (
+    AssignmentName,
+    CommitRange,
+    Comparison,
+    MaskedComparison,
+    ValueChange,
+)
+from kalypso_actions.model.github import Visibility
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, RepositoryPath
+from kalypso_actions.model.layout import RECONCILER_FILE
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.urls import repository_key
+from kalypso_actions.plan import Plan
+from kalypso_actions.plan_pair import secret_texts
+from kalypso_actions.snapshot.control_plane import read_control_plane
+
+MOST_REPOSITORIES: Final = 20
+"""Registered repositories whose commits are read; the pull request names the others."""
+
+MOST_COMMITS: Final = 10
+"""Commits of a repository that a pull request names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What a proposal brings, without secrets."""
+
+    commits: tuple[CommitRange, ...]
+    comparison: MaskedComparison
+
+
+def arrivals(
+    proposal: ProposalPlan, read: EnvironmentSnapshot, plan: Plan, context: CommandContext
+) -> Arrivals:
+    """Compare a proposal with the sources that the GitOps branch names.
+
+    A reader of the pull request sees no commit and no value of a repository that is less visible
+    than the GitOps repository. What cannot be read is left out: it stops no proposal.
+    """
+    tree = proposal.state.tree
+    previous = gitops.read_sources(tree.sources, plan.environment)
+    ranges = [*_main(proposal, read.sources, plan)]
+    values: tuple[ValueChange, ...] = ()
+    added = set(_added(proposal, tree.path))
+    if previous:
+        ranges += _registered(previous, read.sources)
+        values = _values(previous, read, plan, added, context)
+    named = {item.repository for item in ranges}
+    named |= {url for value in values for url in value.repositories}
+    hidden = _hidden(proposal.state.repository, named, context) if named else frozenset()
+    mask = Mask(hidden=hidden)
+    comparison = Comparison(
+        plan.environment,
+        assignments_added=_names(plan.environment, added),
+        assignments_removed=_names(plan.environment, proposal.changes.removed_folders),
+        values=values,
+    )
+    return Arrivals(
+        tuple(_with_commits(ranges, hidden, context)),
+        mask.masked(comparison, secret_texts(mask, plan.assignments)),
+    )
+
+
+def _added(proposal: ProposalPlan, folder: str) -> Iterator[str]:
+    prefix, end = f"{folder}/" if folder else "", f"/{RECONCILER_FILE}"
+    for path in proposal.changes.added:
+        if path.endswith(end):
+            yield path.removeprefix(prefix).removesuffix(end)
+
+
+def _names(environment: str, folders: Iterable[str]) -> tuple[AssignmentName, ...]:
+    pairs = (folder.partition("/") for folder in folders)
+    return tuple(
+        sorted(AssignmentName(environment, cluster_type, name) for cluster_type, _, name in pairs)
+    )
+
+
+def _main(proposal: ProposalPlan, sources: Snapshot, plan: Plan) -> Iterator[CommitRange]:
+    before, now = proposal.proposal.branch_promoted_commit, plan.promoted_commit
+    if before and now and before != now:
+        for base, _ in sources.bases:
+            if base.name == MAIN_BASE_REPO:
+                yield CommitRange(base.source.repo, base.source.branch, before, now)
+
+
+def _registered(previous: PreviousSources, sources: Snapshot) -> Iterator[CommitRange]:
+    """Yield the registrations whose folder has changed since the tree was made."""
+    seen = set()
+    for reading in sources.registrations:
+        name, revision = reading.registration.name, reading.revision
+        before = previous.registrations.get(name)
+        if revision is None or before is None or not (before.commit and revision.commit):
+            continue
+        key = repository_key(revision.repository), before.commit, revision.commit
+        is_moved = before.commit != revision.commit and before.tree != revision.tree
+        if is_moved and repository_key(before.repository) == key[0] and key not in seen:
+            seen.add(key)
+            yield CommitRange(revision.repository, name, before.commit, revision.commit)
+
+
+def _values(
+    previous: PreviousSources,
+    read: EnvironmentSnapshot,
+    plan: Plan,
+    added: set[str],
+    context: CommandContext,
+) -> tuple[ValueChange, ...]:
+    """Return the values that differ from those of the commits that the tree was made of."""
+    own, was = read.sources.own.revision, previous.environment_branch
+    mains = [reading.revision.commit for _, reading in read.sources.bases]
+    then = [base.commit for base in previous.base_repos.values()]
+    if was is None or was.commit is None or ((was.commit, then) == (own.commit, mains)):
+        return ()
+    place = RepositoryPath(own.repository, own.branch, own.path)
+    try:
+        branch = context.reader.documents(place, was.commit)
+        earlier = read_control_plane(plan.environment, branch, context.reader)
+    except KalypsoError as error:
+        context.runtime.log(f"The changed values are unknown: {error.problem.message}")
+        return ()
+    return changed_values(earlier.fleet, plan.fleet, plan.assignments, added)
+
+
+def _hidden(gitops_repository: str, urls: Iterable[str], context: CommandContext) -> frozenset[str]:
+    known = {url: _visibility(url, context) for url in urls}
+    own = _visibility(context.url(gitops_repository), context)
+    return visibility.less_visible(own or "public", known)
+
+
+def _visibility(url: str, context: CommandContext) -> Visibility | None:
+    """Return the visibility of a repository; None if GitHub does not say it."""
+    try:
+        return repositories.get(context.github, context.repository(url)).visibility
+    except KalypsoError:
+        return None
+
+
+def _with_commits(
+    ranges: list[CommitRange], hidden: frozenset[str], context: CommandContext
+) -> Iterator[CommitRange]:
+    for index, item in enumerate(ranges):
+        if index > MOST_REPOSITORIES:
+            yield item
+            continue
+        is_hidden = item.repository in hidden
+        try:
+            repository = context.repository(item.repository)
+            ahead, behind, subjects = commits.commits_after(
+                context.github, repository, item.base, item.head, MOST_COMMITS
+            )
+        except KalypsoError as error:
+            context.runtime.log(f"{item.repository}: {error.problem.message}")
+            yield item
+            continue
+        span = f"{item.base}...{item.head}"
+        yield CommitRange(
+            item.repository,
+            item.name,
+            item.base,
+            item.head,
+            "" if is_hidden else f"{context.url(repository)}/compare/{span}",
+            () if is_hidden else subjects,
+            ahead,
+            behind,
+        )

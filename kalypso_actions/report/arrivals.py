@@ -1,0 +1,105 @@
+"""What a proposal brings, in a pull request: commits, assignments, configuration values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from kalypso_actions.model.counts import counted
+from kalypso_actions.model.differences import (
+    AssignmentName,
+    CommitRange,
+    Comparison,
+    SetValue,
+    ValueChange,
+)
+from kalypso_actions.report import markdown
+
+MOST_ROWS: Final = 50
+LONGEST_VALUE: Final = 120
+
+
+def arrivals_markdown(commits: Sequence[CommitRange], comparison: Comparison | None) -> str:
+    """Return the sections; "" if nothing comes. The comparison is masked."""
+    parts = [*map(_commits, commits)]
+    if comparison:
+        parts += [*_assignments(comparison), *_values(comparison)]
+    return "\n\n".join(parts)
+
+
+def _commits(item: CommitRange) -> str:
+    span = f"{markdown.code(item.base[:7])} → {markdown.code(item.head[:7])}"
+    if item.url:
+        span += f", {markdown.link('compare', item.url)}"
+    lines = [f"**{_count(item)}** of {markdown.code(item.name)} ({span})"]
+    if item.commits:
+        lines.append("")
+        lines += [
+            f"- {markdown.link(commit.commit[:7], commit.url)} {markdown.text(commit.subject)}"
+            for commit in item.commits
+        ]
+        more = (item.total or 0) - len(item.commits)
+        lines += [f"- … and {counted(more, 'older commit')}"] if more > 0 else []
+    return "\n".join(lines)
+
+
+def _count(item: CommitRange) -> str:
+    if item.total is None:
+        return "Another commit"
+    if not item.behind:
+        return counted(item.total, "commit")
+    back = f"back by {counted(item.behind, 'commit')}"
+    came = f"{counted(item.total, 'commit')} forward, " if item.total else ""
+    return f"{came}{back}".capitalize()
+
+
+def _assignments(comparison: Comparison) -> Iterator[str]:
+    for word, names in (
+        ("added", comparison.assignments_added),
+        ("removed", comparison.assignments_removed),
+    ):
+        if names:
+            lines = [markdown.code(name.folder) for name in names]
+            items = "\n".join(f"- {line}" for line in markdown.some(lines, MOST_ROWS))
+            summary = f"{counted(len(names), 'assignment')} {word}"
+            yield markdown.details(summary, items)
+
+
+def _values(comparison: Comparison) -> Iterator[str]:
+    withheld = sum(item.values for item in comparison.withheld)
+    if comparison.values:
+        rows = [_row(item) for item in comparison.values[:MOST_ROWS]]
+        table = markdown.table(("Value", "Before", "Now", "Set in", "For"), rows)
+        more = len(comparison.values) - MOST_ROWS
+        table += f"\n\n… and {counted(more, 'more value')}" if more > 0 else ""
+        count = counted(len(comparison.values), "configuration value")
+        yield markdown.details(f"{count} changed", table)
+    if withheld:
+        count = counted(withheld, "configuration value")
+        yield f"{count} changed in repositories that are less visible than this one."
+
+
+def _row(item: ValueChange) -> list[str]:
+    where = (item.after or item.before or SetValue(None, None)).where
+    return [
+        markdown.code(".".join(map(str, item.path))),
+        _value(item.before),
+        _value(item.after),
+        markdown.code(f"{where.path}:{where.line}") if where else "",
+        _assignment_names(item.assignments),
+    ]
+
+
+def _value(side: SetValue | None) -> str:
+    if side is None:
+        return "—"
+    value = side.value
+    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    return markdown.code(text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…")
+
+
+def _assignment_names(names: Iterable[AssignmentName]) -> str:
+    folders = [name.folder for name in names]
+    first = markdown.code(folders[0]) if folders else ""
+    return f"{first} and {len(folders) - 1} more" if len(folders) > 1 else first
