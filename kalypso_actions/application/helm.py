@@ -91,7 +91,8 @@ class ChartPlace:
 
     def at(self, path: str, line: int = 0) -> Location:
         """Return the place of a file of the chart."""
-        return Location(self.repository, posixpath.join(self.folder, path), line)
+        full = posixpath.join(self.folder, path) if path else self.folder
+        return Location(self.repository, full, line)
 
     def own_path(self, path: str) -> str:
         """Return the path in the folder of `<chart>/templates/x.yaml`, as helm writes it."""
@@ -101,11 +102,11 @@ class ChartPlace:
 
 _PATH: Final = r"(?P<path>[^\s:()]+(?: [^\s:()]+)*?)"
 _TEMPLATE: Final = re.compile(
-    rf"(?:at|template: |in|on)\s*\(?{_PATH}:(?P<line>\d+)(?::(?P<column>\d+))?\)?:\s*(?P<rest>.*)",
-    re.DOTALL,
+    rf"(?:(?:at|template:) \(?|^){_PATH}:(?P<line>\d+)(?::\d+)?\)?(?::|$)\s*(?P<rest>.*)",
+    re.DOTALL | re.MULTILINE,
 )
 """`parse error at (c/templates/a.yaml:7): …`, `template: c/templates/a.yaml:7:20: …`,
-`execution error at (c/templates/a.yaml:1:4): …`."""
+`execution error at (c/templates/a.yaml:1:4): …`; helm 4 begins a line with the place."""
 _NOT_YAML: Final = re.compile(
     rf"YAML parse error on {_PATH}: (?P<rest>.*?)(?: *line (?P<line>\d+): (?P<reason>.*))?$",
     re.DOTALL,
@@ -204,8 +205,11 @@ def output_of_template(output: str, path: str) -> str:
     return output[start : end if end >= 0 else len(output)]
 
 
+HINT: Final = "Use --debug flag to render out invalid YAML"
+
+
 def _without_warnings(message: str) -> str:
     """Leave out what helm says besides the error."""
-    text = message.removeprefix("helm: ")
+    text = message.removeprefix("helm: ").replace(HINT, "").rstrip()
     position = text.rfind("Error: ")
     return text[position + len("Error: ") :] if position >= 0 else text

@@ -18,8 +18,11 @@ from kalypso_actions.errors import KalypsoError
 PROGRAM: Final = "helm"
 
 MAX_OUTPUT: Final = 1 << 26
-MAX_MEMORY: Final = 1 << 31
-"""Bytes of one helm. A chart of 10 MB takes 300 MB."""
+MAX_MEMORY: Final = 1 << 30
+"""Bytes of one helm, of which several run at once; a usual chart takes less than a tenth."""
+
+REFUSED: Final = 1
+"""helm's exit code for every error of its own; a crash of Go has another one."""
 
 VERSION: Final = re.compile(rb"v?(\d+\.\d+(?:\.\d+)?\S*)")
 
@@ -80,13 +83,15 @@ class ChartFolder:
                 max_output=MAX_OUTPUT,
                 max_memory=MAX_MEMORY,
             )
-        except OutputLimitError:
-            raise
+        except OutputLimitError as error:
+            raise KalypsoError(error.problem.message, advice="look for a loop") from error
         except ProcessError as error:
-            if error.status is None:
-                raise
-            if "out of memory" in error.stderr or "cannot allocate memory" in error.stderr:
-                message = f"helm needs more than {MAX_MEMORY >> 20} MB of memory"
+            if error.status is None:  # it is absent, or took too long
+                message = error.problem.message
+                raise KalypsoError(message, advice="look for a loop, or set timeout") from error
+            if error.status != REFUSED:
+                limit = MAX_MEMORY >> 20
+                message = f"helm crashed: it probably needs more than {limit} MB of memory"
                 raise KalypsoError(message, advice="look for a loop in the templates") from error
             message = self._shown(error.stderr or error.problem.message, self.top)
             raise HelmError(message, error.stdout) from error

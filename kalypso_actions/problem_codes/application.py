@@ -296,4 +296,12 @@ resources:
         "generator-command: jsonnet app.jsonnet   # and nothing to $KALYPSO_OUT",
         "Correct the command: it writes YAML files to `$KALYPSO_OUT`.",
     ),
+    ProblemCode(
+        "helm-version",
+        "warning",
+        "`compatibility` promises upstream's bytes, which helm 3 writes. helm 4 separates the"
+        " objects by an empty line.",
+        "kalypso app render --compatibility current   # with helm 4",
+        "Install helm 3, and set `helm-version`.",
+    ),
 )

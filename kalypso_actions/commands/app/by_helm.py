@@ -26,6 +26,8 @@ def generate_by_helm(work: Work) -> Generated:
         raise KalypsoError("the source has a chart, which takes the helm program", advice=advice)
     version = _checked_version(helm.version(), work.inputs.helm_version)
     generated = Generated(programs={"helm": version})
+    if work.inputs.compatibility != "none" and not version.startswith("v3."):
+        generated.findings.warnings.append(_other_bytes(version))
     files, findings = _chart_files(work, helm)
     chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
     generated.sources = chart
@@ -189,6 +191,15 @@ def _checked_version(version: str, wanted: str) -> str:
             advice="install that version, or correct helm-version",
         )
     return version
+
+
+def _other_bytes(version: str) -> Problem:
+    return Problem(
+        f"upstream used helm 3; helm {version} writes an empty line between the objects",
+        None,
+        "install helm 3 for upstream's bytes",
+        "helm-version",
+    )
 
 
 def _flag(text: str) -> bool | None:

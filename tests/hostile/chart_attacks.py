@@ -1,0 +1,29 @@
+"""Charts that attack the machine that renders them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tests.application.applications import CHART, Application
+
+
+def rendered_chart(template: str, timeout: str = "30s") -> str:
+    """Render a chart with one more template; return the problems, or what it printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        application = Application(Path(folder))
+        source = {**CHART, "helm/templates/attack.yaml": f"# {template}\n"}
+        done = application.render(
+            f"--timeout={timeout}", source=source, configs={"a/values.yaml": ""}
+        )
+        if done.status == 0:
+            return done.files["a/gen_manifests.yaml"]
+        assert not done.files
+        return done.messages()
+
+
+def rendered_values(values: str) -> str:
+    """Render the usual chart with these values; return the problems."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = Application(Path(folder)).render(configs={"a/values.yaml": values})
+        return done.messages()
