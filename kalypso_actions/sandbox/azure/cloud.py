@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -193,11 +194,10 @@ class Azure:
         if refusal:
             return refusal
         client_id = query.get("client_id", MANAGED_IDENTITY)
-        expires_at = self.store.now + timedelta(seconds=self.settings.token_lifetime)
+        # Clients compare it with the machine's clock, which may not be the sandbox's.
+        expires_on = int(time.time()) + self.settings.token_lifetime
         token = self.issue_token(client_id, query["resource"])
-        return managed_identity.answer(
-            token, query["resource"], client_id, int(expires_at.timestamp())
-        )
+        return managed_identity.answer(token, query["resource"], client_id, expires_on)
 
     def use_quota(self, principal: str) -> tuple[bool, dict[str, str]]:
         """Count a query; return whether it is allowed, and the quota headers."""
