@@ -116,6 +116,7 @@ def check(
         "gitops_commit": gitops_commit,
         **({"promoted_commit": promoted_commit} if promoted_commit else {}),
         "timeout": "10m",
+        "poll_interval": "1m",
         "grace_period": "1m",
         **inputs,
     }

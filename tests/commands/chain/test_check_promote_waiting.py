@@ -177,7 +177,8 @@ def test_a_revert_just_before_the_clusters_comply_stops_the_commit(
             acme.commit({".github/tracking/Promoted_Commit_Id": old}, "dev", GITOPS)
 
     meanwhile(acme, 20, revert)
-    outcome = check(acme, merged, new, reports=FakeClusterReports(reports), settle="10s")
+    fake = FakeClusterReports(reports)
+    outcome = check(acme, merged, new, reports=fake, settle="10s", poll_interval="15s")
     assert (verdict(outcome), acme.dispatches()) == ("superseded", [])
     assert acme.clock() - began < timedelta(minutes=1)
 
