@@ -105,8 +105,8 @@ ACCESS_BREAKS: Final = (
     Break(
         "an equal status of anybody replaces ours",
         f"{CLIENTS}/github/statuses.py",
-        "        if is_equal and viewer.identity(github, repository).is_of_chain(current.author):\n",
-        "        if is_equal:\n",
+        "if is_equal and viewer.identity(github, repository).is_of_chain(current.author):",
+        "if is_equal:",
         (f"{STATUSES}::test_an_equal_status_of_others_replaces_none_of_ours",),
     ),
     Break(
