@@ -5,7 +5,7 @@ Each function takes the document, for places, and its pydantic model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kalypso_actions.errors import Location
 from kalypso_actions.fleet import schemas
@@ -89,7 +89,8 @@ def config_map(document: Document, resource: schemas.ConfigMapResource) -> kinds
         data=resource.data,
         where=document.where,
         places={key: document.at("data", key) for key in resource.data},
-        label_places=_label_places(document, resource.metadata.labels),
+        label_places=_label_places(document.key_at, resource.metadata.labels),
+        label_value_places=_label_places(document.at, resource.metadata.labels),
     )
 
 
@@ -100,7 +101,8 @@ def config_schema(document: Document, resource: schemas.ConfigSchemaResource) ->
         labels=resource.metadata.labels,
         schema=resource.spec.schema_text,
         where=document.where,
-        label_places=_label_places(document, resource.metadata.labels),
+        label_places=_label_places(document.key_at, resource.metadata.labels),
+        label_value_places=_label_places(document.at, resource.metadata.labels),
     )
 
 
@@ -201,21 +203,29 @@ def _selector(
             kinds.LabelExpression(entry.key, entry.operator, tuple(entry.values or ()))
             for entry in spec.match_expressions or ()
         ),
-        where=document.at(*path),
+        where=document.key_at(*path),
         places={
-            **{key: document.at(*path, "matchLabels", key) for key in spec.match_labels},
+            **{key: document.key_at(*path, "matchLabels", key) for key in spec.match_labels},
             **{
                 entry.key: document.at(*path, "matchExpressions", index)
                 for index, entry in enumerate(spec.match_expressions or ())
             },
         },
         value_places={
-            (entry.key, value): document.at(*path, "matchExpressions", index, "values", number)
-            for index, entry in enumerate(spec.match_expressions or ())
-            for number, value in enumerate(entry.values or ())
+            **{
+                (key, value): document.at(*path, "matchLabels", key)
+                for key, value in spec.match_labels.items()
+            },
+            **{
+                (entry.key, value): document.at(*path, "matchExpressions", index, "values", number)
+                for index, entry in enumerate(spec.match_expressions or ())
+                for number, value in enumerate(entry.values or ())
+            },
         },
     )
 
 
-def _label_places(document: Document, labels: Mapping[str, str]) -> dict[str, Location]:
-    return {key: document.at("metadata", "labels", key) for key in labels}
+def _label_places(
+    place: Callable[[str, str, str], Location], labels: Mapping[str, str]
+) -> dict[str, Location]:
+    return {key: place("metadata", "labels", key) for key in labels}

@@ -198,14 +198,13 @@ def _label_faults(document: Document) -> Iterator[Problem]:
         for key, value in labels.items():
             key_fault = label_key_fault(key)
             value_fault = label_value_fault(value) if isinstance(value, str) else ""
-            where = document.at(*path, key)
             subject = f"{document.kind} {document.name!r}"
             if key_fault:
                 message = f"{subject}: the label key {key!r} {key_fault}"
-                yield Problem(message, where, code="label-invalid")
+                yield Problem(message, document.key_at(*path, key), code="label-invalid")
             if value_fault:
                 message = f"{subject}: the value of label {key!r} {value_fault}"
-                yield Problem(message, where, code="label-invalid")
+                yield Problem(message, document.at(*path, key), code="label-invalid")
 
 
 def _url_faults(document: Document) -> Iterator[Problem]:
@@ -258,7 +257,7 @@ def _unknown_fields(
             dotted = ".".join(map(str, (*path, key)))
             yield Problem(
                 f"{document.kind} {document.name!r}: unknown field {dotted}",
-                document.at(*path, key),
+                document.key_at(*path, key),
                 f"did you mean {near}?" if near else "",
                 "field-unknown",
             )

@@ -36,14 +36,17 @@ def _unmatched(
     if alone:
         key, value = alone[0]
         objects = [item for scope in scopes for item in scope.reach.labels()]
+        is_known = any(key in item for item in objects)
         advice = label_advice(key, [value], objects, NOUN)
         reason = f"no {NOUN} has {key} = {value}"
     else:
-        key, advice = labels[0][0], "split it, or correct a label"
+        key, advice, is_known = labels[0][0], "split it, or correct a label", False
         reason = f"no cluster type has, together with a target, {_shown(labels)}"
     yield Problem(
         f"{type(resource).__name__} {resource.name!r} applies nowhere: {reason}",
-        resource.label_places.get(key, resource.where),
+        (resource.label_value_places if is_known else resource.label_places).get(
+            key, resource.where
+        ),
         advice,
         code,
     )

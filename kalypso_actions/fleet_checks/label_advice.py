@@ -20,14 +20,15 @@ Labels = Mapping[str, str]
 class Mismatch:
     """Why nothing matches: the label that decides ("" for none), a sentence, and advice.
 
-    `meant` are the requirements with the one that decides as it was probably meant; None if no
-    label resembles it.
+    `value` is the one that no object has; "" if no object has the label at all. `meant` are the
+    requirements with the one that decides as it was probably meant; None if no label resembles it.
     """
 
     key: str
     reason: str
     advice: str
     meant: tuple[Requirement, ...] | None = None
+    value: str = ""
 
 
 def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], noun: str) -> Mismatch:
@@ -39,8 +40,13 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
             advice = label_advice(requirement.key, requirement.values, objects, noun)
             meant = _meant(requirement, objects)
             repaired = tuple(meant if r is requirement else r for r in requirements if meant)
+            is_known = any(requirement.key in labels for labels in objects)
             return Mismatch(
-                requirement.key, f"no {noun} has {requirement}", advice, repaired or None
+                requirement.key,
+                f"no {noun} has {requirement}",
+                advice,
+                repaired or None,
+                min(requirement.values, default="") if is_known else "",
             )
     both = ", ".join(map(str, requirements))
     counts = dict.fromkeys((r.key for r in requirements), 0)

@@ -51,7 +51,7 @@ def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -
         fault = mismatch(policy.cluster_types.requirements, labels, "cluster type")
         yield Problem(
             f"SchedulingPolicy {policy.name!r} selects no cluster type: {fault.reason}",
-            selector.at(fault.key),
+            selector.at(fault.key, fault.value),
             fault.advice,
             "policy-without-cluster-types",
         )
@@ -95,7 +95,7 @@ def _check_targets(
         diagnostics.notes.append(Problem(message, selector.where, code="policy-without-targets"))
         return []
     fault = mismatch(policy.targets.requirements, _labels(policy, scopes), noun)
-    where = selector.at(fault.key)
+    where = selector.at(fault.key, fault.value)
     message = f"{subject}: {fault.reason}"
     diagnostics.warnings.append(Problem(message, where, fault.advice, "policy-without-targets"))
     return [replace(policy, targets=Selector(fault.meant))] if fault.meant else []

@@ -14,6 +14,12 @@ Path = tuple[str | int, ...]
 Mark = tuple[int, int]
 """Line and column, counted from 1."""
 
+EntryMark = tuple[int, int, int]
+"""Line and column of a key or list item, and the column of a key's value.
+
+The last column is that of the key if the value begins on another line.
+"""
+
 FILE_MODE = "100644"
 EXECUTABLE_MODE = "100755"
 SYMLINK_MODE = "120000"
@@ -88,23 +94,32 @@ class Revision:
 class Document:
     """A YAML document as plain Python values (dict, list, str, int, float, bool, None).
 
-    `where` is the place of the first key. `marks` has the line and column of each key and list item
-    by its path in `body`, such as `("spec", "manifests", 0)`. `blocks` are the paths of block
-    scalars (`|`, `>`), whose text starts on the next line.
+    `where` is the place of the first key. `marks` has the place of each key and list item by its
+    path in `body`, such as `("spec", "manifests", 0)`. `blocks` are the paths of block scalars
+    (`|`, `>`), whose text starts on the next line.
     """
 
     body: Mapping[str, object]
     where: Location
-    marks: Mapping[Path, Mark]
+    marks: Mapping[Path, EntryMark]
     blocks: Set[Path] = frozenset()
 
     def at(self, *path: str | int) -> Location:
-        """Return the place of the value at `path`, or of its nearest existing ancestor."""
+        """Return the place of the value at `path`; that of the nearest ancestor's key without one.
+
+        A value that begins below its key has the key's place.
+        """
+        mark = self.marks.get(path)
+        if mark is None:
+            return self.key_at(*path[:-1]) if path else self.where
+        return replace(self.where, line=mark[0], column=mark[2])
+
+    def key_at(self, *path: str | int) -> Location:
+        """Return the place of the key of `path`, or of its nearest existing ancestor."""
         for length in range(len(path), 0, -1):
             mark = self.marks.get(path[:length])
             if mark is not None:
-                line, column = mark
-                return replace(self.where, line=line, column=column)
+                return replace(self.where, line=mark[0], column=mark[1])
         return self.where
 
     def text_at(self, *path: str | int) -> Location:

@@ -119,8 +119,8 @@ class LabelExpression:
 class LabelSelector:
     """A Kubernetes LabelSelector as written; `where` is its place in the policy.
 
-    `places` has those of its requirements, by the key of the label, `value_places` those of the
-    values of expressions, by key and value.
+    `places` has those of its requirements, by the key of the label, `value_places` those of their
+    values, by key and value.
     """
 
     match_labels: Mapping[str, str]
@@ -157,6 +157,7 @@ class ConfigMap:
     where: Location
     places: Mapping[str, Location] = field(default_factory=dict)
     label_places: Mapping[str, Location] = field(default_factory=dict)
+    label_value_places: Mapping[str, Location] = field(default_factory=dict)
 
     def at(self, key: str) -> Location:
         """Return the place of a key of `data`."""
@@ -172,6 +173,7 @@ class ConfigSchema:
     schema: str
     where: Location
     label_places: Mapping[str, Location] = field(default_factory=dict)
+    label_value_places: Mapping[str, Location] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

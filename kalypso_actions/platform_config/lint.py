@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap
 from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX
 from kalypso_actions.platform_config.values import bound_fault, parse_value
@@ -67,10 +67,16 @@ def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
             yield Problem(
                 f"ConfigMap {config_map.name!r} is no platform configuration, because it has the "
                 f"label {key}: {value!r}",
-                config_map.label_places.get(key, config_map.where),
+                _label_place(config_map, key),
                 f'write {PLATFORM_CONFIG_LABEL}: "true"',
                 "config-label-wrong",
             )
+
+
+def _label_place(config_map: ConfigMap, key: str) -> Location:
+    is_value = key == PLATFORM_CONFIG_LABEL
+    places = config_map.label_value_places if is_value else config_map.label_places
+    return places.get(key, config_map.where)
 
 
 def _values(config_map: ConfigMap) -> Iterable[tuple[str, str]]:

@@ -83,7 +83,7 @@ def read_kustomization(
         return None, (problem,), parsed.warnings, parsed.values
     resources = tuple(_resources(document, problems))
     fields = tuple(_build_fields(document.body))
-    where = document.at(fields[0]) if fields else document.where
+    where = document.key_at(fields[0]) if fields else document.where
     return (
         Kustomization(where, kind == COMPONENT, resources, fields),
         tuple(problems),

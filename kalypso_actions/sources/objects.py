@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import Document, Mark, Path
+from kalypso_actions.model.documents import Document, EntryMark, Path
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 LOCAL_CONFIG_ANNOTATION = "config.kubernetes.io/local-config"
@@ -95,9 +95,11 @@ class _Objects:
                 self.problems.append(Problem(message, where, code="document-not-kubernetes"))
 
 
-def _marks_of_items(marks: Mapping[Path, Mark]) -> Mapping[str | int, Mapping[Path, Mark]]:
+def _marks_of_items(
+    marks: Mapping[Path, EntryMark],
+) -> Mapping[str | int, Mapping[Path, EntryMark]]:
     """Divide the marks of a list among its items."""
-    divided: dict[str | int, dict[Path, Mark]] = {}
+    divided: dict[str | int, dict[Path, EntryMark]] = {}
     for path, mark in marks.items():
         if len(path) > 2 and path[0] == "items":
             divided.setdefault(path[1], {})[path[2:]] = mark

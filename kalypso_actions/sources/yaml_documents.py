@@ -18,7 +18,7 @@ import yaml
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.goyaml.errors import YAMLError
 from kalypso_actions.goyaml.scalars import resolve, tagged
-from kalypso_actions.model.documents import Document, Mark, Path
+from kalypso_actions.model.documents import Document, EntryMark, Mark, Path
 from kalypso_actions.sources.yaml_errors import (
     counted_from_one,
     error_mark,
@@ -118,7 +118,7 @@ class _Composer:
     warnings: list[Problem] = field(default_factory=list)
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
     anchors: dict[str, _Anchor] = field(default_factory=dict)
-    marks: dict[Path, Mark] = field(default_factory=dict)
+    marks: dict[Path, EntryMark] = field(default_factory=dict)
     blocks: set[Path] = field(default_factory=set)
     size: int = 0
     documents: int = 0
@@ -244,7 +244,7 @@ class _Composer:
             if isinstance(event, yaml.SequenceEndEvent):
                 break
             here = (*path, len(items))
-            self.marks[here] = _mark(event)
+            self.marks[here] = _entry_mark(event, event)
             items.append(self._value(event, here))
         return items
 
@@ -260,9 +260,10 @@ class _Composer:
             key = self._key(event)
             here = (*path, key)
             if key in entries:
-                self._repeated(key, self.marks[here], _mark(event))
-            self.marks[here] = _mark(event)
-            entries[key] = self._value(next(self.events), here)
+                self._repeated(key, self.marks[here][0], _mark(event))
+            value = next(self.events)
+            self.marks[here] = _entry_mark(event, value)
+            entries[key] = self._value(value, here)
         for merged, mark in merges:
             _merge(entries, merged, mark)
         return entries
@@ -296,8 +297,8 @@ class _Composer:
         )
         return text
 
-    def _repeated(self, key: str, first: Mark, mark: Mark) -> None:
-        lines = f"{first[0]} and {mark[0]}"
+    def _repeated(self, key: str, first: int, mark: Mark) -> None:
+        lines = f"{first} and {mark[0]}"
         message = f"the key {key!r} is duplicate, on lines {lines}; the last one counts"
         self._report(self.warnings, "yaml-key-duplicate", message, mark, "remove one of them")
 
@@ -327,6 +328,13 @@ def _merge(entries: dict[str, object], merged: object, mark: Mark) -> None:
             raise _UnreadableError("the value of << must be an object or a list of objects", mark)
         for key, value in source.items():
             entries.setdefault(key, value)
+
+
+def _entry_mark(key: yaml.Event, value: yaml.Event) -> EntryMark:
+    """Return the place of a key with the column of its value; an item is both."""
+    line, column = _mark(key)
+    value_line, value_column = _mark(value)
+    return line, column, value_column if value_line == line else column
 
 
 def _mark(event: yaml.Event) -> Mark:

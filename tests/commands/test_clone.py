@@ -90,7 +90,7 @@ def test_a_template_that_main_has_already(clone: Path) -> None:
     (clone / "fleet.yaml").write_text(FLEET.replace("reconciler: reconciler", "reconciler: more"))
     done = call_kalypso("render")
     assert done.returncode == 1
-    assert "problem fleet.yaml:4:8: ClusterType 'store': " in done.stdout
+    assert "problem fleet.yaml:4:20: ClusterType 'store': " in done.stdout
     assert "main has the Template 'more' now" in done.stdout
 
 
@@ -102,7 +102,7 @@ def test_validate_reads_all_branches(clone: Path) -> None:
         "Validating main (the branch main), dev (the working tree), stage (the branch stage) of "
         f"{clone}, a clone of https://git.test/acme/control-plane.\n"
     )
-    assert "problem fleet.yaml:4:8: ClusterType 'store': reconciler names" in done.stdout
+    assert "problem fleet.yaml:4:20: ClusterType 'store': reconciler names" in done.stdout
     assert "did you mean 'more'?" in done.stdout
     assert "dev has main at" in done.stdout
 
@@ -183,7 +183,7 @@ def test_a_commit_that_the_clone_lacks_is_a_warning_at_its_line(clone: Path) -> 
     (clone / "base-repo.yaml").write_text(branch(commit)["base-repo.yaml"])
     done = call_kalypso("validate")
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
-    assert f"warning base-repo.yaml:4:74: the commit {commit} of main" in done.stdout
+    assert f"warning base-repo.yaml:4:82: the commit {commit} of main" in done.stdout
     assert "→ git fetch origin main; if it stays absent" in done.stdout
     assert (
         "dev has main at abcdef0: how far main is ahead is unknown, because this clone lacks the "
@@ -210,7 +210,7 @@ def test_a_line_of_another_branch_names_it(clone: Path) -> None:
     (clone / "fleet.yaml").write_text(FLEET.replace("kind: Sch", "kind: Sech"))
     git(clone, "commit", "--quiet", "--all", "--message", "break")
     git(clone, "checkout", "--quiet", "main")
-    assert "fleet.yaml:12:1 (branch stage): unknown kind" in call_kalypso("validate").stdout
+    assert "fleet.yaml:12:7 (branch stage): unknown kind" in call_kalypso("validate").stdout
 
 
 def test_sarif_names_branches_and_repositories_elsewhere(clone: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_missing_template_is_reported_at_its_field(planes: Path) -> None:
     edit(planes / "dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete")
     _, document = validate(planes / "main", planes / "dev")
     (problem,) = document["problems"]
-    assert (problem["where"]["line"], problem["where"]["column"]) == (20, 8)
+    assert (problem["where"]["line"], problem["where"]["column"]) == (20, 20)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,25 @@ def test_warnings(place: str, old: str, new: str, code: str, where: str, said: s
 
 
 @pytest.mark.parametrize(
+    ("place", "old", "new", "marked"),
+    [
+        pytest.param("dev/policy.yaml", "size: edge", "size: egde", "egde", id="value"),
+        pytest.param("dev/policy.yaml", "size: edge", "siez: edge", "siez", id="label"),
+        pytest.param("dev/policy.yaml", "workspace: team", "workspace: taem", "taem", id="field"),
+        pytest.param("dev/config.yaml", "region: west", "region: wets", "wets", id="config"),
+        pytest.param("dev/config.yaml", "region: west", "regin: west", "regin", id="config's key"),
+        pytest.param("dev/config.yaml", '"true"', '"True"', '"True"', id="platform-config"),
+    ],
+)
+def test_the_column_is_that_of_the_fault(place: str, old: str, new: str, marked: str) -> None:
+    plane = edited(sound(), place, old, new)
+    (where,) = [item.where for item in findings(plane).warnings if item.where]
+    folder, _, file = place.partition("/")
+    line = plane[folder][file].splitlines()[where.line - 1]
+    assert line[where.column - 1 :].startswith(marked)
+
+
+@pytest.mark.parametrize(
     ("place", "old", "new", "warnings"),
     [
         pytest.param(

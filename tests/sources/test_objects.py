@@ -56,10 +56,10 @@ def test_lists_are_expanded_and_every_item_keeps_its_lines() -> None:
     assert third.at("metadata", "labels", "a").line == 17
     assert first.at("metadata", "name").line == 7
     assert first.marks == {
-        ("apiVersion",): (4, 3),
-        ("kind",): (5, 3),
-        ("metadata",): (6, 3),
-        ("metadata", "name"): (7, 5),
+        ("apiVersion",): (4, 3, 15),
+        ("kind",): (5, 3, 9),
+        ("metadata",): (6, 3, 3),
+        ("metadata", "name"): (7, 5, 11),
     }
 
 

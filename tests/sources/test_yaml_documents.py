@@ -81,16 +81,19 @@ def test_every_key_and_item_knows_its_place() -> None:
     ).documents
     assert (document.where.line, document.where.column) == (3, 1)
     assert document.marks == {
-        ("spec",): (3, 1),
-        ("spec", "items"): (4, 3),
-        ("spec", "items", 0): (5, 5),
-        ("spec", "items", 0, "a"): (5, 5),
-        ("spec", "items", 0, "b"): (6, 5),
-        ("spec", "items", 1): (8, 5),
-        ("spec", "items", 1, 0): (8, 7),
+        ("spec",): (3, 1, 1),
+        ("spec", "items"): (4, 3, 3),
+        ("spec", "items", 0): (5, 5, 5),
+        ("spec", "items", 0, "a"): (5, 5, 8),
+        ("spec", "items", 0, "b"): (6, 5, 8),
+        ("spec", "items", 1): (8, 5, 5),
+        ("spec", "items", 1, 0): (8, 7, 7),
     }
     assert document.at("spec", "items", 0, "b", "deeper").line == 6
     assert document.at("spec", "items", 1).column == 5
+    assert document.at("spec", "items", 0, "a").column == 8
+    assert document.at("spec", "items", 0, "a", "deeper").column == 5
+    assert document.key_at("spec", "items", 0, "a").column == 5
     assert document.text_at("spec", "items", 0, "b").column == 0
     assert document.at("spec", "nothing").line == 3
     assert document.at("nothing").line == 3
