@@ -1,4 +1,4 @@
-"""Measure a fleet, two plans of it, the template engine, many repositories, and actions' starts.
+"""Measure a fleet, two plans of it, templates, many repositories, an application, and starts.
 
 Every figure has a baseline that is measured in the same run.
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import engines, launch, pair, repositories
+from bench import application, engines, launch, pair, repositories
 from bench.fleet import Fleet, make_fleet
 from tools.oracle import program
 
@@ -51,6 +51,7 @@ def main() -> int:
         missed += pair.measure(fleet)
         missed += measure_engine(folder)
         missed += repositories.measure(arguments.repositories)
+        missed += application.measure()
         missed += launch.measure()
     for target in missed:
         print(f"missed: {target}")

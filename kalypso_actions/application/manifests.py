@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
@@ -24,15 +24,21 @@ ENCRYPTED: Final = re.compile(r"^(ENC\[|Ag[A-Za-z0-9+/]{40})")
 """Values of SOPS and of Sealed Secrets."""
 
 
+SchemaErrors = Callable[[Mapping[str, object]], Iterable[tuple[Path, str]]]
+
+
 @dataclass(frozen=True, slots=True)
 class ManifestRules:
     """The namespace of a target's objects ("" for any), and globs of other allowed ones.
 
-    If they are not `strict`, as with upstream's bytes, what is refused is only a warning.
+    `schema_errors` yields path and message of each fault by Kubernetes' schemas, or raises
+    KeyError for a kind without one. If they are not `strict`, as with upstream's bytes, what is
+    refused is only a warning.
     """
 
     namespace: str = ""
     allowed_namespaces: tuple[str, ...] = ()
+    schema_errors: SchemaErrors | None = None
     strict: bool = True
 
 
@@ -108,6 +114,7 @@ class _Check:
             advice = "Flux applies it with all other objects; leave hooks out with hooks: false"
             problem = Problem(message, self.at(document), advice, "manifest-hook")
             self.findings.notes.append(problem)
+        self._check_schema(document)
         for path, image in _images(document.body):
             self._check_image(document, path, image)
 
@@ -150,6 +157,20 @@ class _Check:
             place = self.at(document, "metadata", "namespace")
             advice = "leave the namespace out, or allow it with allowed-namespaces"
             self._refuse(Problem(message, place, advice, "manifest-namespace"))
+
+    def _check_schema(self, document: Document) -> None:
+        if self.rules.schema_errors is None:
+            return
+        try:
+            for path, fault in self.rules.schema_errors(document.body):
+                message = f"{_title(document)}: {'.'.join(map(str, path)) or 'object'}: {fault}"
+                place = self.at(document, *path)
+                advice = "correct the template, or the values that it reads"
+                self._refuse(Problem(message, place, advice, "manifest-schema"))
+        except KeyError:
+            message = f"there is no schema of {document.api_version} {document.kind}"
+            place, advice = self.at(document), "only kinds of Kubernetes itself are checked"
+            self.findings.notes.append(Problem(message, place, advice, "manifest-without-schema"))
 
     def _check_image(self, document: Document, path: Path, image: str) -> None:
         if image in self.images:

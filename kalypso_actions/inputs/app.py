@@ -169,6 +169,13 @@ class AppInputs(Inputs):
         KubernetesVersion,
         Field(description="The version of Kubernetes for charts, such as 1.31."),
     ] = ""
+    validate_manifests: Annotated[
+        KubernetesVersion,
+        Field(
+            description="Hold the manifests against the schemas of this version of Kubernetes, "
+            "such as 1.31 (takes the extra validation)."
+        ),
+    ] = ""
     api_versions: Annotated[
         List,
         AfterValidator(_api_versions),

@@ -304,4 +304,22 @@ resources:
         "kalypso app render --compatibility current   # with helm 4",
         "Install helm 3, and set `helm-version`.",
     ),
+    ProblemCode(
+        "manifest-schema",
+        "error",
+        "An object does not fit Kubernetes' schema of `validate-manifests`: an unknown field,"
+        " or a value of another type. With `compatibility` this is a warning.",
+        "spec: {replica: 2}",
+        "Correct the template, or the values that it reads.",
+    ),
+    ProblemCode(
+        "manifest-without-schema",
+        "note",
+        "Kubernetes has no schema of an object's kind, such as that of a custom resource.",
+        """\
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+""",
+        "Nothing: only kinds of Kubernetes itself are checked.",
+    ),
 )

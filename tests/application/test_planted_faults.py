@@ -23,15 +23,15 @@ data:
 LEAF = {"app/values.yaml": "replicas: 2\n"}
 
 
-def chart(path: str, content: str) -> Mapping[str, str]:
+def chart(path: str, content: str) -> dict[str, str]:
     return {**CHART, path: content}
 
 
-def template(text: str) -> Mapping[str, str]:
+def template(text: str) -> dict[str, str]:
     return chart("helm/templates/more.yaml", text)
 
 
-def in_chart(path: str, old: str, new: str) -> Mapping[str, str]:
+def in_chart(path: str, old: str, new: str) -> dict[str, str]:
     assert old in CHART[path]
     return chart(path, CHART[path].replace(old, new))
 

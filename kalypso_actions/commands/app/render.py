@@ -8,6 +8,7 @@ from datetime import datetime
 
 from kalypso_actions import __version__, application
 from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
 from kalypso_actions.commands.app.generate import generate
 from kalypso_actions.commands.app.places import OpenPlace, open_place, open_tree
 from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
@@ -164,8 +165,12 @@ def _check(
 ) -> dict[str, tuple[str, ...]]:
     """Check the manifests of all targets; return the images of each."""
     images: dict[str, tuple[str, ...]] = {}
+    version = inputs.validate_manifests
     rules = application.ManifestRules(
-        inputs.namespace, inputs.allowed_namespaces, inputs.compatibility == "none"
+        inputs.namespace,
+        inputs.allowed_namespaces,
+        KubernetesSchemas(version).errors if version else None,
+        inputs.compatibility == "none",
     )
     for folder, files in generated.files.items():
         used: set[str] = set()
