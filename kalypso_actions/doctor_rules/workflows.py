@@ -12,17 +12,22 @@ from kalypso_actions.doctor_rules.pages import file, workflow
 from kalypso_actions.doctor_rules.template_options import uses_only_options
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.workflow_origins import (
+    ACTIONS,
     USES_OURS,
     is_upstreams_other_file,
     origin_of_workflow,
 )
+from kalypso_actions.model.workflow_placeholders import FOLDER
 
 USED: Final = re.compile(
     r"^\s*(?:-\s+)?uses:\s*['\"]?(?P<actions>[A-Za-z0-9_-]+/[A-Za-z0-9._-]+)"
-    r"(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll))?@(?P<ref>[A-Za-z0-9][\w./-]*)",
+    rf"(?:/actions/(?:{ACTIONS}))?@(?P<ref>[A-Za-z0-9][\w./-]*)",
     re.MULTILINE,
 )
 """The repository and the reference of Kalypso's actions; templates can be filled in with them."""
+
+OPTIONAL: Final = frozenset({f"{FOLDER}preview.yaml", f"{FOLDER}preview-comment.yaml"})
+"""Workflows without which the chain works: pull requests have no previews."""
 
 Templates = Callable[[str, str], Mapping[str, str]]
 """The repository of the actions and a reference → the workflow files of a branch, by path."""
@@ -52,7 +57,8 @@ def workflow_checks(
         state = states.get(path, "")
         is_disabled = state.startswith("disabled")
         if text is None:
-            yield problem(place, f"{path} is missing on {branch}", "kalypso init writes it")
+            missing = warning if path in OPTIONAL else problem
+            yield missing(place, f"{path} is missing on {branch}", "kalypso init writes it")
             continue
         if is_disabled:
             yield problem(

@@ -11,9 +11,11 @@ from kalypso_actions.model.workflow_placeholders import FOLDER
 Origin = Literal["current", "ours", "upstream", "foreign"]
 """Equal to our template; with our actions, but different; from upstream Kalypso; other."""
 
+ACTIONS: Final = "ci|cd|schedule|check-promote|notify|poll|preview|preview-comment"
+"""The names of our actions in templates, as a pattern."""
+
 USES_OURS: Final = re.compile(
-    r"^\s*(?:-\s+)?uses:\s*['\"]?[^\s'\"]+(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll)"
-    r"|/kalypso-actions)@",
+    rf"^\s*(?:-\s+)?uses:\s*['\"]?[^\s'\"]+(?:/actions/(?:{ACTIONS})|/kalypso-actions)@",
     re.MULTILINE,
 )
 MENTIONS_PROMOTION: Final = re.compile(

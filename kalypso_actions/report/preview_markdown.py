@@ -127,7 +127,8 @@ def _compared(document: PreviewDocument, facts: PreviewFacts) -> str:
     def commit(name: str) -> str:
         return markdown.link(name[:7], f"{facts.repository_url}/commit/{name}")
 
-    merge = "this merge" if document.pull_request else commit(document.head)
+    is_merge = document.pull_request is not None
+    merge = f"the merge of {commit(document.head_commit)}" if is_merge else commit(document.head)
     branch = markdown.code(document.branch)
     text = f"{branch} at {commit(document.base)}, compared with {merge}."
     known = [

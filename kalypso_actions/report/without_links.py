@@ -11,12 +11,12 @@ from kalypso_actions.report.preview_documents import PreviewDocument
 
 def without_links(document: PreviewDocument) -> PreviewDocument:
     """Return a document of which no text is a link, except to commits of the control plane."""
-    base, head = (
-        commit if is_commit_id(commit) else "" for commit in (document.base, document.head)
-    )
+    names = ("base", "head", "head_commit")
+    commits = {name: getattr(document, name) for name in names}
     plain = _plain(document)
     assert isinstance(plain, PreviewDocument)  # noqa: S101 - copies have the type of the original
-    return plain.model_copy(update={"base": base, "head": head})
+    update = {name: commit if is_commit_id(commit) else "" for name, commit in commits.items()}
+    return plain.model_copy(update=update)
 
 
 def _plain(value: object) -> object:

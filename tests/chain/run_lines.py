@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kalypso_actions.report import chain_documents as documents
+from kalypso_actions.report.preview_documents import PreviewCommentDocument, PreviewDocument
 from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run
 
 REFUSED = 2
@@ -56,9 +57,17 @@ def line(done: CompletedStep) -> str:
         case documents.StartScheduleDocument():
             ending = f"for {', '.join(document.environments) or 'nothing'}"
         case _:
-            raise AssertionError(done.command)
+            ending = _commented(document)
     name = " ".join(filter(None, (done.command, done.environment)))
     return f"{name}: {ending}"
+
+
+def _commented(document: object) -> str:
+    """Return the ending of a preview, or of the job that comments for it."""
+    if isinstance(document, PreviewDocument):
+        return f"comment {document.comment}"
+    assert isinstance(document, PreviewCommentDocument)
+    return document.action or document.reason
 
 
 def _starts(ending: str, environments: tuple[str, ...]) -> str:

@@ -42,6 +42,8 @@ def name_of(file: Path) -> str:
     return f"{file.parent.name}/{file.name}"
 
 
+ARTIFACTS: Final = re.compile(r"actions/(up|down)load-artifact@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
+
 EACH_FILE: Final = pytest.mark.parametrize("file", FILES, ids=name_of)
 
 
@@ -51,7 +53,10 @@ def test_the_templates_are_those_that_start_one_another() -> None:
         "control-plane/check-promote.yaml",
         "control-plane/ci.yaml",
         "control-plane/poll.yaml",
+        "control-plane/preview-comment.yaml",
+        "control-plane/preview.yaml",
         "control-plane/schedule.yaml",
+        "control-plane-environment/preview.yaml",
         "control-plane-environment/start-schedule.yaml",
         "gitops/check-promote.yaml",
     ]
@@ -88,7 +93,9 @@ def test_the_marks_are_known(file: Path) -> None:
     uses = re.findall(r"^ +uses: (.*)", text, re.MULTILINE)
     assert uses
     for one in uses:
-        assert re.fullmatch(r"OWNER/kalypso-actions(/actions/[a-z-]+)?@REF", one)
+        assert re.fullmatch(r"OWNER/kalypso-actions(/actions/[a-z-]+)?@REF", one) or (
+            ARTIFACTS.match(one)
+        )
 
 
 DISPATCHES: Final = {
@@ -145,7 +152,7 @@ def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
     in_gitops = file.parent.name == "gitops"
     place: permissions.Place = permissions.GITOPS if in_gitops else permissions.CONTROL_PLANE
     for name, job in read(file)["jobs"].items():
-        (step,) = job["steps"]
+        (step,) = (step for step in job["steps"] if not step["uses"].startswith("actions/"))
         given = step["with"]
         command = given.get("run") or step["uses"].rpartition("@")[0].rpartition("/")[2]
         needs = COMMANDS[command]
@@ -153,8 +160,10 @@ def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
         wanted = permissions.highest(row for row in rows if row.place == place)
         if command == "cd" and given.get("mode") != "pull-request":
             wanted.pop("pull-requests", None)
-        if command == "ci":  # without secrets, as in pull requests of forks
+        if command in {"ci", "preview"}:  # without secrets, as in pull requests of forks
             wanted = {"contents": "read"}
+        elif command == "preview-comment":
+            wanted["actions"] = "read"  # for the step that fetches the artifact
         elif "app-id" in given:
             wanted = {key: level for key, level in wanted.items() if key == "id-token"}
         assert job["permissions"] == wanted, name
@@ -181,8 +190,16 @@ def test_no_run_that_writes_is_cancelled(file: Path) -> None:
     for one in (document, *document["jobs"].values()):
         group = one.get("concurrency")
         if group:
-            wanted = "${{ github.event_name == 'pull_request' }}" if "ci" in group["group"] else ""
+            is_check = group["group"].startswith(("ci-", "preview-$"))
+            wanted = "${{ github.event_name == 'pull_request' }}" if is_check else ""
             assert group["cancel-in-progress"] in {"false", wanted}
+
+
+def test_previews_of_all_branches_are_alike() -> None:
+    """GitHub refuses the push of a proposal's branch with a workflow that main lacks."""
+    folder = ROOT / "workflows-templates"
+    texts = {(folder / place / "preview.yaml").read_text() for place in PLACES if place != "gitops"}
+    assert len(texts) == 1
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -265,7 +282,8 @@ def test_the_wheel_has_them(tmp_path: Path) -> None:
 def test_branches_that_github_and_kalypso_make_start_nothing(branch: str) -> None:
     """The Revert button names its branch after the reverted one."""
     for file in FILES:
-        if file.parent.name != "control-plane":
-            ignored = read(file)["on"]["push"]["branches-ignore"]
+        push = read(file)["on"].get("push", {})
+        if file.parent.name != "control-plane" and push:
+            ignored = push["branches-ignore"]
             patterns = [pattern.replace("**", "*") for pattern in ignored if "**" in pattern]
             assert any(fnmatchcase(branch, pattern) for pattern in patterns), file

@@ -92,7 +92,7 @@ class GitRepository:
         return self._query("symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
 
     @property
-    def head(self) -> str:
+    def checked_out_commit(self) -> str:
         """The commit that is checked out. Raises KalypsoError before the first one."""
         commit = self._commit("HEAD")
         if not commit:

@@ -84,7 +84,7 @@ class CurrentClone:
     @property
     def head(self) -> str:
         """The commit that is checked out. Raises KalypsoError."""
-        return self.repository.head
+        return self.repository.checked_out_commit
 
     def place(self, branch: str) -> str:
         """Say where a branch is read, for people."""

@@ -99,7 +99,6 @@ def merge_group(
     identity: Identity,
 ) -> Json:
     """Return the payload of a merge group, which the queue of `branch` made at `ref`."""
-    commit = view.store.git(repository).commit(group)
     return {
         "action": "checks_requested",
         "merge_group": {
@@ -107,7 +106,7 @@ def merge_group(
             "head_ref": ref,
             "base_sha": base,
             "base_ref": f"refs/heads/{branch}",
-            "head_commit": commits.pushed(view, repository, commit),
+            "head_commit": workflows.simple_commit(view, repository, group),
         },
         "repository": repositories.simple(view, repository),
         **_sender(view, repository, identity),

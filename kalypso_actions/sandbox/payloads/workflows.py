@@ -68,13 +68,14 @@ def run(view: View, repository: Repository, one: WorkflowRun, described: Workflo
         "rerun_url": f"{url}/rerun",
         "previous_attempt_url": None,
         "workflow_url": f"{view.api(repository)}/actions/workflows/{described.id}",
-        "head_commit": _head(view, repository, one.commit),
+        "head_commit": simple_commit(view, repository, one.commit),
         "repository": repositories.minimal(view, repository),
         "head_repository": repositories.minimal(view, repository),
     }
 
 
-def _head(view: View, repository: Repository, commit: str) -> Json:
+def simple_commit(view: View, repository: Repository, commit: str) -> Json:
+    """Return GitHub's `simple-commit`."""
     head = view.store.git(repository).commit(commit)
     return {
         "id": head.id,

@@ -121,6 +121,7 @@ class WorkflowRunner:
             return [
                 Run(event, workflow)
                 for event in events
+                if self.sandbox.repository(event.repository).actions_enabled
                 for workflow in workflow_files.started_by(event, self.sandbox.git(event.repository))
             ]
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from kalypso_actions.report.preview_documents import PreviewDocument
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation
@@ -134,3 +138,36 @@ def test_an_artifact(acme: Organisation) -> None:
     shown = PreviewDocument.model_validate_json((folder / "preview.json").read_bytes())
     assert shown.comment == "written"
     assert "+  RELEASE: two" in (folder / "preview.diff").read_text()
+
+
+@pytest.mark.slow
+def test_three_thousand_changed_files(acme: Organisation) -> None:
+    """The comment is cut, its sections are whole, and a link leads to the artifact."""
+    names = [f"edge-{number:04}" for number in range(1498)]
+    acme.commit({"edge.yaml": "---\n".join(map(documents.cluster_type, names))}, "dev")
+    template = documents.template("flux", "name: {{ .ConfigData.RELEASE }}\n")
+    number = propose(acme, {**setting("two"), "templates/flux.yaml": template})
+    folder = acme.folder / "artifact"
+    result = run(acme, out=str(folder))
+    assert document(result).files_changed == 3004
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert len(comment.encode()) < 60_000
+    assert comment.count("<details>") == comment.count("</details>")
+    assert comment.count("```diff") * 2 == comment.count("```")
+    assert f"]({acme.run_page()}#artifacts)._" in comment
+    assert (folder / "preview.diff").read_text().count("\n+++ ") == 3004
+    assert len(result.summary.encode()) < 1_000_000
+
+
+def test_a_hostile_name_stays_text(acme: Organisation) -> None:
+    """A key may be any text."""
+    key = '"</details><img src=x onerror=alert(1)> | `@acme/owners` [x](https://evil.example)"'
+    number = propose(acme, {"release.yaml": documents.config_map("base", **{key: "1"})})
+    run(acme)
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "onerror" in comment
+    (row,) = [line for line in comment.split("\n") if "onerror" in line and line.startswith("| ")][
+        :1
+    ]
+    assert row.count(" | ") == 4
+    assert "<img" not in re.sub(r"``.*?``", "", row)

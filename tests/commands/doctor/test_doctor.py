@@ -39,7 +39,7 @@ def test_a_correct_set_up(healthy: Acme) -> None:
         f"{CONTROL_PLANE}: dev can be read and rendered: 3 assignments",
         f"{CONTROL_PLANE}: dev goes on to stage",
         f"{CONTROL_PLANE}: stage is a last environment",
-        f"{CONTROL_PLANE}: workflows on main: 5 files, as in our templates",
+        f"{CONTROL_PLANE}: workflows on main: 7 files, as in our templates",
         f"{CONTROL_PLANE}: secrets and variables are set: AZURE_CLIENT_ID, AZURE_SCOPES, "
         "AZURE_TENANT_ID, KALYPSO_APP_ID, KALYPSO_APP_PRIVATE_KEY",
         "acme: the App is installed with all permissions that it needs",

@@ -22,8 +22,12 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
         "acme/gitops@dev": [f"replace {WORKFLOWS}/check-promote.yaml"],
         "acme/gitops@stage": [f"add {WORKFLOWS}/check-promote.yaml", "add README.md"],
         "acme/gitops@main": [f"add {WORKFLOWS}/check-promote.yaml"],
-        "acme/control-plane@dev": [f"add {WORKFLOWS}/start-schedule.yaml"],
+        "acme/control-plane@dev": [
+            f"add {WORKFLOWS}/preview.yaml",
+            f"add {WORKFLOWS}/start-schedule.yaml",
+        ],
         "acme/control-plane@stage": [
+            f"add {WORKFLOWS}/preview.yaml",
             f"add {WORKFLOWS}/start-schedule.yaml",
             "add base-repo.yaml",
             "add gitops-repo.yaml",
@@ -33,6 +37,8 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
             f"add {WORKFLOWS}/check-promote.yaml",
             f"replace {WORKFLOWS}/ci.yaml",
             f"add {WORKFLOWS}/poll.yaml",
+            f"add {WORKFLOWS}/preview-comment.yaml",
+            f"add {WORKFLOWS}/preview.yaml",
             f"add {WORKFLOWS}/schedule.yaml",
             f"delete {WORKFLOWS}/check-promote.yml",
             f"delete {WORKFLOWS}/utils/update-status.sh",
@@ -100,7 +106,7 @@ def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     document = acme.init(delete_upstream_workflows=True)
     assert "Delete upstream's workflow files" not in {task.title for task in document.remaining}
     left = sorted(path for path in acme.files("main") if path.startswith(WORKFLOWS))
-    names = ("cd", "check-promote", "ci", "lint", "poll", "schedule")
+    names = ("cd", "check-promote", "ci", "lint", "poll", "preview-comment", "preview", "schedule")
     assert left == [f"{WORKFLOWS}/{name}.yaml" for name in names]
     assert outline(acme.init()) == {}
 

@@ -19,7 +19,8 @@ from tests.git_repositories import git, programs
 OF_MAIN = [
     ".environments/dev.yaml",
     ".environments/stage.yaml",
-    *(f"{WORKFLOWS}/{n}.yaml" for n in ("cd", "check-promote", "ci", "poll", "schedule")),
+    *(f"{WORKFLOWS}/{name}.yaml" for name in ("cd", "check-promote", "ci", "poll")),
+    *(f"{WORKFLOWS}/{name}.yaml" for name in ("preview-comment", "preview", "schedule")),
     ".sourceignore",
     "README.md",
     "config/common.yaml",
@@ -27,6 +28,7 @@ OF_MAIN = [
     *(f"templates/{name}.yaml" for name in ("argocd", "config-map", "flux", "namespace")),
 ]
 OF_ENVIRONMENT = [
+    f"{WORKFLOWS}/preview.yaml",
     f"{WORKFLOWS}/start-schedule.yaml",
     "base-repo.yaml",
     "cluster-types/standard.yaml",
@@ -163,7 +165,9 @@ def test_the_actions_can_come_from_a_mirror(acme: Acme) -> None:
         for text in texts:
             uses = [line.split("uses: ")[1] for line in text.splitlines() if " uses: " in line]
             assert uses
-            assert all(one.startswith("acme/kalypso") and one.endswith("@v1.2.3") for one in uses)
+            own = [one for one in uses if not one.startswith("actions/")]
+            assert own
+            assert all(one.startswith("acme/kalypso") and one.endswith("@v1.2.3") for one in own)
     notify = acme.files("dev", GITOPS)[f"{WORKFLOWS}/check-promote.yaml"]
     assert f"control-plane: {CONTROL_PLANE}\n" in notify
 
