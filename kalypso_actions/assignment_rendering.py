@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from kalypso_actions import rendering
@@ -69,8 +70,9 @@ class AssignmentRenderer:
     def _outcome(
         self, assignment: Assignment, config: MergedConfig
     ) -> dict[str, bytes] | rendering.Failure:
-        failure = self._validator.failure(assignment, config)
-        outcome = failure or self._renderer.render(assignment, config)
+        outcome = self._renderer.render(
+            assignment, config, partial(self._validator.failure, assignment, config)
+        )
         if self._missing_values == "error" and not isinstance(outcome, rendering.Failure):
             rendered = assignment, outcome
             return rendering.missing_value_failure(rendered, self._fleet.templates) or outcome

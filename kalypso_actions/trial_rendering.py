@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Literal
 
 from kalypso_actions import rendering
@@ -50,7 +51,8 @@ def _rendered(
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
     for assignment in _examples(fleet):
         config = platform_config.config_of(assignment)
-        outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
+        check = partial(validator.failure, assignment, config)
+        outcome = renderer.render(assignment, config, check)
         if not isinstance(outcome, rendering.Failure):
             yield assignment, outcome
         elif outcome.code not in rendering.OF_TEMPLATES:  # their check needs no assignment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kalypso_actions.config_schemas.coercion import coerce_numbers
 from kalypso_actions.config_schemas.compiler import compile_schema
@@ -12,12 +12,16 @@ from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.serialization import to_document
 
 
-def validate(config: Mapping[str, object], schemas: Sequence[str]) -> str:
+def validate(
+    config: Mapping[str, object],
+    schemas: Sequence[str],
+    spend: Callable[[int], None] = lambda _: None,
+) -> str:
     """Validate a merged configuration against schemas; return upstream's message, "" if valid.
 
     Each violation is a line `- <field>: <text>`, without the field for the whole document. Sort the
     lines of a schema bytewise (upstream's order is random); keep the order of the schemas. The
-    error of a broken schema replaces its lines.
+    error of a broken schema replaces its lines. `spend` gets the steps of each schema.
     """
     if not schemas:
         return ""
@@ -27,7 +31,11 @@ def validate(config: Mapping[str, object], schemas: Sequence[str]) -> str:
         messages = [str(error)] * len(schemas)
     else:
         budget = EvaluationBudget()
-        messages = [text for schema in schemas if (text := _message(document, schema, budget))]
+        messages = []
+        for schema in schemas:
+            before = budget.steps
+            messages += filter(None, (_message(document, schema, budget),))
+            spend(before - budget.steps)
     return "Config data validation failed: \n " + "\n".join(messages) if messages else ""
 
 

@@ -112,7 +112,8 @@ kind: Kustomization
         "registration-too-large",
         "error",
         "A registered folder has far more files, text, values or exclusions than Workloads need. "
-        "Each path counts, even if several have the same content, and so does each alias of YAML.",
+        "Each path counts, even if several have the same content, and so does each alias of YAML. "
+        "Or the targets of a registration take far more work to validate and render than usual.",
         """\
 spec:
   workload:
@@ -120,7 +121,8 @@ spec:
     branch: main
     path: .   # with 3,000 YAML files
 """,
-        "Register the folder of the Workloads only, or exclude files by `.sourceignore`. The "
+        "Register the folder of the Workloads only, or exclude files by `.sourceignore`. Deliver "
+        "shorter texts or fewer targets. The "
         "registration's last good commit applies meanwhile.",
     ),
     ProblemCode(

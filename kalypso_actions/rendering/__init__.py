@@ -3,6 +3,8 @@
 data.py               what a template sees
 delivered.py          texts of registered repositories that change documents
 outline.py            the documents of rendered files
+registration_budget.py
+                      what all assignments of a registration may take
 failures.py           why an assignment has no files
 plain_words.py        the messages of template engines in plain words
 manifests.py          the interface of compiled manifests, and their error
@@ -14,9 +16,15 @@ builtin_config.py     configuration files without a Template, as old control pla
 missing_values.py     `<no value>` in files
 unknown_fields.py     fields that no assignment has
 unquoted.py           texts of applications that templates print as they are
-renderer.py           which Template goes into which file, and how manifests are joined
+compiled_templates.py compiled manifests, how they are joined, the places of their errors
+renderer.py           which Template goes into which file
 """
 
+from kalypso_actions.rendering.compiled_templates import (
+    join_manifests,
+    render_template,
+    template_faults,
+)
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import special_texts
 from kalypso_actions.rendering.failures import OF_TEMPLATES, Excerpt, Failure
@@ -28,14 +36,12 @@ from kalypso_actions.rendering.missing_values import (
     missing_values,
 )
 from kalypso_actions.rendering.namespaces import namespace_of
+from kalypso_actions.rendering.registration_budget import Spend
 from kalypso_actions.rendering.renderer import (
     Options,
     Renderer,
     is_builtin_config,
-    join_manifests,
     missing_template,
-    render_template,
-    template_faults,
 )
 from kalypso_actions.rendering.unknown_fields import unknown_fields
 from kalypso_actions.rendering.unquoted import unquoted_texts
@@ -49,6 +55,7 @@ __all__ = [
     "Options",
     "Rendered",
     "Renderer",
+    "Spend",
     "TemplateData",
     "is_builtin_config",
     "join_manifests",

@@ -25,6 +25,7 @@ from kalypso_actions.model.kinds import (
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.outline import Outline, difference, outline
+from kalypso_actions.rendering.registration_budget import Spend
 
 _INDICATOR: Final = r"\A(?:[-:@]|\.\.\.)|:\Z"
 """What a plain scalar of YAML cannot begin or end with."""
@@ -81,22 +82,24 @@ def judged(
     data: TemplateData,
     target: DeploymentTarget,
     render: Render,
+    spend: Spend,
     *,
     may_be_templates: bool,
 ) -> dict[str, bytes] | Failure:
     """Return the outcome of rendering `data`, or the failure that its texts cause.
 
-    `may_be_templates`: the texts may be templates, so they may cause further passes.
+    `spend` counts the comparison. `may_be_templates`: the texts may be templates, so they may cause
+    further passes.
     """
     keys = special_texts(data.manifests)
     if not keys:
         return outcome
-    trial = _Trial(data, render, may_be_templates)
-    neutral = trial.outline(keys, _LETTER)
+    trial = _Trial(data, render, spend, may_be_templates)
+    neutral = trial.rendered(keys, _LETTER)
     if neutral is None:
         # Templates may need some characters, such as those of `>=1.0` or of `a,b`.
         trial = replace(trial, special=_STRUCTURE)
-        neutral = trial.outline(keys, _LETTER)
+        neutral = trial.rendered(keys, _LETTER)
     if neutral is None:
         if isinstance(outcome, Failure):
             return outcome  # the Template fails for any text
@@ -105,7 +108,7 @@ def judged(
     fault = (
         outcome.headline
         if isinstance(outcome, Failure)
-        else trial.difference(outcome, data, keys, neutral)
+        else trial.difference(_Rendered(outcome, data), keys, neutral)
     )
     if not fault:
         return outcome
@@ -133,37 +136,54 @@ def _failure(outcome: dict[str, bytes] | Failure, fault: str, key: str, where: L
 
 
 @dataclass(frozen=True, slots=True)
+class _Rendered:
+    """The files of an assignment, and the data of which they are made."""
+
+    files: Files
+    data: TemplateData
+
+
+@dataclass(frozen=True, slots=True)
 class _Trial:
     """Renders neutral texts in place of an assignment's."""
 
     data: TemplateData
     render: Render
+    spend: Spend
     may_be_templates: bool
     special: re.Pattern[str] = _SPECIAL
 
-    def outline(self, keys: Collection[str], letter: str) -> Outline | None:
-        """Return the documents with the texts of `keys` replaced; None if rendering fails."""
-        data = self.data.with_manifests(self._neutral(keys, letter))
+    def rendered(
+        self, keys: Collection[str], letter: str, budget: Budget | None = None
+    ) -> _Rendered | None:
+        """Return the files with the texts of `keys` replaced; None if rendering fails."""
+        data = self.data.with_manifests(self._neutral(keys, letter), budget)
         files = self.render(data)
-        return None if isinstance(files, Failure) else self._outline(files, data)
+        return None if isinstance(files, Failure) else _Rendered(files, data)
 
     def replaces(self, key: str) -> bool:
         """Whether the neutral text of a key is another one."""
         return self._neutral((key,), _LETTER) != self.data.manifests
 
-    def difference(
-        self, files: Files, data: TemplateData, keys: Collection[str], neutral: Outline
-    ) -> str:
-        """Return how the documents of `files` differ from the neutral ones; "" if they do not.
+    def difference(self, actual: _Rendered, keys: Collection[str], neutral: _Rendered) -> str:
+        """Return how the documents differ from the neutral ones; "" if they do not.
 
-        Names may contain the text, or something made of it: they depend on the letter.
+        Most files have no text of an application: equal ones are not read. Names may contain the
+        text, or something made of it: they depend on the letter.
         """
-        actual = self._outline(files, data)
-        if actual == neutral:
+        names = {
+            name
+            for name in actual.files.keys() | neutral.files.keys()
+            if actual.files.get(name) != neutral.files.get(name)
+        }
+        actual_outline, expected = self._outline(actual, names), self._outline(neutral, names)
+        if actual_outline == expected:
             return ""
-        return difference(actual, neutral, self.outline(keys, _OTHER_LETTER) or neutral)
+        other = self.rendered(keys, _OTHER_LETTER)
+        other_outline = self._outline(other, names) if other else expected
+        return difference(actual_outline, expected, other_outline)
 
-    def guilty(self, keys: tuple[str, ...], neutral: Outline) -> str:
+    def guilty(self, keys: tuple[str, ...], neutral: _Rendered) -> str:
         """Return the key of a text without which the documents are the neutral ones.
 
         Replace the first texts only, as few as are needed: the last of them is guilty. One budget
@@ -173,19 +193,19 @@ class _Trial:
         low, high = 0, len(keys) - 1
         while low < high:
             middle = (low + high) // 2
-            manifests = self._neutral(keys[: middle + 1], _LETTER)
-            data = self.data.with_manifests(manifests, budget)
-            files = self.render(data)
-            if isinstance(files, Failure) or self.difference(files, data, keys, neutral):
+            trial = self.rendered(keys[: middle + 1], _LETTER, budget)
+            if trial is None or self.difference(trial, keys, neutral):
                 low = middle + 1
             else:
                 high = middle
         return keys[low]
 
-    def _outline(self, files: Files, data: TemplateData) -> Outline:
+    def _outline(self, rendered: _Rendered, names: Collection[str]) -> Outline:
+        files = {name: text for name, text in rendered.files.items() if name in names}
         manifests = self.data.manifests
         numbers = {text for key, text in manifests.items() if _is_number(key, text)}
-        return outline(files, () if self.may_be_templates else data.later_templates, numbers)
+        later_templates = () if self.may_be_templates else rendered.data.later_templates
+        return outline(files, later_templates, numbers, self.spend)
 
     def _neutral(self, keys: Collection[str], letter: str) -> dict[str, str]:
         return {

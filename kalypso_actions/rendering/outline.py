@@ -12,6 +12,7 @@ import yaml
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.layout import CONFIG_SCRIPT
+from kalypso_actions.rendering.registration_budget import Spend
 
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -21,6 +22,12 @@ COLLECTION: Final = "?"
 
 NO_TEXT: Final = "value that is no text"
 """The node that a text became, such as `true`, since no Template quotes it."""
+
+DEEPEST: Final = 100
+"""Go's YAML has a bound of 10,000; the paths of such nodes would take gigabytes."""
+
+EVENT: Final = 32
+"""The work for an event of YAML, in characters: it takes up to 10 microseconds and 250 bytes."""
 
 Place = tuple[str, str, str]
 """A file, a path of keys in it, and the kind of the node there."""
@@ -54,23 +61,28 @@ class Outline:
 
 
 def outline(
-    files: Mapping[str, bytes], later_templates: Iterable[int], numbers: Collection[str] = ()
+    files: Mapping[str, bytes],
+    later_templates: Iterable[int],
+    numbers: Collection[str] = (),
+    spend: Spend = lambda _: None,
 ) -> Outline:
     """Return the outline of an assignment's files; a shell script has no documents.
 
-    `numbers` are the texts that have another type in YAML if they are not quoted.
+    `numbers` are the texts that have another type in YAML if they are not quoted. `spend` counts
+    characters, and the parts of the documents before they are kept.
     """
     entries: list[Entry] = []
     places: Counter[Place] = Counter()
     counts: list[tuple[str, int]] = []
     for file, content in files.items():
+        spend(len(content))
         text = content.decode("utf-8", "replace")
-        read = _Documents(file, numbers)
+        read = _Documents(file, numbers, spend)
         if file != CONFIG_SCRIPT:
             try:
                 entries += list(read.entries(text))
             except (yaml.YAMLError, ValueError, OverflowError):
-                read = _Documents(file, numbers, number=-1)
+                read = _Documents(file, numbers, spend, number=-1)
                 entries += _lines(file, text)
         places.update(read.places)
         counts.append((file, read.number))
@@ -148,6 +160,7 @@ class _Documents:
 
     file: str
     numbers: Collection[str]
+    spend: Spend
     number: int = 0
     places: list[Place] = field(default_factory=list)
 
@@ -156,6 +169,7 @@ class _Documents:
         """The open collections: a mapping's key, None before a key; an index of a sequence."""
         anchors: set[str] = set()
         for event in yaml.parse(text, Loader=LOADER):
+            self.spend(EVENT)
             if isinstance(event, yaml.NodeEvent):
                 yield from self._properties(event, anchors)
                 self._add_place(path, event)
@@ -164,9 +178,9 @@ class _Documents:
                     self.number += 1
                     path, anchors = [], set()
                 case yaml.MappingStartEvent():
-                    path.append(None)
+                    _enter(path, None)
                 case yaml.SequenceStartEvent():
-                    path.append(0)
+                    _enter(path, 0)
                 case yaml.CollectionEndEvent():
                     path.pop()
                     if path and path[-1] is None:
@@ -196,7 +210,9 @@ class _Documents:
                 kind = "text"
         if kind != "text" or not path or path[-1] == 0 or not isinstance(path[-1], int):
             steps = ("[]" if isinstance(step, int) else step for step in path)
-            self.places.append((self.file, ".".join(steps) or "the top", kind))
+            place = ".".join(steps) or "the top"
+            self.spend(len(place))
+            self.places.append((self.file, place, kind))
 
     def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[Entry]:
         """Yield the anchor or alias and the tag of a node: a text that begins with one is no text.
@@ -223,6 +239,13 @@ class _Documents:
             or key.lower().endswith("namespace")
         ):
             yield Entry(self.file, self.number, ".".join(map(str, path)), value, is_fixed=False)
+
+
+def _enter(path: list[Any], first: int | None) -> None:
+    """Go into a mapping or a sequence. Raises ValueError for what no document needs."""
+    if len(path) == DEEPEST:
+        raise ValueError(f"the nodes are nested more than {DEEPEST} times")
+    path.append(first)
 
 
 def _next(path: list[Any]) -> None:

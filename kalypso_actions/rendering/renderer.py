@@ -1,8 +1,8 @@
-"""Which Template goes into which file of an assignment's folder, and how manifests are joined."""
+"""Which Template goes into which file of an assignment's folder."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
@@ -10,7 +10,6 @@ from typing import Literal
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import (
-    ENGINE_ANNOTATION,
     Assignment,
     ClusterType,
     DeploymentTarget,
@@ -26,21 +25,32 @@ from kalypso_actions.model.layout import (
 )
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering import builtin_config
+from kalypso_actions.rendering.compiled_templates import (
+    compiled,
+    join_manifests,
+    manifest_failure,
+)
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import judged, with_usual_texts
-from kalypso_actions.rendering.failures import Excerpt, Failure
-from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
+from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
-from kalypso_actions.rendering.plain_words import in_plain_words
+from kalypso_actions.rendering.outline import outline
+from kalypso_actions.rendering.registration_budget import (
+    EACH,
+    RegistrationBudget,
+    RegistrationBudgetError,
+    Spend,
+)
 
 CONFIG_FIELD = "configType"
-MANIFEST_SEPARATOR = "---\n"
 SHELL_CONTENT = "sh"
 
-_GO, _JINJA = "gotemplate", "jinja2"
 _CONFIG_MAP_TYPES = frozenset({"", "configMap"})
 _ENV_FILE_TYPE = "envFile"
+
+Check = Callable[[Spend], Failure | None]
+"""Checks an assignment before it is rendered, and counts what that takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +78,40 @@ class Renderer:
         self._unpromoted = unpromoted
         self._templates = {template.name: template for template in templates}
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
+        self._budgets: dict[str, RegistrationBudget] = {}
+        self._usual_work: dict[str, int] = {}
 
-    def render(self, assignment: Assignment, config: MergedConfig) -> dict[str, bytes] | Failure:
+    def render(
+        self, assignment: Assignment, config: MergedConfig, check: Check = lambda _: None
+    ) -> dict[str, bytes] | Failure:
         """Return the files of the assignment's folder by name.
 
-        There are no files if any Template fails, or if a text of a registered repository changes
-        the documents. An empty configuration has no file; the other two files exist even if they
-        are empty.
+        There are no files if `check` fails, if any Template fails, if a text of a registered
+        repository changes the documents, or if the registration takes too much. An empty
+        configuration has no file; the other two files exist even if they are empty.
         """
+        registration = assignment.target.registration
+        if not registration:
+            return check(lambda _: None) or self._render(assignment, config, lambda _: None)
+        if registration not in self._budgets:
+            self._budgets[registration] = RegistrationBudget(self._work_of_usual_texts)
+        budget = self._budgets[registration]
+        try:
+            budget.begin(assignment, config)
+            return check(budget.spend) or self._render(assignment, config, budget.spend)
+        except RegistrationBudgetError as error:
+            return Failure(
+                str(error),
+                assignment.target.where,
+                "deliver shorter texts, simpler schemas or fewer targets, or divide the "
+                "registration into several",
+                code="registration-too-large",
+                is_delivered=True,
+            )
+
+    def _render(
+        self, assignment: Assignment, config: MergedConfig, spend: Spend
+    ) -> dict[str, bytes] | Failure:
         data = self._data(assignment, config)
         target = assignment.target
         fault = dns_label_fault(data.namespace)
@@ -90,13 +126,29 @@ class Renderer:
             )
 
         def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
-            return self._files(assignment, rendered, config)
+            work = rendered.budget.work
+            outcome = self._files(assignment, rendered, config)
+            spend(rendered.budget.work - work + _size(outcome))
+            return outcome
 
         outcome = render(data)
         if not target.registration:
             return outcome
         may_be_templates = self._options.registration_text == "any"
-        return judged(outcome, data, target, render, may_be_templates=may_be_templates)
+        return judged(outcome, data, target, render, spend, may_be_templates=may_be_templates)
+
+    def _work_of_usual_texts(self, assignment: Assignment, config: MergedConfig) -> int:
+        """Return what rendering and comparing usual texts takes on a cluster type."""
+        name = assignment.cluster_type.name
+        if name not in self._usual_work:
+            usual = replace(assignment, target=next(with_usual_texts(assignment.target)))
+            data = self._data(usual, config)
+            files = self._files(usual, data, config)
+            parts = [EACH, data.budget.work, _size(files)]
+            if not isinstance(files, Failure):
+                outline(files, (), spend=parts.append)
+            self._usual_work[name] = sum(parts)
+        return self._usual_work[name]
 
     def renders_other_texts(
         self, assignment: Assignment, config: MergedConfig, others: Iterable[DeploymentTarget]
@@ -186,7 +238,7 @@ class Renderer:
             try:
                 texts.append(manifest.render(data))
             except ManifestError as error:
-                return _failure(template, index, error)
+                return manifest_failure(template, index, error)
         return join_manifests(texts)
 
     def _not_found(self, name: str, cluster_type: ClusterType, field: str) -> Failure:
@@ -200,11 +252,11 @@ class Renderer:
         )
 
     def _manifests(self, template: Template) -> tuple[Manifest, ...] | Failure:
-        compiled = self._compiled.get(template.name)
-        if compiled is None:
-            manifests, failures = _compile(template)
-            compiled = self._compiled[template.name] = failures[0] if failures else manifests
-        return compiled
+        known = self._compiled.get(template.name)
+        if known is None:
+            manifests, failures = compiled(template)
+            known = self._compiled[template.name] = failures[0] if failures else manifests
+        return known
 
 
 def missing_template(
@@ -239,84 +291,8 @@ def is_builtin_config(config_type: str) -> bool:
     return config_type in _CONFIG_MAP_TYPES or config_type == _ENV_FILE_TYPE
 
 
-def render_template(
-    template: Template, data: TemplateData
-) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
-    """Render a Template for its author: return the texts of its manifests, and all failures."""
-    manifests, failures = _compile(template)
-    texts = []
-    for index, manifest in enumerate(() if failures else manifests):
-        try:
-            texts.append(manifest.render(data))
-        except ManifestError as error:
-            failures.append(_failure(template, index, error))
-    return tuple(texts), tuple(failures)
-
-
-def join_manifests(texts: Iterable[str]) -> str:
-    """Join the manifests of one Template.
-
-    Empty manifests are dropped, those of white space are kept. A missing final newline stays
-    missing.
-    """
-    return MANIFEST_SEPARATOR.join(text for text in texts if text)
-
-
-def template_faults(template: Template) -> Iterator[Problem]:
-    """Yield every manifest of a Template that does not compile, or an unknown engine."""
-    for failure in _compile(template)[1]:
-        yield failure.problem
-
-
-def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
-    engine = template.annotations.get(ENGINE_ANNOTATION, _GO)
-    if engine not in {_GO, _JINJA}:
-        subject = f"Template {template.name!r}: {ENGINE_ANNOTATION}"
-        fault = f"{subject} names an unknown engine {engine!r}"
-        advice = f"write {_JINJA}, or remove it for Go"
-        return (), [Failure(fault, template.where, advice, code="template-invalid")]
-    manifests: list[Manifest] = []
-    failures: list[Failure] = []
-    for index, source in enumerate(template.manifests):
-        try:
-            manifests.append(_compile_manifest(source, engine))
-        except ManifestError as error:
-            failures.append(_failure(template, index, error, code="template-invalid"))
-    return tuple(manifests), failures
-
-
-def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manifest:
-    if engine == _JINJA:
-        if isinstance(source, Mapping):
-            raise ManifestError("an object is not a Jinja2 template: write the manifest as a text")
-        # Importing Jinja2 takes time, and most runs have no Template for it.
-        from kalypso_actions.rendering.jinja.manifests import JinjaManifest  # noqa: PLC0415
-
-        return JinjaManifest(source)
-    return ObjectManifest(source) if isinstance(source, Mapping) else TextManifest(source)
-
-
-def _failure(
-    template: Template, index: int, error: ManifestError, code: str = "template-failed"
-) -> Failure:
-    """Locate an error in the Template's file.
-
-    Lines of another text, such as the output of an earlier pass, are in no file.
-    """
-    where, source = template.where, template.manifests[index]
-    line = template.manifest_lines[index] if template.manifest_lines else where.line
-    if error.line and error.text == source:
-        line += error.line - 1
-    fault, advice = in_plain_words(error.message)
-    verb = "is invalid" if code == "template-invalid" else "fails"
-    return Failure(
-        error.message,
-        replace(where, line=line, column=0),
-        advice or "correct the Template, or the data that it reads",
-        excerpt=Excerpt(error.text, error.line, error.column) if error.text else None,
-        code=code,
-        plain=f"Template {template.name!r} {verb}{fault}",
-    )
+def _size(outcome: dict[str, bytes] | Failure) -> int:
+    return 0 if isinstance(outcome, Failure) else sum(map(len, outcome.values()))
 
 
 def _encoded(text: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from kalypso_actions import rendering
@@ -11,6 +12,9 @@ from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
+
+_ENOUGH: Final = 200
+"""Failures of a registration that are judged; the cause of all is rarely another one."""
 
 _OTHERS: Final = 5
 """Registrations whose texts are tried."""
@@ -46,4 +50,4 @@ def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOp
                 return renderer.renders_other_texts(assignment, item.config, others[:_OTHERS])
         return False
 
-    return all(map(is_own, items))
+    return all(map(is_own, islice(items, _ENOUGH)))

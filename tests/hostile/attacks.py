@@ -13,7 +13,11 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.config_schemas import validate
 from kalypso_actions.errors import Location
 from kalypso_actions.gotemplate import Budget, Limits, TemplateError
-from kalypso_actions.model.kinds import RepositoryPath, WorkloadRegistration
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegistration
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.plan import PlanOptions
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.go_manifests import TextManifest
@@ -21,8 +25,12 @@ from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.registrations import RegistrationReader, read_registrations
+from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 from kalypso_actions.snapshot.repositories import Repositories
+from tests.builders import cluster_type, config_map, fleet, policy, target
 from tests.git_repositories import git, programs, repository
+from tests.hostile.fleet_under_attack import CONFIG, FLUX, MANIFESTS
+from tests.plans import REVISION, reading
 
 HERE: Final = Location("https://git.test/fleet", "app.yaml", 1)
 
@@ -102,6 +110,56 @@ def read_registration(path: Path) -> str:
         (reading,) = read_registrations([registration], (), RegistrationReader("dev", reader, None))
     problems = [f"{problem.where}: {problem.message}" for problem in reading.problems]
     return f"{reading.state}: {problems[:1]}".replace(f"file://{path}", "app")
+
+
+def plan_targets(
+    cluster_types: int,
+    targets: int,
+    manifests: Mapping[str, str],
+    more: str = "",
+    schema: str = "",
+) -> str:
+    """Plan the targets of one registration on all cluster types; `more` continues the Template.
+
+    Return what becomes of them. With a `schema`, each target has one of its own.
+    """
+    texts = ("reconciler", FLUX + more), ("namespace", "kind: Namespace\n"), ("config", CONFIG)
+    names = [f"c{number:03}" for number in range(cluster_types)]
+    evil = reading(
+        *(
+            target(
+                f"{number:05}",
+                manifests={**MANIFESTS, **manifests},
+                config_schemas=[schema.replace("NUMBER", str(number))] if schema else [],
+            )
+            for number in range(targets)
+        )
+    )
+    snapshot = Snapshot(
+        environment="dev",
+        own=Reading(REVISION),
+        bases=(),
+        fleet=fleet(
+            cluster_types=[cluster_type(name, place=name) for name in names],
+            templates=[Template(name, name, "", (text,), {}, HERE, (1,)) for name, text in texts],
+            policies=[policy("all")],
+            config_maps=[
+                config_map(name, {"REGION": name, "LONG": "x" * 5_000}, place=name)
+                for name in names
+            ],
+        ),
+        registrations=(evil,),
+        base_trees=(),
+        problems=(),
+        warnings=(),
+    )
+    with RemoteRepositories(programs(), protocols=frozenset()) as remotes:
+        reader = Reader(Repositories((), remotes, programs()), None)
+        planned, plan = plan_registrations(snapshot, PlanOptions(), reader, no_progress)
+    (registered,) = planned.registrations
+    problems = [*registered.problems, *plan.problems]
+    first = problems[0].message if problems else ""
+    return f"{registered.state}, {len(plan.assignments)} assignments: {first}"
 
 
 def _build(files: Mapping[str, bytes], folder: str) -> bytes:

@@ -9,6 +9,7 @@ from tools.mutants.breaks import Break
 TEMPLATES: Final = "tests/hostile/test_template_costs.py"
 FUNCTIONS: Final = "tests/hostile/test_function_costs.py"
 REGISTRATIONS: Final = "tests/hostile/test_registration_costs.py"
+ASSIGNMENTS: Final = "tests/hostile/test_many_assignments.py"
 SCHEMAS: Final = "tests/hostile/test_schema_costs.py"
 
 COST_BREAKS: Final = (
@@ -39,6 +40,34 @@ COST_BREAKS: Final = (
         "if self.limits is None or size <= self.limits.text_bytes:",
         "if True:",
         (f"{REGISTRATIONS}::test_too_much",),
+    ),
+    Break(
+        "the assignments of a registration share no budget",
+        "kalypso_actions/rendering/registration_budget.py",
+        "        if self._work > self._limit:\n            self._usual +=",
+        "        if self._work < 0:\n            self._usual +=",
+        (f"{ASSIGNMENTS}::test_one_registration",),
+    ),
+    Break(
+        "documents of a text may be nested deeply",
+        "kalypso_actions/rendering/outline.py",
+        "    if len(path) == DEEPEST:\n",
+        "    if len(path) < 0:\n",
+        (f"{ASSIGNMENTS}::test_one_registration",),
+    ),
+    Break(
+        "expensive Templates make registrations unusable",
+        "kalypso_actions/rendering/registration_budget.py",
+        "max(REGISTRATION_WORK, TIMES_USUAL * self._usual)",
+        "REGISTRATION_WORK",
+        (f"{ASSIGNMENTS}::test_a_large_registration",),
+    ),
+    Break(
+        "a registration's own schemas cost it nothing",
+        "kalypso_actions/config_checks.py",
+        "count = _steps(spend) if assignment.target.config_schemas else _nothing",
+        "count = _nothing",
+        (f"{ASSIGNMENTS}::test_schemas_of_its_own",),
     ),
     Break(
         "values behind aliases do not count",

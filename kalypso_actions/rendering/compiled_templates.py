@@ -1,0 +1,99 @@
+"""A Template → its compiled manifests, how they are joined, and the places of their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Template
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.failures import Excerpt, Failure
+from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
+from kalypso_actions.rendering.manifests import Manifest, ManifestError
+from kalypso_actions.rendering.plain_words import in_plain_words
+
+MANIFEST_SEPARATOR = "---\n"
+
+_GO, _JINJA = "gotemplate", "jinja2"
+
+
+def render_template(
+    template: Template, data: TemplateData
+) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
+    """Render a Template for its author: return the texts of its manifests, and all failures."""
+    manifests, failures = compiled(template)
+    texts = []
+    for index, manifest in enumerate(() if failures else manifests):
+        try:
+            texts.append(manifest.render(data))
+        except ManifestError as error:
+            failures.append(manifest_failure(template, index, error))
+    return tuple(texts), tuple(failures)
+
+
+def join_manifests(texts: Iterable[str]) -> str:
+    """Join the manifests of one Template.
+
+    Empty manifests are dropped, those of white space are kept. A missing final newline stays
+    missing.
+    """
+    return MANIFEST_SEPARATOR.join(text for text in texts if text)
+
+
+def template_faults(template: Template) -> Iterator[Problem]:
+    """Yield every manifest of a Template that does not compile, or an unknown engine."""
+    for failure in compiled(template)[1]:
+        yield failure.problem
+
+
+def compiled(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
+    """Return the compiled manifests of a Template, and the failures of the others."""
+    engine = template.annotations.get(ENGINE_ANNOTATION, _GO)
+    if engine not in {_GO, _JINJA}:
+        subject = f"Template {template.name!r}: {ENGINE_ANNOTATION}"
+        fault = f"{subject} names an unknown engine {engine!r}"
+        advice = f"write {_JINJA}, or remove it for Go"
+        return (), [Failure(fault, template.where, advice, code="template-invalid")]
+    manifests: list[Manifest] = []
+    failures: list[Failure] = []
+    for index, source in enumerate(template.manifests):
+        try:
+            manifests.append(_compile_manifest(source, engine))
+        except ManifestError as error:
+            failures.append(manifest_failure(template, index, error, code="template-invalid"))
+    return tuple(manifests), failures
+
+
+def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manifest:
+    if engine == _JINJA:
+        if isinstance(source, Mapping):
+            raise ManifestError("an object is not a Jinja2 template: write the manifest as a text")
+        # Importing Jinja2 takes time, and most runs have no Template for it.
+        from kalypso_actions.rendering.jinja.manifests import JinjaManifest  # noqa: PLC0415
+
+        return JinjaManifest(source)
+    return ObjectManifest(source) if isinstance(source, Mapping) else TextManifest(source)
+
+
+def manifest_failure(
+    template: Template, index: int, error: ManifestError, code: str = "template-failed"
+) -> Failure:
+    """Locate an error in the Template's file.
+
+    Lines of another text, such as the output of an earlier pass, are in no file.
+    """
+    where, source = template.where, template.manifests[index]
+    line = template.manifest_lines[index] if template.manifest_lines else where.line
+    if error.line and error.text == source:
+        line += error.line - 1
+    fault, advice = in_plain_words(error.message)
+    verb = "is invalid" if code == "template-invalid" else "fails"
+    return Failure(
+        error.message,
+        replace(where, line=line, column=0),
+        advice or "correct the Template, or the data that it reads",
+        excerpt=Excerpt(error.text, error.line, error.column) if error.text else None,
+        code=code,
+        plain=f"Template {template.name!r} {verb}{fault}",
+    )

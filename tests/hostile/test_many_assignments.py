@@ -1,0 +1,89 @@
+"""The targets of no registration take more than 10 s and 256 MB, whatever cluster types there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.attacks import plan_targets
+from tests.hostile.conftest import Attack
+
+TOO_MUCH = "Mi characters of work for its first"
+FAILS = '{{ if contains "stop" .Manifests.description }}{{ fail .Labels.workload }}{{ end }}'
+COSTLY = "{{ range until 9000 }}{{ end }}"
+SCHEMA = '{"title": "NUMBER", "properties": {"LONG": {"pattern": "(x?){300}x{300}"}}}'
+NOTES = {f"note{number}": "a note (of many)" for number in range(30)}
+
+
+@pytest.mark.parametrize(
+    ("cluster_types", "targets", "manifests", "more", "message"),
+    [
+        pytest.param(200, 200, {}, "", TOO_MUCH, id="plain texts"),
+        pytest.param(200, 50, {"description": "a (b)"}, "", TOO_MUCH, id="special characters"),
+        pytest.param(200, 5, {"description": "a (b) " * 8_000}, "", TOO_MUCH, id="long texts"),
+        pytest.param(
+            200,
+            25,
+            {**NOTES, "branch": "x: y"},
+            "",
+            "the text of manifests.branch changes the documents",
+            id="a guilty text among many",
+        ),
+        pytest.param(
+            200,
+            5,
+            {"list": f"[{','.join('a' for _ in range(20_000))}]"},
+            "---\nkind: A\na: {{ .Manifests.list }}\n",
+            "manifests.list changes the documents",
+            id="a text with many nodes",
+        ),
+        pytest.param(
+            200,
+            5,
+            {"deep": "{a: " * 20_000 + "1" + "}" * 20_000},
+            "---\nkind: A\na: {{ .Manifests.deep }}\n",
+            "manifests.deep changes the documents",
+            id="a text with deep nodes",
+        ),
+        pytest.param(200, 50, {"description": "stop it"}, FAILS, "fails: app", id="failures"),
+        pytest.param(200, 50, {"description": "stop"}, FAILS, "fails: app", id="plain failures"),
+        pytest.param(
+            200,
+            50,
+            {"count": "9" * 6},
+            "# {{ range until (atoi .Manifests.count) }}{{ end }}\n",
+            "until (atoi .Manifests.count)",
+            id="a number that a Template counts to",
+        ),
+    ],
+)
+def test_one_registration(
+    attack: Attack,
+    cluster_types: int,
+    targets: int,
+    manifests: dict[str, str],
+    more: str,
+    message: str,
+) -> None:
+    cost = attack(plan_targets, cluster_types, targets, manifests, more, seconds=10, megabytes=256)
+    assert cost.text.startswith("kept, ")
+    assert message in cost.text
+
+
+def test_schemas_of_its_own(attack: Attack) -> None:
+    cost = attack(plan_targets, 200, 50, {}, "", SCHEMA, seconds=10, megabytes=256)
+    assert TOO_MUCH in cost.text
+
+
+@pytest.mark.parametrize(
+    ("targets", "manifests", "more"),
+    [
+        pytest.param(50, {}, "", id="plain texts"),
+        pytest.param(10, {"description": "a (b)"}, "", id="special characters"),
+        pytest.param(2, {"description": "a (b)"}, COSTLY, id="costly Templates"),
+    ],
+)
+def test_a_large_registration(
+    attack: Attack, targets: int, manifests: dict[str, str], more: str
+) -> None:
+    cost = attack(plan_targets, 200, targets, manifests, more, seconds=10, megabytes=256)
+    assert cost.text == f"head, {200 * targets} assignments: "
