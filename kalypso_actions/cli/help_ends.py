@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from kalypso_actions.commands.registry import CHAIN
+
 _PLANE: Final = "--control-plane acme/control-plane"
 
 EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -27,14 +29,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "template": ("kalypso template templates/flux.yaml --values values.yaml",),
     "sandbox": ("kalypso sandbox --dir trial --repository acme/control-plane",),
     "demo": ("kalypso demo",),
-    "ci": (f"kalypso ci {_PLANE} --commit 4c1f0d2",),
-    "cd": (f"kalypso cd {_PLANE} --environment dev --commit 4c1f0d2",),
-    "schedule": (f"kalypso schedule {_PLANE} --environment dev",),
-    "notify": (f"kalypso notify {_PLANE} --environment dev",),
-    "check-promote": (f"kalypso check-promote {_PLANE} --environment dev",),
-    "poll": (f"kalypso poll {_PLANE} --environments dev,stage",),
-    "preview": ("kalypso preview", "kalypso preview --base main --head my-change --verbose"),
-    "start-schedule": (f"kalypso start-schedule {_PLANE} --branch dev",),
+    **{command.name: command.examples for command in CHAIN if command.examples},
 }
 
 FAILURE: Final[Mapping[str, str]] = {

@@ -44,12 +44,13 @@ class ChainCommand:
     `permissions:` of the workflow grants it the rows of that place. A GitHub App works in all
     repositories where it is installed, and gets the highest level of all rows.
 
-    `inputs` and `documents` are the modules with the model of its inputs and of its result.
+    `examples` end its help. `inputs` and `documents` are the modules with the model of its inputs and of its result.
     """
 
     name: str
     summary: str
     permissions: tuple[Permission, ...]
+    examples: tuple[str, ...] = ()
     verify_only: tuple[Permission, ...] = ()
     inputs: str = "inputs.chain"
     documents: str = "report.chain_documents"
@@ -86,6 +87,7 @@ CHAIN: Final = (
     ChainCommand(
         "ci",
         "Check a commit of main in every environment, and start cd for the first ones.",
+        examples=("kalypso ci --control-plane acme/control-plane --commit 4c1f0d2",),
         permissions=(
             READS_MAIN,
             Permission(
@@ -108,6 +110,9 @@ CHAIN: Final = (
     ChainCommand(
         "cd",
         "Promote a commit of main to an environment, and start schedule for it.",
+        examples=(
+            "kalypso cd --control-plane acme/control-plane --environment dev --commit 4c1f0d2",
+        ),
         permissions=(
             Permission(CONTROL_PLANE, "contents", "write", "writes `base-repo.yaml` to a branch"),
             Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
@@ -145,6 +150,7 @@ CHAIN: Final = (
     ChainCommand(
         "schedule",
         "Render an environment and propose its tree: one pull request for each GitOpsRepo.",
+        examples=("kalypso schedule --control-plane acme/control-plane --environment dev",),
         permissions=(
             READS_MAIN,
             Permission(
@@ -176,6 +182,7 @@ CHAIN: Final = (
     ChainCommand(
         "notify",
         "Tell the control plane of a push to a GitOps branch, and whether it is a promotion.",
+        examples=("kalypso notify --control-plane acme/control-plane --environment dev",),
         permissions=(
             READS_GITOPS,
             READS_MAIN,
@@ -191,6 +198,7 @@ CHAIN: Final = (
     ChainCommand(
         "check-promote",
         "Wait until the clusters of an environment comply with a merge, then promote its commit.",
+        examples=("kalypso check-promote --control-plane acme/control-plane --environment dev",),
         permissions=(
             READS_MAIN,
             Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
@@ -211,6 +219,7 @@ CHAIN: Final = (
     ChainCommand(
         "poll",
         "Start schedule where the inputs of an environment have changed, and repeat lost starts.",
+        examples=("kalypso poll --control-plane acme/control-plane --environments dev,stage",),
         permissions=(
             READS_MAIN,
             Permission(
@@ -227,6 +236,7 @@ CHAIN: Final = (
     ChainCommand(
         "start-schedule",
         "Start schedule for every environment that a branch of the control plane belongs to.",
+        examples=("kalypso start-schedule --control-plane acme/control-plane --branch dev",),
         permissions=(
             READS_MAIN,
             Permission(
@@ -238,6 +248,10 @@ CHAIN: Final = (
     ChainCommand(
         "preview",
         "Compare the environments before and after a change, and show the difference.",
+        examples=(
+            "kalypso preview",
+            "kalypso preview --base main --head my-change --verbose",
+        ),
         permissions=(
             READS_MAIN,
             Permission(
