@@ -44,7 +44,8 @@ class ChainCommand:
     `permissions:` of the workflow grants it the rows of that place. A GitHub App works in all
     repositories where it is installed, and gets the highest level of all rows.
 
-    `examples` end its help. `inputs` and `documents` are the modules with the model of its inputs and of its result.
+    `examples` end its help. `inputs` and `documents` are the modules with the model of its inputs
+    and of its result.
     """
 
     name: str
