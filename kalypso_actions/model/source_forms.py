@@ -46,12 +46,12 @@ def revision_fault(text: str) -> str:
     if not text or _RANGE.fullmatch(text) or _DIGEST.fullmatch(text):
         return ""
     if text == "@" or _NOT_IN_REF.search(text):
-        return "is no name of a branch or tag, no commit, and no range of versions"
+        return "is not a branch, a tag, a commit or a range of versions"
     return ""
 
 
 def folder_fault(text: str) -> str:
     """Check `path`, with or without `./` or `/` at its beginning."""
     if text != text.strip() or _NOT_IN_PATH.search(text):
-        return "is no path of a folder"
+        return "is not a path of a folder"
     return ""

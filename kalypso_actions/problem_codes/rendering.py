@@ -100,13 +100,15 @@ manifests:
         "registration-render",
         "warning",
         "A Template fails with what a registered repository delivers, and renders its last good "
-        "commit, or a neutral text. The registration is unusable.",
+        "commit, targets of others there, usual texts and labels, or those of others; or only the "
+        "schemas of its own refuse the configuration. The registration is unusable.",
         """\
 # a Template with {{ index (splitList "/" .Manifests.path) 2 }}
 manifests:
   path: boards
 """,
-        "Correct the text at the place that the message names, or let the Template accept it.",
+        "Correct the text or label at the place that the message names, or let the Template accept "
+        "it.",
     ),
     ProblemCode(
         "template-field-unknown",

@@ -77,7 +77,7 @@ class _Glob:
             return cls(host, any_labels, path, _groups(path))
         except (KalypsoError, re.error) as error:
             raise UsageError(
-                f"allowed-repositories: {without_secret(glob)!r} is no glob of repositories",
+                f"allowed-repositories: {without_secret(glob)!r} is not a glob of repositories",
                 advice="write owner/*, **, host/owner/*, or *.example.com/**: * matches one "
                 "segment of the path or, before the host, its first labels; ** crosses segments",
             ) from error

@@ -9,6 +9,9 @@ from typing import Final
 
 import pytest
 
+from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixtures
+from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414
+from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
 from tests.hostile.fleet_under_attack import FleetUnderAttack
 from tests.hostile.measuring import Cost, measured
 

@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 
 from tests.commands.chain import documents
-from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixtures
-from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414
-from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.proposals import run, run_schedule
 

@@ -11,9 +11,6 @@ from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import start_records, statuses
 from kalypso_actions.promotion.start_records import StartRecord
-from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixtures
-from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414
-from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
 from tests.commands.chain.polls import LONG, at_rest, started
 from tests.commands.chain.polls import post as post_as_poll

@@ -8,9 +8,6 @@ import pytest
 
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.promotion.requests import waiting_start
-from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixture
-from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414
-from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in
 
