@@ -66,6 +66,10 @@ COMMANDS: Final = {
         "render",
         "Compute the GitOps tree of one environment.",
     ),
+    "diff": LazyCommand(
+        "diff",
+        "Show what an environment lacks that another one has, or between two commits.",
+    ),
     "validate": LazyCommand(
         "validate",
         "Check all documents of branches: schemas, references, templates, names.",

@@ -21,6 +21,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso render dev --gitops ../gitops@dev --out tree",
         "kalypso render dev --base-commit main --diff",
     ),
+    "diff": (
+        "kalypso diff dev stage",
+        "kalypso diff dev stage --deployed --stat",
+        "kalypso diff stage --to main --exit-code",
+    ),
     "validate": (
         "kalypso validate",
         "kalypso validate --source https://github.com/acme/shop=../shop",
@@ -35,6 +40,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
 FAILURE: Final[Mapping[str, str]] = {
     "init": "a problem, or no consent",
     "render": "problems, or with --exit-code a difference",
+    "diff": "new problems, or with --exit-code a difference",
     "check-promote": "problems, or clusters that do not comply",
 }
 """What exit code 1 means, if it is not `problems`."""

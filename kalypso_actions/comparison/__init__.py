@@ -3,6 +3,7 @@
 documents.py   what documents say, and which of them differ
 values.py      the configuration values that differ
 trees.py       the files that differ between two trees
+deployed.py    two merged trees
 findings.py    new problems, and known ones
 masking.py     remove secrets before anything shows a comparison
 key_names.py   the names of keys whose values are secret
@@ -13,6 +14,11 @@ visibility.py  repositories that fewer people may read
 settings.py    the files of a change from which its preview takes its settings
 """
 
+from kalypso_actions.comparison.deployed import (
+    assignment_names,
+    differing_paths,
+    manifest_entries,
+)
 from kalypso_actions.comparison.documents import Document, differing_documents, document_changes
 from kalypso_actions.comparison.findings import new_findings
 from kalypso_actions.comparison.key_names import MASKED_KEYS
@@ -28,8 +34,11 @@ __all__ = [
     "Configured",
     "Document",
     "Mask",
+    "assignment_names",
     "differing_documents",
+    "differing_paths",
     "document_changes",
+    "manifest_entries",
     "new_findings",
     "tree_changes",
     "unified_diff",

@@ -74,7 +74,7 @@ def _when(item: PreviewEnvironmentEntry) -> str:
 
 
 def _print_comparison(console: Console, comparison: ComparisonEntry, *, verbose: bool) -> None:
-    lines = list(_lines(comparison))
+    lines = list(comparison_lines(comparison))
     for style, line in lines[:MOST_LINES]:
         console.print(Text(f"  {escape_log_line(line)}", style=style), soft_wrap=True)
     if len(lines) > MOST_LINES:
@@ -86,7 +86,8 @@ def _print_comparison(console: Console, comparison: ComparisonEntry, *, verbose:
             console.print(Text(escape_log_line(line), style=_diff_style(line)), soft_wrap=True)
 
 
-def _lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
+def comparison_lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
+    """Yield lines about assignments, values and files, each with its style."""
     for entry in comparison.assignments_added:
         yield "green", f"+ assignment {_name(entry)}"
     for entry in comparison.assignments_removed:

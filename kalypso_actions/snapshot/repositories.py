@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_path, is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.object_ids import is_commit_id
@@ -159,6 +161,24 @@ class Repositories:
             return None if newer is None else len(newer)
         except KalypsoError:
             return None
+
+    def commits_after(self, url: str, base: str, head: str, most: int) -> tuple[CommitSubject, ...]:
+        """Return the newest commits that `head` has and `base` lacks. Raises KalypsoError.
+
+        Of a repository that is not on this machine, these are merges and commits on its branch
+        alone.
+        """
+        self.check(url)
+        folder = self._folder(url, "")
+        if folder is not None:
+            local = GitRepository(folder, self._programs, repository=url)
+            return local.commits_after(base, head, most)
+        newer = frozenset(self._remotes.ancestry(url, head).since(base) or ())
+        line = itertools.islice(self._remotes.history(url, head), most)
+        return tuple(
+            CommitSubject(commit.id, commit.message.partition("\n")[0])
+            for commit in itertools.takewhile(lambda item: item.id in newer, line)
+        )
 
     def _clones(self) -> Mapping[str, Path]:
         if self._known_clones is None:

@@ -11,6 +11,7 @@ from kalypso_actions.report import (
     app_documents,
     chain_documents,
     demo_document,
+    diff_document,
     documents,
     preview_documents,
 )
@@ -34,6 +35,7 @@ def output_documents() -> dict[str, type[Document]]:
         for module in (
             documents,
             demo_document,
+            diff_document,
             chain_documents,
             app_documents,
             preview_documents,

@@ -11,6 +11,7 @@ from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import is_commit_id
 
@@ -167,6 +168,13 @@ class GitRepository:
         if not self.merge_base(base, head):
             return None
         return int(self._query("rev-list", "--count", f"^{base}", head))
+
+    def commits_after(self, base: str, head: str, most: int) -> tuple[CommitSubject, ...]:
+        """Return the newest commits that `head` has and `base` lacks. Raises KalypsoError."""
+        options = ("--topo-order", "--format=%H %s", f"--max-count={most}", "--end-of-options")
+        lines = self._query("log", *options, head, f"^{base}").splitlines()
+        rows = (line.partition(" ") for line in lines)
+        return tuple(CommitSubject(commit, subject) for commit, _, subject in rows)
 
     def merge_base(self, first: str, second: str) -> str:
         """Return the newest common ancestor of two commits; "" for none. Raises KalypsoError."""

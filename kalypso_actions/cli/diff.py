@@ -1,0 +1,121 @@
+"""The command diff."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from kalypso_actions import inputs
+from kalypso_actions.cli.completion import complete_environment
+from kalypso_actions.cli.local import (
+    RegistrationTextOption,
+    SourceOption,
+    files_at_hand,
+    local_context,
+)
+from kalypso_actions.cli.output import (
+    ExitCodeOption,
+    Output,
+    StatOption,
+    Verbose,
+    errors_as_json,
+    print_json,
+    stderr,
+    stdout,
+)
+from kalypso_actions.cli.pager import show
+from kalypso_actions.commands.diff import diff as run_diff
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.diff import DiffInputs
+from kalypso_actions.report.diff_document import DiffDocument
+from kalypso_actions.report.diff_report import diff_report
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import finding_counts, print_findings
+
+
+def diff(
+    environments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NEWER [OLDER]",
+            help="Two environments, such as dev stage: what stage lacks that dev has. Or one.",
+            autocompletion=complete_environment,
+        ),
+    ],
+    control_plane: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REPO",
+            help="URL or path of the control plane, a git repository. Default: the clone that "
+            "contains the current folder.",
+        ),
+    ] = None,
+    source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    from_: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="REV",
+            help="Of one environment: a branch, tag or commit of main, or with --deployed of the "
+            "GitOps branch. Default: the commit of main that the environment has.",
+        ),
+    ] = "",
+    to: Annotated[
+        str,
+        typer.Option(metavar="REV", help="The other one. Default: the head of that branch."),
+    ] = "",
+    deployed: Annotated[
+        bool,
+        typer.Option(
+            "--deployed",
+            help="Compare the merged trees of GitOps branches, not what would be rendered.",
+        ),
+    ] = False,
+    namespace_scheme: Annotated[
+        inputs.NamespaceScheme,
+        typer.Option(help="legacy names namespaces <environment>-<workspace>-<target>."),
+    ] = "current",
+    config_file: Annotated[
+        inputs.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
+    ] = "current",
+    missing_values: Annotated[
+        inputs.MissingValues,
+        typer.Option(help="What <no value> in a rendered file is."),
+    ] = "warning",
+    registration_text: RegistrationTextOption = "strict",
+    stat: StatOption = False,
+    exit_code: ExitCodeOption = False,
+    output: Output = "text",
+    verbose: Verbose = 0,
+) -> None:
+    """Show what an environment lacks that another one has, or between two commits."""
+    options = dict(locals())
+    for name in ("stat", "exit_code", "output", "from_"):
+        del options[name]
+
+    def failed(problems: Sequence[Problem]) -> DiffDocument:
+        return DiffDocument(problems=ProblemEntry.all_of(problems))
+
+    with errors_as_json(output, failed):
+        given = checked_inputs(DiffInputs, {**options, "from": from_, "verbose": verbose > 0})
+        with ProgressDisplay(stderr(), "rendering") as progress:
+            document = run_diff(given, local_context(progress, calls=verbose > 1))
+    if output == "json":
+        print_json(document)
+    else:
+        show(stdout(), diff_report(stdout(), document, stat=stat))
+        _print_findings(document)
+    new = document.problems or document.comparison.problems
+    raise typer.Exit(1 if new or (exit_code and document.differs) else 0)
+
+
+def _print_findings(document: DiffDocument) -> None:
+    """Print what is wrong with the newer side, apart from the result."""
+    warnings, problems = document.comparison.warnings, document.comparison.problems
+    print_findings(stderr(), warnings, problems, files_at_hand())
+    if warnings or problems:
+        stderr().print(f"new: {finding_counts(problems, warnings)}")

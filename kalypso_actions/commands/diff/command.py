@@ -1,0 +1,24 @@
+"""Read the control plane, and compare two of its environments, or one at two commits."""
+
+from __future__ import annotations
+
+from kalypso_actions.commands.diff.deployed import compare_deployed
+from kalypso_actions.commands.diff.places import find_control_plane
+from kalypso_actions.commands.diff.rendered import compare_rendered
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.inputs.diff import DiffInputs
+from kalypso_actions.report.diff_document import DiffDocument
+from kalypso_actions.snapshot.document_reader import SharedReader
+
+
+def diff(inputs: DiffInputs, context: LocalContext) -> DiffDocument:
+    """Return what the last environment lacks that the first one has, or between two commits.
+
+    Raises KalypsoError for an unreadable control plane or GitOps branch, UsageError.
+    """
+    with context.reader(inputs.source) as opened:
+        reader = SharedReader(opened)
+        plane = find_control_plane(inputs, reader, context)
+        if inputs.deployed:
+            return compare_deployed(plane, inputs).document()
+        return compare_rendered(plane, inputs, context.progress).document()

@@ -1,0 +1,42 @@
+"""The commits of a repository that one side has and the other lacks."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.differences import CommitRange
+from kalypso_actions.snapshot.repositories import Repositories
+
+MOST_COMMITS: Final = 100
+
+
+def commit_range(
+    repositories: Repositories, place: str, url: str, name: str, base: str, head: str
+) -> CommitRange:
+    """Return the commits of the repository at `url`, which is read at `place`, a URL or a path.
+
+    If they cannot be read, their number is unknown.
+    """
+    is_page = url.startswith(("https://", "http://"))
+    page = url.removesuffix("/").removesuffix(".git") if is_page else ""
+    known = CommitRange(url, name, base, head, f"{page}/compare/{base}...{head}" if page else "")
+    if base == head:
+        return dataclasses.replace(known, total=0)
+    total = repositories.distance(place, base, head)
+    if total is None:
+        return dataclasses.replace(known, behind=repositories.distance(place, head, base) or 0)
+    try:
+        commits = repositories.commits_after(place, base, head, MOST_COMMITS)
+    except KalypsoError:
+        return dataclasses.replace(known, total=total)
+    return dataclasses.replace(
+        known,
+        total=total,
+        behind=repositories.distance(place, head, base) or 0,
+        commits=tuple(
+            dataclasses.replace(item, url=f"{page}/commit/{item.commit}" if page else "")
+            for item in commits
+        ),
+    )

@@ -1,0 +1,85 @@
+"""Compare what an environment would have with two commits of main."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from kalypso_actions.commands.diff.commits import commit_range
+from kalypso_actions.commands.diff.places import ControlPlanePlace, EnvironmentPlace
+from kalypso_actions.commands.diff.result import Difference
+from kalypso_actions.comparison import Mask
+from kalypso_actions.inputs.diff import DiffInputs
+from kalypso_actions.model.differences import MaskedComparison
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.plan import PlanOptions
+from kalypso_actions.plan_pair import plan_pair
+from kalypso_actions.report.diff_document import DiffSideEntry
+from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.gathering import gather
+
+
+def compare_rendered(
+    plane: ControlPlanePlace, inputs: DiffInputs, progress: Progress
+) -> Difference:
+    """Plan the last environment with its commit of main, and with that of the first one.
+
+    Of one environment, the commits are those of the inputs; the default is from the commit that it
+    has to the head of main.
+    """
+    place = plane.environment(inputs.environments[-1])
+    if len(inputs.environments) == 2:
+        newer = plane.environment(inputs.environments[0])
+        base, head, name = place.commit, newer.commit, newer.environment.name
+    else:
+        base = _resolved(plane, inputs.from_) or place.commit
+        head = _resolved(plane, inputs.to) or plane.head
+        name = place.environment.name
+    options = PlanOptions(
+        namespace_scheme=inputs.namespace_scheme,
+        config_file=inputs.config_file,
+        missing_values=inputs.missing_values,
+        registration_text=inputs.registration_text,
+    )
+    pair = plan_pair(
+        _snapshot(plane, place, base, inputs),
+        _snapshot(plane, place, head, inputs),
+        options,
+        find_scheduler(),
+        progress,
+    )
+    repositories = plane.reader.repositories
+    return Difference(
+        environment=place.environment.name,
+        base=DiffSideEntry(environment=place.environment.name, commit=base),
+        head=DiffSideEntry(environment=name, commit=head),
+        commits=(
+            commit_range(repositories, plane.place, place.repository, plane.main, base, head),
+        ),
+        comparison=_without_pins(pair.masked(Mask())),
+    )
+
+
+def _resolved(plane: ControlPlanePlace, revision: str) -> str:
+    if not revision:
+        return ""
+    return plane.reader.repositories.resolve(plane.place, plane.main, revision)
+
+
+def _snapshot(
+    plane: ControlPlanePlace, place: EnvironmentPlace, commit: str, inputs: DiffInputs
+) -> Snapshot:
+    return gather(
+        place.environment.name,
+        place.own,
+        plane.reader,
+        promoted_commit=commit,
+        declared=place.environment,
+        registration_text=inputs.registration_text,
+    )
+
+
+def _without_pins(comparison: MaskedComparison) -> MaskedComparison:
+    """Leave out the commit of main in the BaseRepo: it is what diff is asked about."""
+    documents = tuple(item for item in comparison.documents if item.kind != "BaseRepo")
+    return MaskedComparison(dataclasses.replace(comparison, documents=documents))

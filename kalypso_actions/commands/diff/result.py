@@ -1,0 +1,37 @@
+"""What differs, and its document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kalypso_actions.commands.runtime.file_diffs import file_diffs
+from kalypso_actions.model.differences import CommitRange, MaskedComparison
+from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.diff_document import CommitRangeEntry, DiffDocument, DiffSideEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What `base` lacks that `head` has, without secrets."""
+
+    environment: str
+    base: DiffSideEntry
+    head: DiffSideEntry
+    commits: tuple[CommitRange, ...]
+    comparison: MaskedComparison
+    deployed: bool = False
+
+    def document(self) -> DiffDocument:
+        """Return the document."""
+        diffs = file_diffs(self.comparison.files)
+        return DiffDocument(
+            environment=self.environment,
+            deployed=self.deployed,
+            base=self.base,
+            head=self.head,
+            commits=CommitRangeEntry.all_of(self.commits),
+            comparison=ComparisonEntry.of(
+                self.comparison, {entry.path: entry.diff for entry in diffs}
+            ),
+            diffs=diffs,
+        )

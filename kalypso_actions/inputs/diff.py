@@ -1,0 +1,47 @@
+"""Inputs of diff."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from kalypso_actions.inputs.paths import Place, Sources
+from kalypso_actions.inputs.values import (
+    ConfigFile,
+    EnvironmentName,
+    Inputs,
+    MissingValues,
+    NamespaceScheme,
+    RegistrationText,
+)
+
+
+class DiffInputs(Inputs):
+    """Inputs of `kalypso diff`; without a control plane, it reads the clone at hand.
+
+    Two environments, the newer one first, or one of which two commits are compared.
+    """
+
+    environments: tuple[EnvironmentName, ...] = Field((), max_length=2)
+    control_plane: Place | None = None
+    source: Sources = ()
+    from_: str = Field("", alias="from")
+    to: str = ""
+    deployed: bool = False
+    namespace_scheme: NamespaceScheme = "current"
+    config_file: ConfigFile = "current"
+    missing_values: MissingValues = "warning"
+    registration_text: RegistrationText = "strict"
+
+    @model_validator(mode="after")
+    def _two_sides(self) -> DiffInputs:
+        if not self.environments:
+            message = "name two environments, such as dev stage, or one and --from or --to"
+            raise PydanticCustomError("environments", message)
+        if len(self.environments) == 2 and (self.from_ or self.to):
+            message = "--from and --to compare two commits of one environment: name only one"
+            raise PydanticCustomError("from", message)
+        if len(self.environments) == 1 and self.deployed and not self.from_:
+            message = "--deployed compares two commits of the GitOps branch: name one with --from"
+            raise PydanticCustomError("from", message)
+        return self

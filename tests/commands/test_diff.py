@@ -1,0 +1,127 @@
+"""`kalypso diff`: what an environment lacks that another one has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import call_kalypso
+from tests.commands.control_plane_clones import MAIN, URL, branch, template
+from tests.git_repositories import commit_branch, git
+
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: all, labels: {{platform-config: 'true'}}}}\ndata: {}\n"
+GITOPS = "https://git.test/acme/gitops"
+
+
+def config(port: str, token: str) -> dict[str, str]:
+    return {"config.yaml": CONFIG.format(json.dumps({"PORT": port, "API_TOKEN": token}))}
+
+
+def fleet_of(environment: str, commit: str) -> dict[str, str]:
+    files = branch(commit)
+    text = files["fleet.yaml"].replace("environment: dev", f"environment: {environment}")
+    return files | {"fleet.yaml": text.replace("branch: dev", f"branch: {environment}")}
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone in which dev is two commits of main ahead of stage."""
+    origin = tmp_path / "origin"
+    first = commit_branch(origin, MAIN | config("80", "first-token"))
+    later = MAIN | config("8080", "second-token") | {"more.yaml": template("more")}
+    commit_branch(origin, later)
+    second = commit_branch(origin, later | {"README.md": "Hello"})
+    commit_branch(origin, fleet_of("dev", second), "dev")
+    commit_branch(origin, fleet_of("stage", first), "stage")
+    folder = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(origin), str(folder))
+    git(folder, "remote", "set-url", "origin", URL)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_what_stage_lacks_that_dev_has(clone: Path) -> None:
+    done = call_kalypso("diff", "dev", "stage")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    first, second = (
+        git(clone, "show", f"origin/{name}:base-repo.yaml").rpartition("commit: ")[2][:7]
+        for name in ("stage", "dev")
+    )
+    assert lines[0] == f"stage at {first} → dev at {second}"
+    assert f"main: 2 commits ({first}..{second})" in lines
+    assert "  ~ ConfigMap all" in lines
+    assert "  + Template more" in lines
+    assert "  PORT: 80 → 8080 (config.yaml:4), for store/till" in lines
+    assert "  API_TOKEN: *** → *** (config.yaml:4), for store/till" in lines
+    assert "+  PORT: '8080'" in lines or '+  PORT: "8080"' in lines
+    assert "-token" not in done.stdout
+
+
+def test_the_other_way_round_commits_go_back(clone: Path) -> None:
+    lines = call_kalypso("diff", "stage", "dev", "--stat").stdout.splitlines()
+    assert any(line.startswith("main: 0 commits, without 2 commits (") for line in lines)
+    assert "  - Template more" in lines
+    assert lines[-1].startswith("1 file: 0 added, 1 modified, 0 deleted; ")
+
+
+def test_one_environment_and_two_commits(clone: Path) -> None:
+    done = call_kalypso("diff", "stage", "--output", "json", "--exit-code")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert document["commits"][0]["total"] == 2
+    assert [
+        commit["url"].partition("/commit/")[0] for commit in document["commits"][0]["commits"]
+    ] == [
+        URL,
+        URL,
+    ]
+    values = document["comparison"]["values"]
+    assert [(item["key"], item["after"]["value"]) for item in values] == [
+        ("API_TOKEN", "***"),
+        ("PORT", "8080"),
+    ]
+    assert "-token" not in done.stdout
+    none = call_kalypso("diff", "dev", "--exit-code")
+    assert none.returncode == 0
+    assert none.stdout.splitlines()[1:] == ["no differences"]
+
+
+def test_merged_trees(clone: Path, tmp_path: Path) -> None:
+    repository = tmp_path / "gitops"
+    shared = {"store/README.md": "ours", "README.md": "not compared"}
+    first = commit_branch(repository, shared | {"store/till/reconciler.yaml": "a\n"}, "stage")
+    commit_branch(repository, {"README.md": "x"}, "dev")
+    commit_branch(
+        repository,
+        shared | {"store/till/reconciler.yaml": "b\n", "store/web/namespace.yaml": "n\n"},
+        "dev",
+    )
+    source = f"{GITOPS}={repository}"
+    done = call_kalypso("diff", "dev", "stage", "--deployed", "--source", source)
+    assert done.returncode == 0, done.stderr
+    assert f"(GitOps branch at {first[:7]})" in done.stdout
+    lines = done.stdout.splitlines()
+    assert "  + assignment store/web" in lines
+    assert [line for line in lines if line in {"-a", "+b"}] == ["-a", "+b"]
+    back = call_kalypso(
+        "diff", "dev", "--deployed", "--from", "dev", "--to", "dev", "--source", source
+    )
+    assert back.stdout.splitlines()[-1] == "no differences"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["dev", "stag"], "there is no Environment 'stag' on main"),
+        (["dev", "stage", "--from", "main"], "--from and --to compare two commits of one"),
+        (["dev", "--deployed"], "--deployed compares two commits of the GitOps branch"),
+        (["a", "b", "c"], "at most 2 items"),
+    ],
+)
+def test_wrong_use(clone: Path, arguments: list[str], said: str) -> None:
+    done = call_kalypso("diff", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
