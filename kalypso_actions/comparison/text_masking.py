@@ -33,8 +33,8 @@ _KEY: Final = re.compile(
 """A key within a line: of JSON, of a connection string, of a program's options."""
 
 _NAMED: Final = re.compile(
-    r"""\b(?:name|key)\\?["']?[ \t]{0,40}:[ \t]{0,40}\\?["']?(?P<key>[\w.-]++)\\?["']?[,\s]++"""
-    r"""\\?["']?value\\?["']?[ \t]{0,40}(?P<separator>:)[ \t]{0,40}"""
+    r"""\b(?:name|key)\\?["']?[ \t]{0,40}:[ \t]{0,40}\\?["']?(?P<key>[\w.-]++)\\?["']?"""
+    r"""(?:[,\s]|\\n)++\\?["']?value\\?["']?[ \t]{0,40}(?P<separator>:)[ \t]{0,40}"""
 )
 """A named value within a line, as in `{name: PASSWORD, value: text}`."""
 
@@ -182,9 +182,16 @@ def _inline(text: str, names: KeyNames) -> str:
     for match in sorted((*_KEY.finditer(text), *_NAMED.finditer(text)), key=re.Match.end):
         is_option = not match["separator"].strip()
         is_key = match["key"].startswith("-") if is_option else True
-        if match.end() >= end and is_key and names.include(match["key"]):
+        if match.end() >= end and is_key and _is_secret(match, text, names):
             value = _VALUES.get(match["separator"], _VALUES["="]).match(text, match.end())
             if value:
                 masked += [text[end : match.end()], MASKED]
                 end = value.end()
     return "".join((*masked, text[end:]))
+
+
+def _is_secret(match: re.Match[str], text: str, names: KeyNames) -> bool:
+    """Whether a key is secret; after a backslash, its first letter may stand for a line break."""
+    key, start = match["key"], match.start("key")
+    is_escaped = text[max(start - 1, 0) : start] == "\\"
+    return names.include(key) or (is_escaped and names.include(key[1:]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -11,7 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.comparison.key_names import KeyNames
+from kalypso_actions.comparison.key_names import MASKED_KEYS, KeyNames
 from kalypso_actions.comparison.text_masking import mask_line, mask_text
 from kalypso_actions.goyaml import dump_v3
 
@@ -54,6 +56,7 @@ NAMES = KeyNames()
             "c: |\n  -----BEGIN RSA PRIVATE KEY-----\n  abc\n  -----END RSA PRIVATE KEY-----\n",
             "c: |\n  -----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\n",
         ),
+        ('a: "b: c\\nauth: x"\n', 'a: "b: c\\nauth: ***\n'),
         ("# password: a b\n", "# password: ***\n"),
         ("port: 80\nname: monitor\n", "port: 80\nname: monitor\n"),
     ],
@@ -123,3 +126,11 @@ def test_no_known_secret_anywhere(secret: str) -> None:
     masked = mask_text(text, NAMES, known)
     assert secret.strip() not in masked
     assert encoded not in masked
+
+
+def test_the_guide_publishes_the_names_of_secret_keys() -> None:
+    page = Path(__file__).parents[2] / "docs" / "guide" / "preview.md"
+    listed = (
+        page.read_text(encoding="utf-8").partition("### Secret keys")[2].partition("In files")[0]
+    )
+    assert re.findall(r"`([*a-z]{4,})`", listed) == [*MASKED_KEYS]
