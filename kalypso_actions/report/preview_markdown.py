@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.model.counts import abbreviated, counted
@@ -17,6 +17,7 @@ from kalypso_actions.report.comparison_entries import (
     SetValueEntry,
     ValueChangeEntry,
 )
+from kalypso_actions.report.markdown_room import LEFT_OUT, MarkdownRoom
 from kalypso_actions.report.preview_documents import (
     ArrivalEntry,
     PreviewDocument,
@@ -33,8 +34,6 @@ SUMMARY_ROOM: Final = 900_000
 MOST_ROWS: Final = 25
 MOST_FINDINGS: Final = 30
 MOST_CHARACTERS: Final = 80
-LEFT_OUT: Final = 300
-"""Bytes that stay free for the sentence about what was left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def preview_headline(document: PreviewDocument) -> str:
     changes = [f"+{added} −{removed} assignments"] if added or removed else []
     if document.files_changed:
         names = [item.environment for item in document.environments if item.change.files_changed]
-        changes.append(f"{counted(document.files_changed, 'file')} in {abbreviated(names)}")
+        changes.append(f"{counted(document.files_changed, 'changed file')} in {abbreviated(names)}")
     findings = [
         counted(len(entries), f"new {name}")
         for name, entries in (("problem", document.problems), ("warning", document.warnings))
@@ -70,40 +69,8 @@ def preview_summary(document: PreviewDocument, facts: PreviewFacts) -> str:
     return _page(document, facts, SUMMARY_ROOM, "##")
 
 
-@dataclass(slots=True)
-class _Room:
-    """Blocks of Markdown, as far as there is room for them; `left_out` counts the others."""
-
-    size: int
-    blocks: list[str] = field(default_factory=list)
-    left_out: int = 0
-
-    def add(self, block: str) -> None:
-        """Add a block with the empty line before it, if it fits."""
-        size = len(block.encode("utf-8", "replace")) + 2
-        if not block:
-            return
-        if size > self.size:
-            self.left_out += 1
-            return
-        self.size -= size
-        self.blocks.append(block)
-
-    def add_details(self, summary: str, blocks: Iterable[str], share: int) -> None:
-        """Add a collapsed section of blocks that together need `share` bytes at most."""
-        frame = len(markdown.details(summary, "").encode()) + LEFT_OUT
-        inner = _Room(min(share, self.size) - frame)
-        for block in blocks:
-            inner.add(block)
-        if inner.left_out:
-            inner.blocks.append(f"… and {inner.left_out} more, which do not fit here.")
-        if inner.blocks:
-            self.add(markdown.details(summary, "\n\n".join(inner.blocks)))
-        self.left_out += inner.left_out
-
-
 def _page(document: PreviewDocument, facts: PreviewFacts, size: int, level: str) -> str:
-    room = _Room(size - LEFT_OUT)
+    room = MarkdownRoom(size - LEFT_OUT)
     room.add(f"{level} Kalypso preview: {markdown.text(preview_headline(document))}")
     room.add(_compared(document, facts))
     for block in _attention(document):
@@ -225,10 +192,10 @@ def _differs(comparison: ComparisonEntry) -> bool:
     )
 
 
-def _environment(room: _Room, item: PreviewEnvironmentEntry, share: int, level: str) -> None:
+def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, level: str) -> None:
     """Add the section of an environment: its table, then what is collapsed."""
     end = room.size - share
-    room.add(f"{level}# {markdown.code(item.environment)}")
+    room.add(f"{level}# {markdown.text(item.environment)}")
     arrival = item.arrival
     arriving = arrival.comparison if arrival else None
     for text in _sentences(item):
@@ -239,7 +206,7 @@ def _environment(room: _Room, item: PreviewEnvironmentEntry, share: int, level: 
         title = (
             f"<b>What arrives in <code>{name}</code></b>: {markdown.html_text(_amount(arrival))}"
         )
-        inner = _Room(max(0, room.size - end - LEFT_OUT))
+        inner = MarkdownRoom(max(0, room.size - end - LEFT_OUT))
         _comparison(inner, arriving, inner.size)
         room.left_out += inner.left_out
         room.add(markdown.details(title, "\n\n".join(inner.blocks) or "No manifest changes."))
@@ -278,13 +245,14 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
         yield f"Not shown: {', '.join(numbers)} of {repository}, which fewer people may read."
 
 
-def _comparison(room: _Room, comparison: ComparisonEntry, share: int) -> None:
+def _comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) -> None:
     """Add the table of targets, and collapsed values and diffs."""
     end = room.size - share
     rows = list(_target_rows(comparison))
     if rows:
-        head = ("Cluster type", "Target", "Assignment", "Files")
-        table = markdown.table(head, rows[:MOST_ROWS])
+        is_scheduled = comparison.assignments_added or comparison.assignments_removed
+        head = ("Cluster type", "Target", "Files", *(["Assignment"] if is_scheduled else []))
+        table = markdown.table(head, (row[: len(head)] for row in rows[:MOST_ROWS]))
         more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
         room.add(table + more)
     if comparison.values:
@@ -320,7 +288,7 @@ def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:
         files = ", ".join(f"{changes[change]} {change}" for change in CHANGES if changes[change])
         state = assignments.get((cluster_type, target), "")
         name = markdown.code(target) if target else ""
-        yield [markdown.code(cluster_type), name, f"**{state}**" if state else "–", files or "–"]
+        yield [markdown.code(cluster_type), name, files or "–", f"**{state}**" if state else "–"]
 
 
 def _value_row(change: ValueChangeEntry) -> list[str]:

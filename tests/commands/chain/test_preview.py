@@ -24,7 +24,9 @@ def test_a_pull_request_to_main(acme: Organisation) -> None:
         "problems": "0",
     }
     assert [item.environment for item in shown.environments] == ["dev", "stage"]
-    assert acme.statuses(shown.head_commit) == {CONTEXT: ("success", "4 files in dev, stage")}
+    assert acme.statuses(shown.head_commit) == {
+        CONTEXT: ("success", "4 changed files in dev, stage")
+    }
     (comment,) = acme.comments(number, CONTROL_PLANE)
     assert comment.startswith("<!-- kalypso:v1 kind=preview -->\n### Kalypso preview: ")
     assert "+  RELEASE: two" in comment
@@ -119,7 +121,7 @@ def test_a_merge_group(acme: Organisation) -> None:
         },
     }
     run(acme, job=Job("merge_group", f"refs/heads/{head}", group, payload=payload))
-    assert acme.statuses(group) == {CONTEXT: ("success", "4 files in dev, stage")}
+    assert acme.statuses(group) == {CONTEXT: ("success", "4 changed files in dev, stage")}
     assert acme.comments(number, CONTROL_PLANE) == []
 
 
