@@ -7,6 +7,13 @@ from typing import Final
 from tools.mutants.access_breaks import ACCESS_BREAKS
 from tools.mutants.breaks import CHAIN_BREAKS
 from tools.mutants.cost_breaks import COST_BREAKS
+from tools.mutants.preview_breaks import PREVIEW_BREAKS
 from tools.mutants.promotion_breaks import PROMOTION_BREAKS
 
-BREAKS: Final = (*CHAIN_BREAKS, *PROMOTION_BREAKS, *ACCESS_BREAKS, *COST_BREAKS)
+BREAKS: Final = (
+    *CHAIN_BREAKS,
+    *PROMOTION_BREAKS,
+    *ACCESS_BREAKS,
+    *PREVIEW_BREAKS,
+    *COST_BREAKS,
+)

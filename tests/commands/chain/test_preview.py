@@ -68,6 +68,14 @@ def test_new_problems_fail(acme: Organisation) -> None:
     assert (state, text) == ("failure", "1 new problem")
 
 
+def test_known_problems_of_the_branch_do_not_fail(acme: Organisation) -> None:
+    acme.commit({"broken.yaml": "kind: [ClusterType\n"})
+    propose(acme, setting("two"))
+    result = run(acme)
+    assert not result.failed
+    assert document(result).problems_known
+
+
 def test_a_pull_request_to_an_environment(acme: Organisation) -> None:
     propose(acme, {"config.yaml": documents.config_map("common", SIZE="9")}, base="dev")
     result = run(acme)
