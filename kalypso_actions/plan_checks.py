@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kalypso_actions import gitops
 from kalypso_actions.errors import Problem
@@ -17,7 +17,7 @@ from kalypso_actions.fleet_checks import (
 )
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, WorkloadRegistration
-from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.plan import Plan
 
 
@@ -25,7 +25,8 @@ def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
     """Add the findings of the fleet's checks to a plan, and set acknowledged warnings apart."""
     findings = check_fleet(view)
     acknowledgements = Acknowledgements(documents_of(snapshot))
-    problems, warnings = merge_field_faults(plan.problems, (*plan.warnings, *findings.warnings))
+    causes = without_causes(plan.warnings, findings.warnings)
+    problems, warnings = merge_field_faults(plan.problems, (*causes, *findings.warnings))
     all_warnings = dict.fromkeys((*warnings, *acknowledgements.problems))
     remaining, acknowledged = acknowledgements.split(all_warnings)
     return dataclasses.replace(
@@ -36,6 +37,14 @@ def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
         notes=tuple(findings.notes),
         acknowledged=tuple(acknowledged),
     )
+
+
+def without_causes(warnings: Iterable[Problem], findings: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the warnings but those that `findings` quote: why an application is missing."""
+    missing = {item.where for item in findings if item.code == "application-missing"}
+    for warning in warnings:
+        if warning.where not in missing or not warning.message.startswith("registration "):
+            yield warning
 
 
 def documents_of(snapshot: Snapshot) -> Iterator[Document]:
@@ -62,7 +71,7 @@ def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
         frozenset((document.kind, document.name) for document in snapshot.own.documents),
         tuple(item.registration for item in unread),
         {
-            item.registration.name: f"{item.registration.source.repo} cannot be read"
+            item.registration.name: _cause(item)
             for item in unread
             if not item.is_readable and _is_new(item.registration, snapshot)
         },
@@ -93,6 +102,12 @@ def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScop
     unread += [item.registration for item in known if item.state == "kept"]
     workloads = (workload for item in known for workload in item.workloads)
     return FleetScope.of(fleet, own.documents, workloads, unread)
+
+
+def _cause(reading: RegistrationReading) -> str:
+    """Return why a repository cannot be read, without the registration's name."""
+    messages = (problem.message.partition(": ")[2] for problem in reading.problems)
+    return next(messages, f"{reading.registration.source.repo} cannot be read")
 
 
 def _is_new(registration: WorkloadRegistration, snapshot: Snapshot) -> bool:

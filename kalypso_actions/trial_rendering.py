@@ -49,24 +49,25 @@ def _rendered(
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
-    for assignment in _examples(fleet):
+    for alike in _alike(fleet):
+        assignment = alike[0]
         config = platform_config.config_of(assignment)
         check = partial(validator.failure, assignment, config)
         outcome = renderer.render(assignment, config, check)
         if not isinstance(outcome, rendering.Failure):
-            yield assignment, outcome
+            yield from ((other, outcome) for other in alike)
         elif outcome.code not in rendering.OF_TEMPLATES:  # their check needs no assignment
             key = outcome.where, outcome.message, outcome.is_delivered
             failures.setdefault(key, outcome.problem_of(assignment))
 
 
-def _examples(fleet: Fleet) -> Iterator[Assignment]:
-    """Yield an assignment of each kind of target on each cluster type.
+def _alike(fleet: Fleet) -> Iterable[list[Assignment]]:
+    """Return the assignments of each kind of target on each cluster type; one is an example.
 
     Targets of a kind have the same keys of manifests and labels, which templates read. Special
     characters in texts make a kind of their own.
     """
-    seen = set()
+    by_kind: dict[object, list[Assignment]] = {}
     for assignment in find_scheduler().schedule(fleet).assignments:
         target = assignment.target
         kind = (
@@ -75,6 +76,5 @@ def _examples(fleet: Fleet) -> Iterator[Assignment]:
             frozenset(target.labels),
             frozenset(target.manifests[key] for key in rendering.special_texts(target.manifests)),
         )
-        if kind not in seen:
-            seen.add(kind)
-            yield assignment
+        by_kind.setdefault(kind, []).append(assignment)
+    return by_kind.values()

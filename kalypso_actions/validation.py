@@ -258,7 +258,7 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
             message = f"the Templates of {len(cluster_types)} ClusterTypes are not checked"
             advice = "validate together with the branch that has them"
             where = cluster_types[0].where
-            diagnostics.warnings.append(Problem(message, where, advice, "templates-unchecked"))
+            diagnostics.notes.append(Problem(message, where, advice, "templates-unchecked"))
         return
     for cluster_type in cluster_types:
         for field_name, name in (

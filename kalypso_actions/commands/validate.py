@@ -84,7 +84,8 @@ def _why(clone: CurrentClone | None, context: LocalContext) -> str:
 def _check_places(places: Iterable[str], reader: Reader, context: LocalContext) -> None:
     """Refuse the name of an environment or branch of the current clone, with what to write."""
     for place in places:
-        clone = None if Path(place).exists() or not is_path(place) else context.clone(reader)
+        is_folder = PathAtBranch.parse(place).path.exists()
+        clone = None if is_folder or not is_path(place) else context.clone(reader)
         if clone is None:
             continue
         branches = {name: item.control_plane.branch for name, item in clone.environments.items()}

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet import builders, schemas
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kubernetes_names import (
     dns_label_fault,
@@ -124,7 +125,15 @@ def unknown_kind(document: Document) -> Problem:
     near = nearest(document.kind, KINDS)
     advice = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
     where = document.at("kind")
-    return Problem(f"unknown kind {document.kind!r}", where, advice, "kind-unknown")
+    effect = _missing_targets(document) if near == "Workload" else ""
+    return Problem(f"unknown kind {document.kind!r}{effect}", where, advice, "kind-unknown")
+
+
+def _missing_targets(document: Document) -> str:
+    match document.body:
+        case {"spec": {"deploymentTargets": list(targets)}} if targets:
+            return f": the fleet lacks its {counted(len(targets), 'deployment target')}"
+    return ""
 
 
 def _problem(document: Document, details: ErrorDetails) -> Problem:

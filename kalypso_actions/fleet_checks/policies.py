@@ -13,7 +13,7 @@ from kalypso_actions.fleet_checks.label_advice import (
     misspelled_values,
 )
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
-from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.kinds import LabelSelector, SchedulingPolicy
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.scheduling import CompiledPolicy, Requirement, Selector, compile_policy
@@ -50,7 +50,8 @@ def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -
     if not any(map(policy.cluster_types.matches, labels)):
         fault = mismatch(policy.cluster_types.requirements, labels, "cluster type")
         yield Problem(
-            f"SchedulingPolicy {policy.name!r} selects no cluster type: {fault.reason}",
+            f"SchedulingPolicy {policy.name!r} selects no cluster type{_placed(policy, scopes)}: "
+            f"{fault.reason}",
             selector.at(fault.key, fault.value),
             fault.advice,
             "policy-without-cluster-types",
@@ -60,6 +61,17 @@ def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -
     for requirement in policy.cluster_types.requirements:
         for value, _ in misspelled_values(requirement, known):
             yield _unknown_value(policy, selector, requirement.key, value, known, "cluster type")
+
+
+def _placed(policy: CompiledPolicy, scopes: Scopes) -> str:
+    """Say how many targets a policy without cluster types places nowhere."""
+    targets = {
+        target.name
+        for scope in scopes
+        for target in scope.fleet.targets
+        if policy.selects_target(target)
+    }
+    return f" for its {counted(len(targets), 'target')}" if targets else ""
 
 
 def _check_targets(
@@ -72,7 +84,9 @@ def _check_targets(
     unknown_workspace = _unknown_workspace(policy, scopes)
     if unknown_workspace:
         close, warning = unknown_workspace
-        diagnostics.warnings.append(warning)
+        # A registration without workspace is reported, and may be meant to have this one.
+        if close or not any(scope.without_workspace for scope in scopes):
+            diagnostics.warnings.append(warning)
         return [replace(policy, policy=replace(policy.policy, workspace=close))] if close else []
     if any(scope.may_have_more_targets(policy.workspace) for scope in scopes):
         return []
@@ -148,8 +162,8 @@ def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> tuple[str, Pro
     close = nearest(policy.workspace, sorted(known))
     suggestion = f"did you mean {close}? " if close else ""
     return close, Problem(
-        f"SchedulingPolicy {policy.name!r} asks for the workspace {policy.workspace!r}, which no "
-        "WorkloadRegistration has",
+        f"SchedulingPolicy {policy.name!r} selects no deployment target: no WorkloadRegistration "
+        f"has the workspace {policy.workspace!r}",
         policy.policy.workspace_where or policy.policy.where,
         f"{suggestion}Workspaces: {abbreviated(sorted(known), MAX_LISTED) or 'none'}",
         "policy-workspace-unknown",

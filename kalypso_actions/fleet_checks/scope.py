@@ -108,6 +108,21 @@ class FleetScope:
         requirements = (r for policy in self.policies for r in policy.targets.requirements)
         return tuple(dict.fromkeys(requirement.key for requirement in requirements))
 
+    @cached_property
+    def without_workspace(self) -> tuple[WorkloadRegistration, ...]:
+        """The registrations without workspace whose targets policies do not reach for it."""
+        if not any(policy.workspace for policy in self.policies):
+            return ()
+        all_ask = all(policy.workspace for policy in self.policies)
+        unselected = {
+            target.registration for target in self.fleet.targets if not self.is_selected(target)
+        }
+        return tuple(
+            registration
+            for registration in self.fleet.registrations
+            if not registration.workspace and (all_ask or registration.name in unselected)
+        )
+
     def is_own(self, resource: Named) -> bool:
         """Whether the environment's own branch defines a resource."""
         return (type(resource).__name__, resource.name) in self.own

@@ -26,7 +26,7 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
     unplaced = {
         registration.name: registration
         for scope in view.scopes
-        for registration in _without_workspace(scope)
+        for registration in scope.without_workspace
     }
     diagnostics.warnings += map(_workspace_problem, unplaced.values())
     diagnostics.warnings += _missing_applications(view)
@@ -35,23 +35,10 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
         diagnostics.warnings += _unknown_environments(view, view.environments.keys())
 
 
-def _without_workspace(scope: FleetScope) -> Iterator[WorkloadRegistration]:
-    """Yield the registrations without workspace whose targets policies do not reach for it."""
-    policies = scope.policies
-    if not any(policy.workspace for policy in policies):
-        return
-    all_ask = all(policy.workspace for policy in policies)
-    unselected = {
-        target.registration for target in scope.fleet.targets if not scope.is_selected(target)
-    }
-    for registration in scope.fleet.registrations:
-        if not registration.workspace and (all_ask or registration.name in unselected):
-            yield registration
-
-
 def _workspace_problem(registration: WorkloadRegistration) -> Problem:
     return Problem(
-        f"WorkloadRegistration {registration.name!r} has no workspace, and policies ask for one",
+        f"WorkloadRegistration {registration.name!r} has no workspace, and policies ask for one: "
+        "none selects its targets",
         registration.where,
         "add spec.workspace",
         "registration-without-workspace",
@@ -146,7 +133,7 @@ def _unknown_environments(view: FleetView, known: Collection[str]) -> Iterator[P
             advice += f"; the Workload's annotation {annotation} names those of others"
         yield Problem(
             f"deployment target {target.name!r} names the environment {target.environment!r}, "
-            "which this control plane does not have",
+            "which this control plane does not have: it runs nowhere",
             target.environment_where or target.where,
             advice,
             "target-environment-unknown",

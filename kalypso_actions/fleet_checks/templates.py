@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet_checks.scope import FleetScope
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import TEMPLATE_TYPES, Template
@@ -58,12 +58,21 @@ def merge_field_faults(
         else item
         for item in problems
     ]
+    effects = {
+        item.where: item.message.partition(": ")[2] for item in remaining if item.code == NO_VALUE
+    }
     return advised, [
-        item
+        _with_effect(item, effects)
         for item in remaining
         if not (item.code == FIELD_UNKNOWN and item.where in failed)
         and not (item.code == NO_VALUE and item.where in advice)
     ]
+
+
+def _with_effect(problem: Problem, effects: Mapping[Location | None, str]) -> Problem:
+    """Add to an unknown field which files miss its value."""
+    effect = effects.get(problem.where) if problem.code == FIELD_UNKNOWN else None
+    return replace(problem, message=f"{problem.message}: {effect}") if effect else problem
 
 
 def _with_advice(problem: Problem, advice: str) -> Problem:

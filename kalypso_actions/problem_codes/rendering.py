@@ -52,7 +52,7 @@ spec:
     ),
     ProblemCode(
         "templates-unchecked",
-        "warning",
+        "note",
         "The Templates of cluster types cannot be checked, because the branch that has them "
         "was not given.",
         "kalypso validate dev",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.kinds import Assignment, ClusterType, Template
 from kalypso_actions.model.layout import NAMESPACE_FILE, RECONCILER_FILE
 from kalypso_actions.rendering.failures import Failure
@@ -56,10 +57,10 @@ def _lines(cluster_type: ClusterType, files: Mapping[str, bytes]) -> Iterator[tu
 
 
 def _problem(template: Template, start: str, subjects: Sequence[str]) -> Problem:
-    others = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
+    files = f"{len(subjects)} files get" if len(subjects) > 1 else "a file gets"
     return Problem(
-        f"Template {template.name!r} writes {(start + NO_VALUE).strip()!r} for "
-        f"{subjects[0]}{others}",
+        f"Template {template.name!r}: {files} {(start + NO_VALUE).strip()!r} "
+        f"({abbreviated(subjects, 1)})",
         _place(template, start.strip()),
         "add the value to the configuration or to the target's manifests, correct its name, or "
         "give it a default",

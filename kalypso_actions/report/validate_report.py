@@ -21,8 +21,8 @@ from kalypso_actions.report.terminal import (
     unshown,
 )
 
-UNREAD: Final = "registration-unread"
-"""The note that everybody sees: the result covers less than it seems."""
+UNCHECKED: Final = frozenset({"registration-unread", "templates-unchecked"})
+"""The notes that everybody sees: the result covers less than it seems."""
 
 
 def print_validate(
@@ -39,7 +39,7 @@ def print_validate(
     branches = counted(len(document.sources), "branch", "branches")
     counts = finding_counts(document.problems, document.warnings)
     for note in document.notes:
-        if note.code == UNREAD and not verbose:
+        if note.code in UNCHECKED and not verbose:
             line = escape_log_line(f"{note.message}; {note.advice}")
             console.print(Text(line), soft_wrap=True)
     rest = ", ".join((counts, *unshown(document.notes, document.acknowledged)))

@@ -235,3 +235,11 @@ def test_verbose_shows_the_reasons_of_acknowledged_warnings(clone: Path) -> None
     done = call_kalypso("validate", "-v")
     shown = done.stdout
     assert "acknowledged fleet.yaml:" in shown and "→ until May" in shown
+
+
+def test_a_branch_of_the_clone_alone(clone: Path) -> None:
+    done = call_kalypso("validate", ".@dev")
+    assert (done.returncode, "0 problems, 0 warnings" in done.stdout) == (0, True)
+    assert "of 1 ClusterTypes are not checked; validate together with the branch" in done.stdout
+    wrong = call_kalypso("validate", ".@devv")
+    assert "there is no branch 'devv'" in wrong.stdout

@@ -140,7 +140,8 @@ def test_every_fault_is_told_in_one_run(planes: Path) -> None:
 def test_a_registration_to_nowhere_is_a_warning(planes: Path) -> None:
     done = render(planes)
     assert done.returncode == 0
-    assert "registration 'lost'" in done.stdout
+    assert "the application of WorkloadRegistration 'lost' is missing from" in done.stdout
+    assert "1 warning" in done.stdout
     assert "apps/archive-of-old is not a folder" in done.stdout
 
 

@@ -165,7 +165,7 @@ def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool
 def test_templates_of_a_branch_that_was_not_given_cannot_be_checked(planes: Path) -> None:
     code, document = validate(planes / "dev")
     assert code == 0
-    assert "the Templates of 4 ClusterTypes are not checked" in messages(document, "warnings")
+    assert "the Templates of 4 ClusterTypes are not checked" in messages(document, "notes")
 
 
 def test_a_repository_of_workloads(planes: Path) -> None:

@@ -55,7 +55,8 @@ def test_anything_else_makes_the_registration_invalid() -> None:
 def test_a_misspelled_kind_is_no_intruder() -> None:
     _, diagnostics = read(workload().replace("kind: Workload", "kind: Workloads"))
     (problem,) = diagnostics.problems
-    assert problem.message == "unknown kind 'Workloads'"
+    effect = "the fleet lacks its 1 deployment target"
+    assert problem.message == f"unknown kind 'Workloads': {effect}"
     assert problem.advice == "did you mean Workload?"
 
 

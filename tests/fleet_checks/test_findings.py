@@ -81,11 +81,7 @@ def test_the_column_is_that_of_the_fault(place: str, old: str, new: str, marked:
         ),
         pytest.param(
             "main/registration.yaml", "  workspace: team\n", "",
-            [
-                ("policy-workspace-unknown", "dev/policy.yaml:7"),
-                ("policy-workspace-unknown", "stage/policy.yaml:7"),
-                ("registration-without-workspace", "main/registration.yaml:1"),
-            ],
+            [("registration-without-workspace", "main/registration.yaml:1")],
             id="registration without workspace",
         ),
     ],
@@ -261,7 +257,7 @@ def test_a_missing_value_is_a_warning(missing: str) -> None:
     plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namespace", missing))
     (warning,) = findings(plane).warnings
     assert shown([warning]) == [("template-no-value", "main/templates.yaml:18")]
-    assert "writes 'namespace: <no value>' for boards-test on edge" in warning.message
+    assert "2 files get 'namespace: <no value>' (boards-test on edge" in warning.message
 
 
 def test_a_configuration_that_a_schema_refuses_is_a_problem() -> None:
@@ -322,7 +318,8 @@ def test_a_fault_of_a_registered_document_is_one_warning() -> None:
     )
     (warning,) = diagnostics.warnings
     assert shown([warning]) == [("kind-unknown", "app/workload.yaml:2")]
-    assert warning.message == "registration 'app': unknown kind 'Workloads'"
+    fault = "unknown kind 'Workloads': the fleet lacks its 2 deployment targets"
+    assert warning.message == f"registration 'app': {fault}"
     assert (diagnostics.problems, diagnostics.notes) == ([], [])
 
 

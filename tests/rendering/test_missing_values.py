@@ -26,7 +26,7 @@ def test_it_is_a_warning_at_the_line_of_the_template() -> None:
     (warning,) = made.warnings
     assert (warning.code, warning.message) == (
         "template-no-value",
-        "Template 'config' writes 'region: <no value>' for app-web on large and 1 more",
+        "Template 'config': 2 files get 'region: <no value>' (app-web on large and 1 more)",
     )
     assert warning.where is not None
     assert (warning.where.path, warning.where.line) == ("config.yaml", 9)

@@ -285,12 +285,11 @@ def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:
 
 def test_a_registration_to_nowhere_is_told_where_it_stands(planes: Planes) -> None:
     planes.app.rename(planes.folder / "moved")
-    fault, missing = planes.render().warnings
-    assert fault.message.startswith(f"registration 'app': {planes.app}: there is no such folder")
-    assert "'app' is missing from the fleet" in missing.message
-    for warning in (fault, missing):
-        assert warning.where is not None
-        assert (warning.where.path, warning.where.line) == ("registration.yaml", 1)
+    (warning,) = planes.render().warnings
+    missing = "the application of WorkloadRegistration 'app' is missing from the fleet"
+    assert warning.message.startswith(f"{missing}: {planes.app}: there is no such folder")
+    assert warning.where is not None
+    assert (warning.where.path, warning.where.line) == ("registration.yaml", 1)
 
 
 def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:

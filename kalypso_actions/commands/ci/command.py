@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.clients.github import GitHubError, commits, statuses
@@ -19,10 +19,12 @@ from kalypso_actions.fleet_checks import (
     merge_field_faults,
 )
 from kalypso_actions.inputs.chain import CiInputs
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.plan import PlanOptions
+from kalypso_actions.plan_checks import without_causes
 from kalypso_actions.promotion import first_environments
 from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.regressions import by_environment, without
@@ -123,12 +125,15 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
                 warnings=tuple(without(result.warnings, known)),
             )
         )
-    fleet = check_fleet(_view(checked, environments))
+    view = _view(checked, environments)
+    fleet = check_fleet(view)
     documents = [*reading.documents, *(doc for item in checked for doc in item.documents)]
     acknowledgements = Acknowledgements(documents)
     warnings = (
         *findings.warnings,
-        *by_environment({item.name: item.warnings for item in checked}),
+        *by_environment(
+            {item.name: without_causes(item.warnings, fleet.warnings) for item in checked}
+        ),
         *fleet.warnings,
         *acknowledgements.problems,
     )
@@ -145,7 +150,12 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         ),
         tuple(remaining),
         tuple(acknowledged),
-        (*findings.notes, *fleet.notes, *_awaiting_cd(checked, environments)),
+        (
+            *findings.notes,
+            *fleet.notes,
+            *_awaiting_cd(checked, environments),
+            *acknowledgements.stale(_judged(view, documents, url)),
+        ),
     )
 
 
@@ -154,6 +164,14 @@ def _view(
 ) -> FleetView:
     scopes = tuple(item.scope for item in checked if item.scope)
     return FleetView(scopes, environments, len(scopes) == len(environments))
+
+
+def _judged(view: FleetView, documents: Iterable[Document], url: str) -> set[str]:
+    """Return the names of the control plane's branches if all warnings about them are known."""
+    if not view.is_complete or any(scope.unread for scope in view.scopes):
+        return set()
+    places = {document.where.repository for document in documents}
+    return {place for place in places if place == url or place.startswith(f"{url}@")}
 
 
 def _awaiting_cd(

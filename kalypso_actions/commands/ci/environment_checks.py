@@ -76,6 +76,7 @@ class _EnvironmentCheck:
     def __init__(self, environment: Environment, checks: EnvironmentChecks) -> None:
         """Read the environment's own branch. Raises KalypsoError."""
         self._name = environment.name
+        self._declared = environment
         self._checks = checks
         self._base_trees = ReadableBaseTrees(checks.context.repositories)
         self._own, self._promoted_commit = _read_own(environment, checks)
@@ -123,6 +124,7 @@ class _EnvironmentCheck:
                 self._own,
                 checks.reader,
                 promoted_commit=commit,
+                declared=self._declared,
                 registration_text=checks.options.registration_text,
                 open_base_trees=self._base_trees.open,
             )

@@ -353,3 +353,14 @@ def test_each_repository_is_read_once(acme: Organisation) -> None:
     ]
     # Git reads a shop's branch once: ls-refs, its commit, its blobs.
     assert fetches.count("shop") <= 3
+
+
+def test_what_a_branch_lacks_and_what_is_acknowledged_in_vain(acme: Organisation) -> None:
+    ignored = documents.cluster_type("large").replace(
+        "metadata:\n",
+        "metadata:\n  annotations: {kalypso.io/ignore: template-type-wrong -- kept for old tools}\n",
+    )
+    acme.commit({"gitops-repo.yaml": None, "cluster-types/large.yaml": ignored}, "dev")
+    checked = run(acme).document
+    assert ["gitops-repo-missing"] == [entry.code for entry in checked.warnings]
+    assert "ignore-stale" in [entry.code for entry in document(run(acme)).notes]
