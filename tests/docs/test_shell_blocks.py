@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from typer.core import TyperGroup
 
 from kalypso_actions.cli.command_list import COMMANDS, load
+from kalypso_actions.cli.lazy_group import LazyGroup
 from tests.docs.pages import ROOT, Block, Page, pages
 
 WORKFLOWS: Final = ROOT / "workflows-templates" / "control-plane"
@@ -80,8 +80,9 @@ def test_commands_and_options_exist(page: Page, block: Block) -> None:
             continue
         assert name in COMMANDS, name
         command = load(name, COMMANDS[name])
-        while isinstance(command, TyperGroup):
-            command = command.commands[arguments.pop(0)]
+        while isinstance(command, LazyGroup):
+            own = arguments.pop(0)
+            command = load(own, command.table[own])
         known = {option for one in command.params for option in one.opts} | {"--help"}
         given = {one.partition("=")[0] for one in arguments if one.startswith("--")}
         assert given <= known, name
