@@ -6,6 +6,7 @@ chart           the files of a chart: links, variables
 chart_checks    what a chart asks of helm in vain
 dependencies    the dependencies of a chart, and Chart.lock
 values          the values of a target, as helm gets them
+unread_values   values of the configs that no template reads
 helm            what helm is asked, and what its errors mean
 manifests       check what a generator made
 overlays        the folder of a target among kustomizations or plain manifests
@@ -63,6 +64,7 @@ from kalypso_actions.application.record import (
     tracked_variables,
     tracking_files,
 )
+from kalypso_actions.application.unread_values import ReadValues
 from kalypso_actions.application.values import check_values, values_files
 from kalypso_actions.application.variables import replace_variables
 
@@ -74,6 +76,7 @@ __all__ = [
     "DescriptorNames",
     "HelmOptions",
     "ManifestRules",
+    "ReadValues",
     "Record",
     "RecordedRevision",
     "check_dependencies",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from kalypso_actions.application.variables import replace_variables
 from kalypso_actions.errors import Location, Problem
@@ -39,17 +40,12 @@ def values_files(
         return files, findings
     texts = [contents[path] for path in target.levels]
     joined = b"".join(texts) + b"\n" * len(texts)
-    findings = _check_joined(joined, target.levels, texts, repository)
+    findings, places = Findings(), _Places(target.levels, texts, repository)
     if compatibility == "current":
-        places = _Places(target.levels, texts)
-        joined, problems = replace_variables(
-            joined, variables, Location(repository, JOINED), compatibility
-        )
-        findings.problems += [
-            replace(problem, where=places.at(repository, problem.where.line))
-            for problem in problems
-            if problem.where
-        ]
+        where = Location(repository, JOINED)
+        joined, problems = replace_variables(joined, variables, where, compatibility)
+        findings.problems += places.translated(problems)
+    findings.add(_check_joined(joined, places))
     return {JOINED: joined}, findings
 
 
@@ -72,41 +68,45 @@ def check_values(content: bytes, where: Location) -> Findings:
 _NOT_A_MAP = "the values are no map of keys"
 
 
-def _check_joined(
-    joined: bytes, levels: Sequence[str], texts: Sequence[bytes], repository: str
-) -> Findings:
-    """Check each text, and the places where two are glued together."""
-    findings = Findings()
-    for path, text in zip(levels, texts, strict=True):
-        findings.add(check_values(text, Location(repository, path)))
-    if findings.problems:
-        return findings
-    for path, text, following in zip(levels, texts, levels[1:], strict=False):
-        if text and not text.endswith(b"\n"):
-            line = text.count(b"\n") + 1
-            parsed = parse_yaml(repository, path, joined)
-            problem = Problem(
-                f"the file has no final newline: its last line and the first of {following} "
-                "become one",
-                Location(repository, path, line),
-                "end it with a newline, or set compatibility to none",
-                "values-glued",
-            )
-            (findings.problems if parsed.problems else findings.warnings).append(problem)
-    return findings
+def _check_joined(joined: bytes, places: _Places) -> Findings:
+    """Parse the joined text, and report where two texts are glued together.
+
+    Equal keys in it are intended: the level below replaces the level above.
+    """
+    faults = check_values(joined, Location(places.repository, JOINED)).problems
+    glued = list(places.glued())
+    if faults:
+        return Findings(problems=glued or list(places.translated(faults)))
+    return Findings(warnings=glued)
 
 
 class _Places:
-    """Translates a line of the joined text to a line of a level."""
+    """Translates lines of the joined text to lines of the levels."""
 
-    def __init__(self, levels: Sequence[str], texts: Sequence[bytes]) -> None:
+    def __init__(self, levels: Sequence[str], texts: Sequence[bytes], repository: str) -> None:
+        self.repository = repository
+        self._levels = list(zip(levels, texts, strict=True))
         self._starts: list[tuple[int, str]] = []
         line = 1
-        for path, text in zip(levels, texts, strict=True):
+        for path, text in self._levels:
             self._starts.append((line, path))
             line += text.count(b"\n")
 
-    def at(self, repository: str, line: int) -> Location:
-        """Return the place of a line, in the last level that begins at or before it."""
-        start, path = [item for item in self._starts if item[0] <= line][-1]
-        return Location(repository, path, line - start + 1)
+    def translated(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+        """Yield problems of the joined text, each in the last level that begins before it."""
+        for problem in problems:
+            line = problem.where.line if problem.where else 1
+            start, path = [item for item in self._starts if item[0] <= max(line, 1)][-1]
+            yield replace(problem, where=Location(self.repository, path, line - start + 1))
+
+    def glued(self) -> Iterator[Problem]:
+        """Yield a problem for each text whose last line and the next text become one line."""
+        for (path, text), (following, _) in pairwise(self._levels):
+            if text and not text.endswith(b"\n"):
+                yield Problem(
+                    f"the file has no final newline: its last line and the first of {following} "
+                    "become one",
+                    Location(self.repository, path, text.count(b"\n") + 1),
+                    "end it with a newline, or set compatibility to none",
+                    "values-glued",
+                )

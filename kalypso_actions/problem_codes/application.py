@@ -322,4 +322,12 @@ kind: ServiceMonitor
 """,
         "Nothing: only kinds of Kubernetes itself are checked.",
     ),
+    ProblemCode(
+        "value-unread",
+        "warning",
+        "The configs have a value that no template of the chart reads, often because its name"
+        " is misspelled.",
+        "replica: 3   # the chart reads replicas",
+        "Correct the name, or remove the value.",
+    ),
 )

@@ -217,6 +217,29 @@ def test_each_is_a_warning_with_file_and_line(
     assert "root:" not in done.files["app/gen_manifests.yaml"]
 
 
+@pytest.mark.parametrize(
+    ("values", "line", "advice"),
+    [
+        ("replica: 3\n", 1, "is 'replicas' meant?"),
+        ("\napp:\n  naem: x\n", 3, "is 'name' meant?"),
+        ("colour: red\n", 1, "remove it, or correct its name"),
+    ],
+    ids=["the first level", "a level below", "unknown"],
+)
+def test_a_value_that_no_template_reads(
+    application: Application, values: str, line: int, advice: str
+) -> None:
+    done = application.render(configs={"app/values.yaml": values})
+    assert done.places("warnings") == [("value-unread", "app/values.yaml", line)]
+    assert done.document["warnings"][0]["advice"] == advice
+
+
+def test_values_that_a_template_reads_as_a_whole(application: Application) -> None:
+    text = CONFIG_MAP.format(name="a", text="{{ .Values | toJson | quote }}")
+    done = application.render(source=template(text), configs={"app/values.yaml": "colour: red\n"})
+    assert not done.document["warnings"]
+
+
 def test_a_comment_looks_nothing_up(application: Application) -> None:
     source = template(
         '{{- /* lookup "v1" */ -}}\n# now is text\n' + CONFIG_MAP.format(name="a", text="now")

@@ -33,6 +33,10 @@ def generate_by_helm(work: Work) -> Generated:
     generated.sources = chart
     findings.warnings += application.check_templates(chart)
     releases = [_release(work, target, findings) for target in work.targets]
+    levels = {where: content for release in releases for where, content in release.levels}
+    read = application.ReadValues(chart)
+    for where, content in levels.items():
+        findings.warnings += read.check(where, content)
     generated.findings.add(findings)
     if generated.findings.problems:
         return generated

@@ -104,7 +104,7 @@ def open_tree(given: PathAtBranch | None, environment: str, programs: Programs) 
     repository = GitRepository(given.path, programs)
     name = next(filter(None, map(_name, repository.remotes())), "")
     branch = given.branch or environment
-    files = repository.at_branch(branch)
+    files = repository.at_commit(repository.resolve(branch))
     return OpenPlace(files, name, files.commit or "", branch)
 
 
