@@ -12,6 +12,7 @@ from kalypso_actions.cli.chain import run_in_job
 from kalypso_actions.cli.local import files_at_hand, local_context
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.output import errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.pager import show
 from kalypso_actions.commands.preview import preview_clone
 from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.errors import Problem
@@ -19,7 +20,7 @@ from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.preview_documents import PreviewDocument
-from kalypso_actions.report.preview_text import print_preview
+from kalypso_actions.report.preview_text import preview_lines, print_preview_findings
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.runner import read_job_context
 
@@ -38,7 +39,9 @@ def _run(given: dict[str, Any]) -> None:
     if output == "json":
         print_json(document)
     else:
-        print_preview(stdout(), document, files_at_hand(), verbose=verbose > 0)
+        console = stdout()
+        show(console, preview_lines(console, document, diffs=verbose > 0))
+        print_preview_findings(console, document, files_at_hand())
     raise typer.Exit(1 if document.problems else 0)
 
 

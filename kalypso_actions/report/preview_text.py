@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 from kalypso_actions.model.counts import abbreviated, counted
@@ -13,13 +14,14 @@ from kalypso_actions.report.comparison_entries import (
     ComparisonEntry,
     SetValueEntry,
 )
+from kalypso_actions.report.diff_view import diff_lines, styled
+from kalypso_actions.report.documents import FileDiffEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.preview_documents import PreviewDocument, PreviewEnvironmentEntry
 from kalypso_actions.report.preview_markdown import preview_headline
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
-    finding_counts,
     print_findings,
     print_notes,
 )
@@ -27,16 +29,33 @@ from kalypso_actions.report.terminal import (
 MOST_LINES = 200
 """Lines of each list; the JSON output has all."""
 
+_HEADING = Style.parse("bold")
+_NOTE = Style.parse("dim")
+
 STYLES = {"added": "green", "modified": "yellow", "deleted": "red"}
 SIGNS = {"added": "+", "modified": "~", "deleted": "-"}
 
 
-def print_preview(
-    console: Console, document: PreviewDocument, files: Files = NO_FILES, *, verbose: bool = False
-) -> None:
-    """Print what changes in each environment, and the new findings; with `verbose`, the diffs."""
+def preview_lines(console: Console, document: PreviewDocument, *, diffs: bool) -> Iterator[str]:
+    """Yield what changes in each environment, as coloured as the console; `diffs`: and how."""
     for item in document.environments:
-        _print_environment(console, item, verbose=verbose)
+        yield styled(console, escape_log_line(f"{item.environment}{_when(item)}"), _HEADING)
+        yield from _environment(console, item)
+        if diffs:
+            entries = (
+                FileDiffEntry(
+                    path=file.path, change=file.change, insertions=0, deletions=0, diff=file.diff
+                )
+                for file in item.change.files
+                if file.diff
+            )
+            yield from diff_lines(console, entries)
+
+
+def print_preview_findings(
+    console: Console, document: PreviewDocument, files: Files = NO_FILES
+) -> None:
+    """Print what was not compared, the new findings, and the result in a line."""
     print_notes(console, document.notes, files)
     print_findings(console, document.warnings, document.problems, files)
     known = [
@@ -48,21 +67,27 @@ def print_preview(
         if number
     ]
     rest = f"; of the base: {', '.join(known)}" if known else ""
-    console.print(f"{preview_headline(document)}")
-    console.print(f"new: {finding_counts(document.problems, document.warnings)}{rest}")
+    console.print(Text(f"{preview_headline(document)}{rest}"), soft_wrap=True)
 
 
-def _print_environment(console: Console, item: PreviewEnvironmentEntry, *, verbose: bool) -> None:
-    console.print(Text(escape_log_line(f"{item.environment}{_when(item)}"), style="bold"))
+def _environment(console: Console, item: PreviewEnvironmentEntry) -> Iterator[str]:
+    lines = list(comparison_lines(item.change))
     if not item.compared:
-        console.print("  not compared")
-    _print_comparison(console, item.change, verbose=verbose)
+        yield "  not compared"
+    elif not lines:
+        yield styled(console, "  nothing changes", _NOTE)
+    for style, line in lines[:MOST_LINES]:
+        chosen = Style.parse(style) if style else None
+        yield f"  {styled(console, escape_log_line(line), chosen)}"
+    if len(lines) > MOST_LINES:
+        yield f"  … and {len(lines) - MOST_LINES} more; --output json lists all"
     arriving = item.arrival.comparison if item.arrival else None
     if item.arrival and arriving:
         commits = item.arrival.commits
-        amount = counted(commits, "commit of main", "commits of main") if commits else "more"
-        numbers = f"{counted(arriving.files_changed, 'file')} differ"
-        console.print(f"  arrives there: {amount}; {numbers}")
+        amount = (
+            counted(commits, "commit of main", "commits of main") if commits else "more of main"
+        )
+        yield f"  arrives with {amount}: {counted(arriving.files_changed, 'changed file')}"
 
 
 def _when(item: PreviewEnvironmentEntry) -> str:
@@ -71,19 +96,6 @@ def _when(item: PreviewEnvironmentEntry) -> str:
     if item.arrival.is_first:
         return " (first)"
     return f" (after {', '.join(item.arrival.after)})" if item.arrival.after else ""
-
-
-def _print_comparison(console: Console, comparison: ComparisonEntry, *, verbose: bool) -> None:
-    lines = list(comparison_lines(comparison))
-    for style, line in lines[:MOST_LINES]:
-        console.print(Text(f"  {escape_log_line(line)}", style=style), soft_wrap=True)
-    if len(lines) > MOST_LINES:
-        console.print(f"  … and {len(lines) - MOST_LINES} more lines", style="dim")
-    if not lines:
-        console.print("  nothing changes", style="dim")
-    for file in comparison.files if verbose else ():
-        for line in (file.diff or "").splitlines():
-            console.print(Text(escape_log_line(line), style=_diff_style(line)), soft_wrap=True)
 
 
 def comparison_lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
@@ -110,7 +122,3 @@ def _name(entry: AssignmentNameEntry) -> str:
 
 def _value(side: SetValueEntry | None) -> str:
     return "–" if side is None else side.value
-
-
-def _diff_style(line: str) -> str:
-    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")

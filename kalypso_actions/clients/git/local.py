@@ -125,15 +125,17 @@ class GitRepository:
         return is_commit_id(commit) and self._commit(commit) == commit
 
     def resolve(self, revision: str) -> str:
-        """Return the commit of a branch, a tag, or an id, which may be abbreviated.
+        """Return the commit of a branch (`main`, `origin/main`), a tag, or an abbreviated id.
 
         A whole id is one, whatever branches are called. Raises KalypsoError.
         """
         if self.has_commit(revision):
             return revision
         if not INVALID_BRANCH.search(revision):
-            tag = self._commit(f"refs/tags/{revision}")
-            commit = self._head(revision) or tag
+            other = self._commit(f"refs/tags/{revision}") or self._commit(
+                f"refs/remotes/{revision}"
+            )
+            commit = self._head(revision) or other
             if not commit and ABBREVIATED.fullmatch(revision):
                 commit = self._commit(revision)
             if commit:

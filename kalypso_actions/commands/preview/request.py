@@ -94,9 +94,12 @@ def request_of_clone(inputs: PreviewInputs, clone: CurrentClone) -> PreviewReque
     """
     branches = [clone.main, *(item.control_plane.branch for item in clone.environments.values())]
     branch = inputs.base if inputs.base in branches else clone.checked_out or clone.main
-    head = clone.repository.resolve(inputs.head) if inputs.head else clone.head
+    named = inputs.head not in {"", "HEAD"}
+    head = clone.repository.resolve(inputs.head) if named else clone.head
     base = clone.repository.resolve(inputs.base or branch)
     if not inputs.base:
         base = clone.repository.merge_base(base, head) or base
-    url = str(clone.path)
-    return PreviewRequest(ChangedBranch(url, clone.main, clone.head_of_main, branch, base, head))
+    url, remotes = str(clone.path), clone.repository.remotes()
+    return PreviewRequest(
+        ChangedBranch(url, clone.main, clone.head_of_main, branch, base, head, remotes)
+    )

@@ -9,6 +9,7 @@ from typing import Final
 from kalypso_actions.commands.preview.environments import ComparedBranch, ComparedEnvironment
 from kalypso_actions.commands.preview.request import PreviewRequest
 from kalypso_actions.commands.preview.sides import ChangedBranch
+from kalypso_actions.commands.runtime.file_diffs import ONLY_MASKED
 from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import Comparison, MaskedComparison
@@ -42,6 +43,8 @@ class _Diffs:
         diffs = {}
         for file in comparison.files:
             text = unified_diff(file, f"{comparison.environment}/")
+            if file.change == "modified" and file.before == file.after:
+                text += ONLY_MASKED
             self.texts.append(text)
             self._room -= len(text)
             if self._room >= 0:
@@ -131,10 +134,10 @@ def _with_branches(problems: Iterable[Problem], change: ChangedBranch) -> tuple[
 
     GitHub shows annotations of a file on the file of the pull request.
     """
-    key = repository_key(change.url)
+    keys = {repository_key(url) for url in (change.url, *change.other_urls)}
 
     def located(where: Location | None) -> Location | None:
-        if where is None or repository_key(where.repository) != key:
+        if where is None or repository_key(where.repository) not in keys:
             return where
         is_own = where.branch in {"", change.branch}
         name = change.url if is_own else f"{change.url}@{where.branch}"

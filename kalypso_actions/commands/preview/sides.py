@@ -20,7 +20,8 @@ from kalypso_actions.snapshot.gathering import gather
 class ChangedBranch:
     """A branch of the control plane at `url`, before (`base`) and after (`head`) a change.
 
-    `main` is the name of the main branch, and `head_of_main` its newest commit.
+    `main` is the name of the main branch, and `head_of_main` its newest commit. `other_urls` lead
+    to the control plane, too: `url` is a path for a clone.
     """
 
     url: str
@@ -29,6 +30,7 @@ class ChangedBranch:
     branch: str
     base: str
     head: str
+    other_urls: tuple[str, ...] = ()
 
     @property
     def is_main(self) -> bool:

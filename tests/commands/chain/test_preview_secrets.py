@@ -30,6 +30,15 @@ def test_a_planted_secret(acme: Organisation, key: str) -> None:
     assert SECRET not in text
 
 
+def test_only_a_secret_changes(acme: Organisation) -> None:
+    acme.commit({"release.yaml": documents.config_map("base", DB_PASSWORD="former")})
+    number = propose(acme, {"release.yaml": documents.config_map("base", DB_PASSWORD=SECRET)})
+    text = shown(acme, number)
+    assert "Only masked values differ." in text
+    assert SECRET not in text
+    assert "former" not in text
+
+
 def test_a_key_of_the_input_mask(acme: Organisation) -> None:
     number = propose(acme, {"release.yaml": documents.config_map("base", WELCOME=SECRET)})
     assert SECRET in shown(acme, number)

@@ -1,0 +1,80 @@
+"""preview in a clone of a control plane: what the current branch changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import call_kalypso
+from tests.commands.control_plane_clones import FLEET, make_clone, template
+from tests.git_repositories import git
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = make_clone(tmp_path)
+    git(folder, "config", "user.name", "somebody")
+    git(folder, "config", "user.email", "somebody@acme.example")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def change(clone: Path, file: str, text: str, start: str) -> None:
+    """Commit a change on a branch of its own."""
+    git(clone, "checkout", "--quiet", "-b", "change", start)
+    (clone / file).write_text(text)
+    git(clone, "add", file)
+    git(clone, "commit", "--quiet", "--message", "Change")
+
+
+def test_the_current_branch_of_main(clone: Path) -> None:
+    text = template("reconciler").replace("kind: reconciler", "kind: changed")
+    change(clone, "templates.yaml", text + template("namespace", "namespace"), "origin/main")
+    done = call_kalypso("preview")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert done.stderr.startswith("Comparing ")
+    assert done.stderr.endswith(", for main.\n")
+    assert done.stdout.splitlines() == [
+        "dev (first)",
+        "  ~ store/till/reconciler.yaml",
+        "  arrives with 3 commits of main: 1 changed file",
+        "stage",
+        "  nothing changes",
+        "  arrives with 3 commits of main: 0 changed files",
+        "1 changed file in dev",
+    ]
+    assert "+kind: changed\n" in call_kalypso("preview", "--verbose").stdout
+
+
+def test_the_branch_of_an_environment(clone: Path) -> None:
+    change(clone, "fleet.yaml", FLEET.replace("name: till", "name: desk"), "origin/dev")
+    document = json.loads(call_kalypso("preview", "--base", "dev", "--json").stdout)
+    (environment,) = document["environments"]
+    assert (document["branch"], environment["environment"]) == ("dev", "dev")
+    assert (document["assignmentsAdded"], document["assignmentsRemoved"]) == (1, 1)
+    assert environment["arrival"] is None
+
+
+def test_two_commits(clone: Path) -> None:
+    done = call_kalypso("preview", "--base", "v2", "--head", "origin/main", "--out", "../preview")
+    assert done.returncode == 0, done.stderr
+    head = git(clone, "rev-parse", "origin/main")
+    document = json.loads((clone.parent / "preview" / "preview.json").read_text())
+    assert (document["head"], document["filesChanged"]) == (head, 0)
+
+
+def test_a_new_problem_is_exit_code_1(clone: Path) -> None:
+    change(clone, "broken.yaml", "kind: [ClusterType\n", "origin/main")
+    done = call_kalypso("preview")
+    assert done.returncode == 1
+    assert "problem broken.yaml:1" in done.stdout
+    assert "1 new problem" in done.stdout
+
+
+def test_outside_of_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = call_kalypso("preview")
+    assert done.returncode == 2
+    assert "the current folder is not a clone of a control plane" in done.stderr
