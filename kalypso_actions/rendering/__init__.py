@@ -3,6 +3,7 @@
 data.py               what a template sees
 delivered.py          texts of registered repositories that change documents
 outline.py            the documents of rendered files
+shell_texts.py        shell commands in them
 registration_budget.py
                       what all assignments of a registration may take
 failures.py           why an assignment has no files

@@ -37,6 +37,10 @@ _STRUCTURE: Final = re.compile(
 )
 """What can end a text or begin another node. Templates may need the others: `>=1.0`, `a,b`."""
 
+_PIPES: Final = "<>|"
+_PIPE: Final = re.compile(f"[{_PIPES}]")
+"""What Templates may need, and shells read."""
+
 _LETTER, _OTHER_LETTER = "x", "z"
 
 _USUAL: Final = {
@@ -176,7 +180,13 @@ class _Trial:
             for name in actual.files.keys() | neutral.files.keys()
             if actual.files.get(name) != neutral.files.get(name)
         }
-        actual_outline, expected = self._outline(actual, names), self._outline(neutral, names)
+        if self.special is _STRUCTURE:  # a shell would read what the neutral texts still have
+            kept = [text.encode() for text in self.data.manifests.values() if _PIPE.search(text)]
+            names |= {
+                name for name, file in actual.files.items() if any(text in file for text in kept)
+            }
+        actual_outline = self._outline(actual, names, is_neutral=False)
+        expected = self._outline(neutral, names)
         if actual_outline == expected:
             return ""
         other = self.rendered(keys, _OTHER_LETTER)
@@ -200,12 +210,15 @@ class _Trial:
                 high = middle
         return keys[low]
 
-    def _outline(self, rendered: _Rendered, names: Collection[str]) -> Outline:
+    def _outline(
+        self, rendered: _Rendered, names: Collection[str], *, is_neutral: bool = True
+    ) -> Outline:
         files = {name: text for name, text in rendered.files.items() if name in names}
         manifests = self.data.manifests
         numbers = {text for key, text in manifests.items() if _is_number(key, text)}
         later_templates = () if self.may_be_templates else rendered.data.later_templates
-        return outline(files, later_templates, numbers, self.spend)
+        uncounted = _PIPES if is_neutral and self.special is _STRUCTURE else ""
+        return outline(files, later_templates, numbers, self.spend, uncounted)
 
     def _neutral(self, keys: Collection[str], letter: str) -> dict[str, str]:
         return {

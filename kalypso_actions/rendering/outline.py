@@ -13,9 +13,13 @@ import yaml
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.layout import CONFIG_SCRIPT
 from kalypso_actions.rendering.registration_budget import Spend
+from kalypso_actions.rendering.shell_texts import is_shell, shell_syntax
 
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+SHELL: Final = "shell command with"
+"""Characters that shells do not read as themselves."""
 
 COLLECTION: Final = "?"
 """A key that is a mapping or a sequence."""
@@ -65,11 +69,13 @@ def outline(
     later_templates: Iterable[int],
     numbers: Collection[str] = (),
     spend: Spend = lambda _: None,
+    uncounted: str = "",
 ) -> Outline:
     """Return the outline of an assignment's files; a shell script has no documents.
 
     `numbers` are the texts that have another type in YAML if they are not quoted. `spend` counts
-    characters, and the parts of the documents before they are kept.
+    characters, and the parts of the documents before they are kept. `uncounted` are characters that
+    do not count in shell commands.
     """
     entries: list[Entry] = []
     places: Counter[Place] = Counter()
@@ -77,12 +83,14 @@ def outline(
     for file, content in files.items():
         spend(len(content))
         text = content.decode("utf-8", "replace")
-        read = _Documents(file, numbers, spend)
-        if file != CONFIG_SCRIPT:
+        read = _Documents(file, numbers, spend, uncounted)
+        if file == CONFIG_SCRIPT:
+            entries.append(Entry(file, 0, SHELL, shell_syntax(text, uncounted), is_fixed=True))
+        else:
             try:
                 entries += list(read.entries(text))
             except (yaml.YAMLError, ValueError, OverflowError):
-                read = _Documents(file, numbers, spend, number=-1)
+                read = _Documents(file, numbers, spend, uncounted, number=-1)
                 entries += _lines(file, text)
         places.update(read.places)
         counts.append((file, read.number))
@@ -161,7 +169,9 @@ class _Documents:
     file: str
     numbers: Collection[str]
     spend: Spend
+    uncounted: str
     number: int = 0
+    before: str = ""
     places: list[Place] = field(default_factory=list)
 
     def entries(self, text: str) -> Iterator[Entry]:
@@ -229,6 +239,10 @@ class _Documents:
             yield Entry(self.file, self.number, "tag", tag, is_fixed=True)
 
     def _entry(self, path: list[Any], value: str) -> Iterator[Entry]:
+        before, self.before = self.before, value
+        if is_shell(path, value, before):
+            syntax = shell_syntax(value, self.uncounted)
+            yield Entry(self.file, self.number, SHELL, syntax, is_fixed=True)
         own = path[2:] if path[:1] == ["items"] else path
         key = str(path[-1]) if path else ""
         if own in (["apiVersion"], ["kind"], ["metadata", "namespace"]):

@@ -14,6 +14,7 @@ HOOKS: Final = (
 OUTPUT: Final = "tests/hostile/test_output.py"
 STATUSES: Final = "tests/hostile/test_statuses.py"
 ONE: Final = "tests/hostile/test_one_stops_nobody.py"
+SHELL: Final = "tests/hostile/test_shell_commands.py"
 TAKEOVER: Final = "tests/hostile/test_takeover.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
@@ -122,6 +123,13 @@ ACCESS_BREAKS: Final = (
         "        workloads=workloads,\n",
         "        workloads={},\n",
         (f"{TAKEOVER}::test_the_owner_delivers_it_too",),
+    ),
+    Break(
+        "a script has nothing to compare",
+        "kalypso_actions/rendering/shell_texts.py",
+        'return "".join(char for char in',
+        'return "".join("" for char in',
+        (f"{SHELL}::test_no_text_changes_a_shell_command",),
     ),
     Break(
         "a label is never at fault",
