@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Self
 
@@ -91,15 +91,8 @@ class Findings:
         """Append the findings of another part, each once: targets share files."""
         for name in ("problems", "warnings", "notes"):
             own = getattr(self, name)
-            own += [item for item in getattr(other, name) if item not in own]
-
-    @classmethod
-    def of(cls, parts: Iterable[Self]) -> Self:
-        """Join the findings of several parts."""
-        findings = cls()
-        for part in parts:
-            findings.add(part)
-        return findings
+            known = set(own)
+            own += [item for item in dict.fromkeys(getattr(other, name)) if item not in known]
 
 
 @dataclass(frozen=True, slots=True)

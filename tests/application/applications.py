@@ -17,6 +17,8 @@ from tests.command_line import WIDE, call_kalypso
 ROOT: Final = Path(__file__).parents[2]
 PROGRAMS: Final = os.pathsep.join((os.environ["PATH"], str(ROOT / ".build" / "bin")))
 
+POSIX: Final = pytest.mark.skipif(os.name != "posix", reason="Windows has no bash and no links")
+
 SOURCE_COMMIT: Final = "1" * 40
 CONFIG_COMMIT: Final = "2" * 40
 

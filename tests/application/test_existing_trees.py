@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+import pytest
 
 from tests.application.applications import Application, call
 from tests.command_line import call_kalypso
 from tests.git_repositories import commit, git, repository
 
+MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n"
 CONFIGS = {"a/values.yaml": "", "b/values.yaml": ""}
 RECORD = ".github/tracking/application.json"
 
@@ -162,6 +166,55 @@ def test_commits_of_the_repositories_are_read(application: Application) -> None:
             out=out,
         )
         assert f"replicas: {replicas}\n" in done.files["a/gen_manifests.yaml"]
+
+
+def test_urls_are_fetched(application: Application) -> None:
+    source = repository(application.folder / "source")
+    old = commit(source, {"manifests/a.yaml": MAP.format("old")})
+    commit(source, {"manifests/a.yaml": MAP.format("new")})
+    configs = repository(application.folder / "configs", branch="dev")
+    commit(configs, {"a/values.yaml": ""})
+    out = application.folder / "out"
+    for revision, name in ((f"@{old}", "old"), ("@main", "new"), ("", "new")):
+        done = call(
+            *("app", "render", f"--source={source.as_uri()}{revision}", "--environment=dev"),
+            *(f"--configs={configs.as_uri()}@dev", f"--out={out}"),
+            out=out,
+        )
+        assert f"name: {name}\n" in done.files["a/gen_manifests.yaml"], done.messages()
+    missing = f"--source={source.as_uri()}@no-such-branch"
+    done = call(
+        *("app", "render", missing, f"--configs={configs.as_uri()}", "--environment=dev"), out=out
+    )
+    assert (done.status, "no-such-branch" in done.messages()) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--version=1 2"], "--version: '1 2' may hold"),
+        (["--namespace=Web"], "--namespace: 'Web'"),
+        (["--kube-version=latest"], "--kube-version: 'latest' is no version of Kubernetes"),
+        (["--path=../other"], "--path: '../other' is no folder of the source"),
+        (["--generator=command"], "need each other"),
+        (["--commit-to=gitops"], "--commit-to needs REPOSITORY@BRANCH"),
+        (["--api-versions=a b"], "--api-versions: 'a b' is none"),
+        (["--environment=Dev"], "--environment: 'Dev'"),
+        (["--compatibility=2024"], "--compatibility"),
+        (["--source=no-such-folder"], "there is no such folder"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_wrong_options(tmp_path: Path, options: list[str], words: str) -> None:
+    done = Application(tmp_path).render(*options, source={}, configs={})
+    assert done.status == 2
+    assert words in done.messages()
+
+
+def test_an_output_inside_an_input_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "source" / "out"
+    done = Application(tmp_path).render(f"--out={out}", source={}, configs={})
+    assert (done.status, "which the command reads" in done.messages()) == (2, True)
 
 
 def test_the_text_for_people(application: Application) -> None:

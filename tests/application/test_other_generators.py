@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.application.applications import Application, find_program
+from tests.application.applications import POSIX, Application, find_program
 
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n  version: $VERSION\n"
 CONFIGS = {"east/values.yaml": "", "west/values.yaml": ""}
@@ -89,6 +89,7 @@ test -z "$GITHUB_TOKEN"
 """
 
 
+@POSIX
 def test_a_command_writes_the_files_of_each_target(tmp_path: Path) -> None:
     done = Application(tmp_path).render(
         "--generator=command",
@@ -103,6 +104,7 @@ def test_a_command_writes_the_files_of_each_target(tmp_path: Path) -> None:
     )
 
 
+@POSIX
 def test_a_command_that_fails(tmp_path: Path) -> None:
     done = Application(tmp_path).render(
         "--generator=command",

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.application.applications import CHART, CONFIG_COMMIT, SOURCE_COMMIT, Application, call
+from tests.application.applications import (
+    CHART,
+    CONFIG_COMMIT,
+    POSIX,
+    SOURCE_COMMIT,
+    Application,
+    call,
+)
 from tests.git_repositories import commit, git, repository
 
 WORKLOAD = """\
@@ -117,6 +124,7 @@ def test_spaces_and_a_slash_at_the_end(application: Application) -> None:
     assert "replicas: 4\n" in manifests(done.files, "east us/a b")
 
 
+@POSIX
 def test_links_do_not_loop(application: Application, tmp_path: Path) -> None:
     configs = application.write("configs", {"a/values.yaml": ""})
     (configs / "a" / "loop").symlink_to("..")
@@ -124,6 +132,7 @@ def test_links_do_not_loop(application: Application, tmp_path: Path) -> None:
     assert done.places() == [("configs-link", "a/loop", 0)]
 
 
+@POSIX
 def test_links_of_the_chart_stay_in_the_repository(application: Application) -> None:
     source = application.write("source", {**CHART, "shared/note.yaml": "kind: Note\n"})
     (source / "helm" / "templates" / "passwd.yaml").symlink_to("/etc/passwd")
