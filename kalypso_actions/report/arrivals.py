@@ -17,12 +17,16 @@ from kalypso_actions.model.differences import (
 from kalypso_actions.report import markdown
 
 MOST_ROWS: Final = 50
-LONGEST_VALUE: Final = 120
+LONGEST: Final = 120
+"""Characters of a value or a subject."""
 
 
 def arrivals_markdown(commits: Sequence[CommitRange], comparison: Comparison | None) -> str:
     """Return the sections; "" if nothing comes. The comparison is masked."""
-    parts = [*map(_commits, commits)]
+    parts = [_commits(item) for item in commits if item.total is not None]
+    others = [markdown.code(item.name) for item in commits if item.total is None]
+    if others:
+        parts.append(f"**Other commits** of {', '.join(markdown.some(others, MOST_ROWS))}")
     if comparison:
         parts += [*_assignments(comparison), *_values(comparison)]
     return "\n\n".join(parts)
@@ -35,22 +39,20 @@ def _commits(item: CommitRange) -> str:
     lines = [f"**{_count(item)}** of {markdown.code(item.name)} ({span})"]
     if item.commits:
         lines.append("")
-        lines += [
-            f"- {markdown.link(commit.commit[:7], commit.url)} {markdown.text(commit.subject)}"
-            for commit in item.commits
-        ]
+        for commit in item.commits:
+            page = markdown.link(commit.commit[:7], commit.url)
+            lines.append(f"- {page} {markdown.text(_cut(commit.subject))}")
         more = (item.total or 0) - len(item.commits)
         lines += [f"- … and {counted(more, 'older commit')}"] if more > 0 else []
     return "\n".join(lines)
 
 
 def _count(item: CommitRange) -> str:
-    if item.total is None:
-        return "Another commit"
+    total = item.total or 0
     if not item.behind:
-        return counted(item.total, "commit")
+        return counted(total, "commit")
     back = f"back by {counted(item.behind, 'commit')}"
-    came = f"{counted(item.total, 'commit')} forward, " if item.total else ""
+    came = f"{counted(total, 'commit')} forward, " if total else ""
     return f"{came}{back}".capitalize()
 
 
@@ -96,7 +98,11 @@ def _value(side: SetValue | None) -> str:
         return "—"
     value = side.value
     text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
-    return markdown.code(text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…")
+    return markdown.code(_cut(text))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _assignment_names(names: Iterable[AssignmentName]) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kalypso_actions.model.differences import CommitRange
 from kalypso_actions.report.comparison_entries import ComparisonEntry
-from kalypso_actions.report.documents import Document, FileDiffEntry, ProblemEntry
+from kalypso_actions.report.documents import Document, ProblemEntry
 
 
 class CommitEntry(Document):
@@ -68,8 +68,7 @@ class DiffSideEntry(Document):
 class DiffDocument(Document):
     """What `kalypso diff --output json` prints: what `base` lacks that `head` has.
 
-    The comparison is that of `environment`'s plans, or of `deployed` trees. `diffs` are those of
-    its files.
+    The comparison is that of `environment`'s plans, or of `deployed` trees.
     """
 
     schema_name: str = Field("kalypso.diff/v1", alias="schema")
@@ -79,7 +78,6 @@ class DiffDocument(Document):
     head: DiffSideEntry | None = None
     commits: tuple[CommitRangeEntry, ...] = ()
     comparison: ComparisonEntry = Field(default_factory=ComparisonEntry)
-    diffs: tuple[FileDiffEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
     @property

@@ -11,6 +11,7 @@ from rich.style import Style
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.diff_document import CommitRangeEntry, DiffDocument, DiffSideEntry
 from kalypso_actions.report.diff_view import shown_diffs, styled
+from kalypso_actions.report.documents import FileDiffEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.preview_text import SIGNS, STYLES, comparison_lines
 
@@ -41,9 +42,13 @@ def diff_report(console: Console, document: DiffDocument, *, stat: bool) -> Iter
                 yield f"  {styled(console, escape_log_line(line), chosen)}"
             if len(lines) > MOST_LINES:
                 yield f"  … and {len(lines) - MOST_LINES} more; --output json lists all"
-    if document.diffs:
+    diffs = [
+        FileDiffEntry.of(file.path, file.change, file.diff or "")
+        for file in document.comparison.files
+    ]
+    if diffs:
         yield ""
-        yield from shown_diffs(console, document.diffs, stat=stat, lines=not stat)
+        yield from shown_diffs(console, diffs, stat=stat, lines=not stat)
 
 
 def _side(side: DiffSideEntry) -> str:

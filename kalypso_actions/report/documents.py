@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.differences import Change
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.report.json_text import json_text
@@ -162,10 +163,22 @@ class FileDiffEntry(Document):
     """A file that differs: its unified diff, and the numbers of its changed lines."""
 
     path: str
-    change: Literal["added", "modified", "deleted"]
+    change: Change
     insertions: int
     deletions: int
     diff: str
+
+    @classmethod
+    def of(cls, path: str, change: Change, diff: str) -> Self:
+        """Count the lines of a diff, which begins with the names of both sides."""
+        lines = diff.split("\n")[2:]
+        return cls(
+            path=path,
+            change=change,
+            insertions=sum(line.startswith("+") for line in lines),
+            deletions=sum(line.startswith("-") for line in lines),
+            diff=diff,
+        )
 
 
 class RenderDocument(Document):

@@ -33,5 +33,4 @@ class Difference:
             comparison=ComparisonEntry.of(
                 self.comparison, {entry.path: entry.diff for entry in diffs}
             ),
-            diffs=diffs,
         )

@@ -19,13 +19,6 @@ def file_diffs(files: Iterable[FileChange]) -> tuple[FileDiffEntry, ...]:
 
 def _file_diff(file: FileChange) -> FileDiffEntry:
     diff = unified_diff(file)
-    lines = diff.split("\n")[2:]
     if file.change == "modified" and file.before == file.after:
         diff += ONLY_MASKED
-    return FileDiffEntry(
-        path=file.path,
-        change=file.change,
-        insertions=sum(line.startswith("+") for line in lines),
-        deletions=sum(line.startswith("-") for line in lines),
-        diff=diff,
-    )
+    return FileDiffEntry.of(file.path, file.change, diff)

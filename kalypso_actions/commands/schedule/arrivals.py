@@ -31,8 +31,8 @@ from kalypso_actions.plan import Plan
 from kalypso_actions.plan_pair import secret_texts
 from kalypso_actions.snapshot.control_plane import read_control_plane
 
-MOST_REPOSITORIES: Final = 20
-"""Registered repositories whose commits are read; the pull request names the others."""
+MOST_REPOSITORIES: Final = 10
+"""Repositories whose commits are read; the pull request names the others."""
 
 MOST_COMMITS: Final = 10
 """Commits of a repository that a pull request names."""
@@ -62,7 +62,7 @@ def arrivals(
     if previous:
         ranges += _registered(previous, read.sources)
         values = _values(previous, read, plan, added, context)
-    named = {item.repository for item in ranges}
+    named = {item.repository for item in ranges[:MOST_REPOSITORIES]}
     named |= {url for value in values for url in value.repositories}
     hidden = _hidden(proposal.state.repository, named, context) if named else frozenset()
     mask = Mask(hidden=hidden)
@@ -156,7 +156,7 @@ def _with_commits(
     ranges: list[CommitRange], hidden: frozenset[str], context: CommandContext
 ) -> Iterator[CommitRange]:
     for index, item in enumerate(ranges):
-        if index > MOST_REPOSITORIES:
+        if index >= MOST_REPOSITORIES:
             yield item
             continue
         is_hidden = item.repository in hidden

@@ -92,4 +92,4 @@ def test_a_proposal_does_not_wait_for_the_commits(acme: Organisation) -> None:
     compare = Fault("GET", "/repos/{owner}/{repo}/compare/{basehead}", "status", 0, status=404)
     with acme.sandbox.faults.on(compare):
         said = body(acme)
-    assert "**Another commit** of `main` (" in said
+    assert "**Other commits** of `main`" in said
