@@ -362,5 +362,5 @@ def test_what_a_branch_lacks_and_what_is_acknowledged_in_vain(acme: Organisation
     )
     acme.commit({"gitops-repo.yaml": None, "cluster-types/large.yaml": ignored}, "dev")
     checked = run(acme).document
-    assert ["gitops-repo-missing"] == [entry.code for entry in checked.warnings]
+    assert [entry.code for entry in checked.warnings] == ["gitops-repo-missing"]
     assert "ignore-stale" in [entry.code for entry in document(run(acme)).notes]
