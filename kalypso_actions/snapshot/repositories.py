@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,14 +114,23 @@ class Repositories:
         folder = self._folder(url, branch)
         if folder is None:
             clone = self._clones().get(repository_key(url))
-            if clone is not None:
-                with suppress(KalypsoError):  # the network may have it
-                    return GitRepository(clone, self._programs, repository=url).resolve(revision)
-            return self._remotes.resolve(url, revision)
+            if clone is None:
+                return self._remotes.resolve(url, revision)
+            return self._of_clone_or_remote(clone, url, revision)
         if is_repository(folder):
             return GitRepository(folder, self._programs, repository=url).resolve(revision)
         message = f"{revision!r} is not a commit id, and {folder} is a folder without commits"
         raise UsageError(message, Location(url), "write the whole id, or name a clone")
+
+    def _of_clone_or_remote(self, clone: Path, url: str, revision: str) -> str:
+        """Return a commit of the clone, else of its remote, which may have more."""
+        try:
+            return GitRepository(clone, self._programs, repository=url).resolve(revision)
+        except KalypsoError as missing:
+            try:
+                return self._remotes.resolve(url, revision)
+            except KalypsoError as error:
+                raise KalypsoError.of([*missing.problems, *error.problems]) from error
 
     def position(self, url: str, branch: str, commit: str) -> BranchPosition | None:
         """Return the place of a commit on its branch; None for a folder without commits."""

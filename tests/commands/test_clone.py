@@ -243,3 +243,11 @@ def test_a_branch_of_the_clone_alone(clone: Path) -> None:
     assert "of 1 ClusterTypes are not checked; validate together with the branch" in done.stdout
     wrong = call_kalypso("validate", ".@devv")
     assert "there is no branch 'devv'" in wrong.stdout
+
+
+def test_a_revision_that_the_clone_lacks_without_a_network(clone: Path) -> None:
+    done = call_kalypso("render", "--base-commit", "mian")
+    assert done.returncode == 1
+    assert "there is no branch, tag or commit 'mian'" in done.stderr
+    assert "is 'main' meant?" in done.stderr
+    assert "cannot be read" in done.stderr
