@@ -47,6 +47,8 @@ class PreviewFacts:
 def preview_headline(document: PreviewDocument) -> str:
     """Return the result as a line of plain text, also the description of the status."""
     added, removed = document.assignments_added, document.assignments_removed
+    if not (document.environments or document.problems) and document.branch:
+        return f"{document.branch} belongs to no environment"
     changes = [f"+{added} −{removed} assignments"] if added or removed else []
     if document.files_changed:
         names = [item.environment for item in document.environments if item.change.files_changed]

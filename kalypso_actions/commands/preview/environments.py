@@ -74,6 +74,11 @@ class ComparedBranch:
     environments: tuple[ComparedEnvironment, ...]
     known: Environments
 
+    @property
+    def concerns_environments(self) -> bool:
+        """Whether the branch is one of an environment, or that of all."""
+        return bool(self.known)
+
     def origins(self) -> frozenset[str]:
         """Return the repositories of which the comparisons have content."""
         changes = (item.change for item in self.environments)

@@ -101,6 +101,18 @@ def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation)
     assert stage.arrival.after == ("dev",)
 
 
+def test_a_branch_without_environments(acme: Organisation) -> None:
+    """People open pull requests to branches of their own, too."""
+    acme.reset("feature", acme.head("main"))
+    number = propose(acme, setting("two"), base="feature")
+    result = run(acme)
+    assert document(result).environments == ()
+    assert acme.comments(number, CONTROL_PLANE) == []
+    assert acme.statuses(document(result).head_commit) == {
+        CONTEXT: ("success", "feature belongs to no environment")
+    }
+
+
 def test_a_new_and_a_removed_environment(acme: Organisation) -> None:
     acme.reset("test", acme.head("dev"))
     files = {
