@@ -12,6 +12,8 @@ manifests       check what a generator made
 overlays        the folder of a target among kustomizations or plain manifests
 rendered_lines  a line of output → the line of its template
 descriptor      DeploymentDescriptors, checked against workload.yaml
+workloads       the Workloads of the source
+tree            the files of the tree
 record          tracking files, and the record of a run
 changes         files × the existing tree → added, modified, deleted, kept
 """
@@ -31,9 +33,6 @@ from kalypso_actions.application.dependencies import (
 from kalypso_actions.application.descriptor import (
     DescriptorNames,
     check_targets,
-    computed,
-    from_template,
-    target_of,
 )
 from kalypso_actions.application.helm import (
     ChartPlace,
@@ -45,9 +44,7 @@ from kalypso_actions.application.helm import (
 )
 from kalypso_actions.application.levels import find_targets, new_groups
 from kalypso_actions.application.manifests import (
-    CheckedManifests,
     ManifestRules,
-    check_manifests,
 )
 from kalypso_actions.application.overlays import (
     KUSTOMIZATION_NAMES,
@@ -62,16 +59,21 @@ from kalypso_actions.application.record import (
     recorded_files,
     recorded_paths,
     tracked_variables,
-    tracking_files,
+)
+from kalypso_actions.application.tree import (
+    TreeOptions,
+    check_targets_manifests,
+    no_target,
+    tree_files,
 )
 from kalypso_actions.application.unread_values import ReadValues
 from kalypso_actions.application.values import check_values, values_files
 from kalypso_actions.application.variables import replace_variables
+from kalypso_actions.application.workloads import workloads_of
 
 __all__ = [
     "KUSTOMIZATION_NAMES",
     "ChartPlace",
-    "CheckedManifests",
     "Dependency",
     "DescriptorNames",
     "HelmOptions",
@@ -79,19 +81,18 @@ __all__ = [
     "ReadValues",
     "Record",
     "RecordedRevision",
+    "TreeOptions",
     "check_dependencies",
-    "check_manifests",
     "check_targets",
+    "check_targets_manifests",
     "check_templates",
     "check_values",
     "compute_changes",
-    "computed",
     "edit_warnings",
     "faulty_links",
     "files_of_folder",
     "find_targets",
     "folders_with_manifests",
-    "from_template",
     "helm_arguments",
     "helm_problems",
     "manifests_of",
@@ -99,15 +100,16 @@ __all__ = [
     "missing_problem",
     "name_problem",
     "new_groups",
+    "no_target",
     "overlay_of",
     "recorded_files",
     "recorded_paths",
     "release_name",
     "remote_bases",
     "replace_variables",
-    "target_of",
     "tracked_variables",
-    "tracking_files",
+    "tree_files",
     "values_files",
     "with_variables",
+    "workloads_of",
 ]

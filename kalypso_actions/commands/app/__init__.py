@@ -1,6 +1,7 @@
 """The commands of an application's repositories.
 
 render     `kalypso app render`: the story
+compute    repositories → the tree, checked and compared
 places     open the repositories
 variables  the values of the ten variables
 generate   choose the generator by what the source holds

@@ -44,6 +44,10 @@ class OpenPlace:
         ]
         return dict(self.files.read(paths))
 
+    def read_file(self, path: str) -> bytes | None:
+        """Return the content of a file; None without it."""
+        return self.files.read([path])[path] if path in self.files.entries() else None
+
     def links(self) -> dict[str, bytes]:
         """Return the texts of all symbolic links."""
         entries = self.files.entries()

@@ -1,0 +1,177 @@
+"""Compute the GitOps tree of an application: read, generate, check, compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kalypso_actions import __version__, application
+from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
+from kalypso_actions.commands.app.generate import generate
+from kalypso_actions.commands.app.places import OpenPlace
+from kalypso_actions.commands.app.variables import variables_of
+from kalypso_actions.commands.app.work import Generated, Work
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.errors import Location
+from kalypso_actions.inputs.app import AppInputs
+from kalypso_actions.model.application import (
+    DESCRIPTOR_TEMPLATE,
+    RECORD_FILE,
+    ApplicationChanges,
+    Findings,
+    Target,
+)
+from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.kinds import Workload
+
+RECORDED = ("compatibility", "release_name", "namespace", "kube_version", "crds", "hooks", "tests")
+"""The inputs that the record of a run has."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppRepositories:
+    """The repositories of an application; `tree` is the existing GitOps tree, if there is one."""
+
+    source: OpenPlace
+    configs: OpenPlace
+    tree: OpenPlace | None
+
+    def revisions(self) -> list[tuple[str, Revision]]:
+        """Return the parts of a report."""
+        parts = (("source", self.source), ("configs", self.configs), ("gitops", self.tree))
+        return [
+            (part, Revision(place.repository, place.branch, place.files.commit, ".", None))
+            for part, place in parts
+            if place
+        ]
+
+
+@dataclass(slots=True)
+class AppTree:
+    """A computed tree; with problems, `changes` say nothing."""
+
+    targets: Sequence[Target]
+    variables: Mapping[str, str]
+    findings: Findings
+    generator: str = ""
+    generated: Generated = field(default_factory=Generated)
+    images: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    changes: ApplicationChanges = field(default_factory=lambda: ApplicationChanges({}))
+
+
+def compute_tree(
+    inputs: AppInputs, context: LocalContext, repositories: AppRepositories
+) -> AppTree:
+    """Compute the tree up to the first step with problems. Raises KalypsoError."""
+    source, configs = repositories.source, repositories.configs
+    targets, findings = application.find_targets(
+        configs.files.entries(), configs.repository, inputs.compatibility
+    )
+    findings.problems += [] if targets else [application.no_target(configs.repository)]
+    variables = variables_of(inputs, source, configs, repositories.tree)
+    tree = AppTree(targets, variables, findings)
+    if not findings.problems:
+        _generate(tree, inputs, context, repositories)
+    workloads: Sequence[Workload] = ()
+    files: dict[str, bytes] = {}
+    if not findings.problems:
+        workloads, files = _files(tree, inputs, source)
+    if not findings.problems:
+        _compare(tree, inputs, repositories, files)
+        findings.warnings += application.check_targets(
+            targets, [*files, *tree.changes.kept], variables, workloads, configs.repository
+        )
+    return tree
+
+
+def _generate(
+    tree: AppTree, inputs: AppInputs, context: LocalContext, repositories: AppRepositories
+) -> None:
+    """Make the manifests and check them."""
+    work = Work(
+        inputs=inputs,
+        source=repositories.source,
+        configs=repositories.configs,
+        targets=tree.targets,
+        variables=tree.variables,
+        programs=context.programs,
+        progress=context.progress,
+        log=context.log,
+    )
+    version = inputs.validate_manifests
+    rules = application.ManifestRules(
+        inputs.namespace,
+        inputs.allowed_namespaces,
+        KubernetesSchemas(version).errors if version else None,
+        inputs.compatibility == "none",
+    )
+    tree.generator, tree.generated = generate(work)
+    tree.findings.add(tree.generated.findings)
+    tree.images, found = application.check_targets_manifests(
+        tree.generated.files, rules, tree.generated.sources
+    )
+    tree.findings.add(found)
+
+
+def _files(
+    tree: AppTree, inputs: AppInputs, source: OpenPlace
+) -> tuple[Sequence[Workload], dict[str, bytes]]:
+    """Return the Workloads of the source, and all files of the tree but the record."""
+    where = Location(source.repository, inputs.workload_path)
+    workloads, found = application.workloads_of(source.read_all(inputs.workload_path), where)
+    tree.findings.add(found)
+    options = application.TreeOptions(
+        inputs.compatibility,
+        tree.variables,
+        workloads,
+        application.DescriptorNames(inputs.workspace, inputs.application),
+        source.read_file(DESCRIPTOR_TEMPLATE),
+        source.repository,
+    )
+    files, found = application.tree_files(tree.generated.files, tree.targets, options)
+    tree.findings.add(found)
+    return workloads, files
+
+
+def _compare(
+    tree: AppTree, inputs: AppInputs, repositories: AppRepositories, files: dict[str, bytes]
+) -> None:
+    """Add the record to the files, and compare them with the existing tree."""
+    existing = repositories.tree
+    entries = existing.files.entries() if existing else {}
+    files[RECORD_FILE] = _record(tree, inputs, repositories, files)
+    record = existing.read_file(RECORD_FILE) if existing else None
+    tree.changes = application.compute_changes(files, entries, record)
+    tree.findings.warnings += application.edit_warnings(
+        tree.changes, existing.repository if existing else ""
+    )
+    tree.findings.warnings += application.new_groups(
+        tree.targets,
+        application.folders_with_manifests(entries),
+        repositories.configs.repository,
+    )
+
+
+def _record(
+    tree: AppTree, inputs: AppInputs, repositories: AppRepositories, files: Mapping[str, bytes]
+) -> bytes:
+    given = {name.replace("_", "-"): str(getattr(inputs, name)) for name in RECORDED}
+    return application.Record(
+        version=__version__,
+        environment=inputs.environment,
+        generator=tree.generator,
+        programs=tree.generated.programs,
+        options={name: value for name, value in given.items() if value},
+        source=_recorded(repositories.source, inputs.source_repository),
+        configs=_recorded(repositories.configs, ""),
+        files=application.recorded_files(files),
+    ).content()
+
+
+def _recorded(place: OpenPlace, name: str) -> application.RecordedRevision:
+    """Return what the record says of a repository; a path of this machine is not recorded."""
+    return application.RecordedRevision(
+        repository=name or place.name,
+        commit=place.files.commit,
+        tree=place.files.tree_id(""),
+    )
