@@ -15,10 +15,8 @@ from kalypso_actions.clients.github import (
     comments,
     commits,
     environments,
-    git_data,
     issues,
     labels,
-    merging,
     pull_requests,
     refs,
     registered_heads,
@@ -28,11 +26,10 @@ from kalypso_actions.clients.github import (
     viewer,
     workflows,
 )
-from kalypso_actions.model.github import CommitStatus, RegisteredPath
+from kalypso_actions.model.github import RegisteredPath
+from tests.github_api import call_sequences as sequences
+from tests.github_api.call_sequences import FLEET, MARK
 from tests.github_api.populated_sandbox import Scene
-
-FLEET: Final = "acme/fleet"
-MARK: Final = "<!-- mark -->"
 
 
 class ClientCall(NamedTuple):
@@ -46,97 +43,6 @@ def _call(act: Callable[[GitHub, Scene], object], *endpoints: str) -> ClientCall
     return ClientCall(
         act, frozenset(endpoint.replace("R", "/repos/{owner}/{repo}") for endpoint in endpoints)
     )
-
-
-def _ensure_comment(github: GitHub, scene: Scene) -> None:
-    number = scene.issue()
-    for body in ("first", "second"):
-        comments.ensure(github, FLEET, number, MARK, body)
-    for _ in range(2):
-        scene.json("POST", f"issues/{number}/comments", {"body": f"{MARK}\ndoubled"})
-    comments.ensure(github, FLEET, number, MARK, "second")
-
-
-def _ensure_issue(github: GitHub, scene: Scene) -> None:
-    title = scene.name()
-    issue, _ = issues.ensure(github, FLEET, title=title, body="first", labels=["kalypso"])
-    scene.json("PATCH", f"issues/{issue.number}", {"state": "closed"})
-    issues.ensure(github, FLEET, title=title, body="second", labels=["kalypso"])
-    scene.json("POST", "issues", {"title": title, "labels": ["kalypso"]})
-    scene.json("PATCH", f"issues/{issue.number}", {"labels": []})
-    issues.ensure(github, FLEET, title=title, body="second", labels=["kalypso"])
-
-
-def _ensure_pull_request(github: GitHub, scene: Scene) -> None:
-    head = scene.branch()
-    for body in ("first", "second"):
-        pull_requests.ensure(
-            github, FLEET, head=head, base="main", title="t", body=body, labels=["kalypso"]
-        )
-
-
-def _set_texts(github: GitHub, scene: Scene) -> None:
-    pull = pull_requests.get(github, FLEET, scene.pull())
-    pull_requests.set_texts(github, FLEET, pull, "t", "another")
-
-
-def _close_pull_request(github: GitHub, scene: Scene) -> None:
-    pull_requests.close(
-        github, FLEET, scene.pull(), mark=MARK, comment="why", labels=["superseded"]
-    )
-
-
-def _labelled(scene: Scene) -> int:
-    number = scene.issue()
-    scene.json("POST", f"issues/{number}/labels", {"labels": ["bug"]})
-    return number
-
-
-def _merge(github: GitHub, scene: Scene) -> None:
-    for number in (scene.pull(), scene.clashing_pull()):
-        head = pull_requests.get(github, FLEET, number).head_commit
-        merging.merge(github, FLEET, number, head=head)
-
-
-def _merge_as_allowed(github: GitHub, scene: Scene) -> None:
-    number = scene.pull()
-    head = pull_requests.get(github, FLEET, number).head_commit
-    merging.merge_as_allowed(github, FLEET, number, head=head)
-
-
-def _merge_when_allowed(github: GitHub, scene: Scene) -> None:
-    number = scene.clashing_pull()
-    head = pull_requests.get(github, FLEET, number).head_commit
-    auto_merges.merge_when_allowed(github, FLEET, number, head=head)
-
-
-def _create_and_delete(github: GitHub, scene: Scene) -> None:
-    branch = scene.name()
-    refs.create(github, FLEET, branch, scene.first)
-    refs.delete(github, FLEET, branch, expected=scene.first)
-
-
-def _update(github: GitHub, scene: Scene) -> None:
-    branch = scene.name()
-    refs.create(github, FLEET, branch, scene.first)
-    refs.update(github, FLEET, branch, scene.second, expected=scene.first)
-
-
-def _move(github: GitHub, scene: Scene) -> None:
-    branch = scene.name()
-    refs.move(github, FLEET, branch, scene.second, expected=None, fast_forward=False)
-    refs.move(github, FLEET, branch, scene.first, expected=scene.second, fast_forward=False)
-
-
-def _create_commit(github: GitHub, scene: Scene) -> None:
-    changes = {"notes.txt": b"text", "logo.png": b"\x89\0", "README.md": None}
-    git_data.create_commit(github, FLEET, parent=scene.second, changes=changes, message="m")
-
-
-def _post_status(github: GitHub, scene: Scene) -> None:
-    for url in ("", "https://example.com/run"):
-        status = CommitStatus(scene.name(), "success", "d" * 200, url)
-        statuses.post(github, FLEET, scene.second, status)
 
 
 _COMMENTS: Final = ("GET R/issues/{issue_number}/comments", "POST R/issues/{issue_number}/comments")
@@ -154,7 +60,7 @@ CALLS: Final = {
         "GET R/issues/{issue_number}/comments",
     ),
     "comments.ensure": _call(
-        _ensure_comment,
+        sequences.ensure_comment,
         *_COMMENTS,
         "PATCH R/issues/comments/{comment_id}",
         "DELETE R/issues/comments/{comment_id}",
@@ -173,15 +79,11 @@ CALLS: Final = {
         "GET R/compare/{basehead}",
     ),
     "commits.position": _call(
-        lambda github, scene: [
-            commits.position(github, FLEET, commit, "main") for commit in (scene.first, "e" * 40)
-        ],
+        sequences.positions,
         "GET R/compare/{basehead}",
     ),
     "commits.relation": _call(
-        lambda github, scene: [
-            commits.relation(github, FLEET, scene.first, head) for head in ("main", "e" * 40)
-        ],
+        sequences.relations,
         "GET R/compare/{basehead}",
     ),
     "branches.rules": _call(
@@ -206,7 +108,7 @@ CALLS: Final = {
         "GET R/environments/{environment_name}/variables/{name}",
     ),
     "git_data.create_commit": _call(
-        _create_commit,
+        sequences.create_commit,
         "GET R/git/commits/{commit_sha}",
         "POST R/git/blobs",
         "POST R/git/trees",
@@ -231,7 +133,7 @@ CALLS: Final = {
         lambda github, _: issues.candidates(github, FLEET, ["bug"]), "GET R/issues", "POST /graphql"
     ),
     "issues.ensure": _call(
-        _ensure_issue,
+        sequences.ensure_issue,
         "GET R/issues",
         "POST R/issues",
         _ISSUE[1],
@@ -269,16 +171,20 @@ CALLS: Final = {
         lambda github, scene: labels.add(github, FLEET, scene.issue(), ["new"]), *_LABELS
     ),
     "labels.remove": _call(
-        lambda github, scene: labels.remove(github, FLEET, _labelled(scene), "bug"),
+        lambda github, scene: labels.remove(github, FLEET, sequences.labelled(scene), "bug"),
         "GET R/issues/{issue_number}/labels",
         "DELETE R/issues/{issue_number}/labels/{name}",
     ),
-    "merging.merge": _call(_merge, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"),
+    "merging.merge": _call(
+        sequences.merge, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"
+    ),
     "merging.merge_as_allowed": _call(
-        _merge_as_allowed, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"
+        sequences.merge_as_allowed,
+        "GET R/pulls/{pull_number}",
+        "PUT R/pulls/{pull_number}/merge",
     ),
     "auto_merges.merge_when_allowed": _call(
-        _merge_when_allowed,
+        sequences.merge_when_allowed,
         "GET R/pulls/{pull_number}",
         "PUT R/pulls/{pull_number}/merge",
         "POST /graphql",
@@ -334,11 +240,16 @@ CALLS: Final = {
         "GET R/pulls/{pull_number}",
     ),
     "pull_requests.ensure": _call(
-        _ensure_pull_request, "GET R/pulls", "POST R/pulls", _PULL[1], *_LABELS, "POST /graphql"
+        sequences.ensure_pull_request,
+        "GET R/pulls",
+        "POST R/pulls",
+        _PULL[1],
+        *_LABELS,
+        "POST /graphql",
     ),
-    "pull_requests.set_texts": _call(_set_texts, *_PULL),
+    "pull_requests.set_texts": _call(sequences.set_texts, *_PULL),
     "pull_requests.close": _call(
-        _close_pull_request, *_PULL, *_LABELS, *_COMMENTS, "POST /graphql"
+        sequences.close_pull_request, *_PULL, *_LABELS, *_COMMENTS, "POST /graphql"
     ),
     "refs.create": _call(
         lambda github, scene: refs.create(github, FLEET, scene.name(), scene.first),
@@ -347,15 +258,15 @@ CALLS: Final = {
         "POST R/git/refs",
     ),
     "refs.update": _call(
-        _update,
+        sequences.update,
         "GET R/git/ref/{ref}",
         "GET R",
         "POST R/git/refs",
         "PATCH R/git/refs/{ref}",
     ),
-    "refs.move": _call(_move, "GET R/git/ref/{ref}", "GET R", "POST /graphql"),
+    "refs.move": _call(sequences.move, "GET R/git/ref/{ref}", "GET R", "POST /graphql"),
     "refs.delete": _call(
-        _create_and_delete,
+        sequences.create_and_delete,
         "GET R/git/ref/{ref}",
         "GET R",
         "POST R/git/refs",
@@ -377,7 +288,7 @@ CALLS: Final = {
         ],
         "POST /graphql",
     ),
-    "statuses.post": _call(_post_status, "POST /graphql", "POST R/statuses/{sha}"),
+    "statuses.post": _call(sequences.post_status, "POST /graphql", "POST R/statuses/{sha}"),
     "settings.of_repository": _call(
         lambda github, _: settings.of_repository(github, FLEET),
         "GET R/actions/secrets",
