@@ -45,7 +45,10 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             readings = list(_readings_of_clone(clone, reader, context))
         else:
             if not inputs.places:
-                context.log(f"Validating the files of the current folder: {_why(clone, context)}.")
+                reason = _why(clone, context)
+                context.log(
+                    f"{reason[0].upper()}{reason[1:]}: validating the files of this folder."
+                )
             places = inputs.places or (".",)
             readings = [item for place in places for item in _readings(place, reader, problems)]
         is_folder = clone is None and all(item.revision.commit is None for item in readings)
