@@ -6,22 +6,45 @@ file names. So each job runs by itself; whoever runs them keeps to their order.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+ARTIFACTS = ("actions/upload-artifact@", "actions/download-artifact@")
 
-def alone(content: bytes, job: str) -> str:
+
+def alone(content: bytes, job: str, artifacts: Path = Path("artifacts")) -> str:
     """The workflow in which there is this job only, and it needs no other one.
 
-    Raises ValueError where the job asks for what another one has left.
+    Artifacts are folders of `artifacts`: act does not implement GitHub's actions for them. Raises
+    ValueError where the job asks for what another one has left.
     """
     document: dict[Any, Any] = yaml.safe_load(content)
     # YAML 1.1 takes the word for a truth value.
     document = {"on" if key is True else key: value for key, value in document.items()}
     described = dict(document["jobs"][job])
     described.pop("needs", None)
+    described["steps"] = [_with_copies(step, artifacts) for step in described["steps"]]
     written = yaml.safe_dump(described)
     if "needs." in written:
         raise ValueError(f"the job {job} uses outputs of others, which are not handed on here")
     return yaml.safe_dump({**document, "jobs": {job: described}}, sort_keys=False)
+
+
+def _with_copies(step: dict[str, Any], artifacts: Path) -> dict[str, Any]:
+    """The step, or one that copies files in place of an action for artifacts."""
+    if not str(step.get("uses", "")).startswith(ARTIFACTS):
+        return step
+    words = step["with"]
+    kept = {key: value for key, value in step.items() if key not in {"uses", "with"}}
+    stored = f'"{artifacts}/$OF_RUN/{words["name"]}"'
+    if "upload" in step["uses"]:
+        copy = (
+            f"if [ -d {words['path']} ]; then mkdir -p {stored}; cp {words['path']}/* {stored}; fi"
+        )
+        run_id = "${{ github.run_id }}"
+    else:
+        copy = f"mkdir -p {words['path']} && cp {stored}/* {words['path']}"
+        run_id = words["run-id"]
+    return {**kept, "env": {"OF_RUN": run_id}, "run": copy}

@@ -14,9 +14,13 @@ from typing import Final
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job as AzureJob
 from kalypso_actions.sandbox.workflow_runner import expressions
-from kalypso_actions.sandbox.workflow_runner.runner_environment import ID_TOKEN, RunnerEnvironment
+from kalypso_actions.sandbox.workflow_runner.runner_environment import (
+    ID_TOKEN,
+    RunnerEnvironment,
+    is_restricted,
+)
 from kalypso_actions.sandbox.workflow_runner.runs import Run, WorkflowRunner
-from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
+from kalypso_actions.sandbox.workflow_runner.workflow_files import ARTIFACT_ACTIONS, Job
 from tests.e2e import act, job_file
 from tests.e2e.act import Act, JobRun
 from tests.git_repositories import git
@@ -76,20 +80,22 @@ class Jobs:
         """
         record = self._workflows.record(run.event)
         finished: dict[str, FinishedJob] = {}
-        for job in run.workflow.jobs:
+        run_id = record.id if record else run.event.id
+        for job in filter(lambda job: self._workflows.is_wanted(run, job), run.workflow.jobs):
             may_run = all(finished[name].outcome.result == "success" for name in job.needs)
-            finished[job.name] = self._job(
-                run, job, record.id if record else run.event.id, skipped=not may_run
-            )
+            finished[job.name] = self._job(run, job, run_id, skipped=not may_run)
             self.finished.append(finished[job.name])
         failed = any(job.outcome.result != "success" for job in finished.values())
-        self._workflows.conclude(record, "failure" if failed else "success")
+        conclusion = "failure" if failed else "success"
+        self._workflows.conclude(record, conclusion)
+        self._workflows.tell_others(run, run_id, conclusion)
         return list(finished.values())
 
     def _job(self, run: Run, job: Job, run_id: int, *, skipped: bool) -> FinishedJob:
         event = run.event
         token = self._runner_environment.token(event, job)
-        contexts = self._runner_environment.contexts(event, token, self._secrets)
+        secrets = {} if is_restricted(event) else self._secrets
+        contexts = self._runner_environment.contexts(event, token, secrets)
         environment = expressions.filled(job.environment, contexts)
         about = contexts["inputs"].get("environment", "")
         folder = self._new_folder(run.file, job.name, about)
@@ -100,12 +106,12 @@ class Jobs:
             self.tokens |= {token, variables.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", token)}
             act_job = act.Job(
                 name=job.name,
-                workflow=job_file.alone(self._file(run), job.name),
+                workflow=job_file.alone(self._file(run), job.name, self._folder / "artifacts"),
                 checkout=self._checkout(run, folder / "checkout"),
                 event=event.name,
                 payload=event.payload,
                 actor=event.actor,
-                secrets={"GITHUB_TOKEN": token, **self._secrets},
+                secrets={"GITHUB_TOKEN": token, **secrets},
                 variables={
                     **contexts["vars"],
                     **self._runner_environment.environment_variables(event, environment),
@@ -113,7 +119,7 @@ class Jobs:
                 environment=variables,
             )
             outcome = self._runner.run(act_job, folder)
-        command = job.steps[-1].action
+        (command,) = {step.action for step in job.steps if step.action not in ARTIFACT_ACTIONS}
         return FinishedJob(run, job.name, command, about, environment, outcome, folder)
 
     def _variables(self, run: Run, job: Job, environment: str, run_id: int) -> dict[str, str]:

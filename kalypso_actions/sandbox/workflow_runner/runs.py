@@ -141,10 +141,10 @@ class WorkflowRunner:
             raise
         conclusion = "failure" if done and done[-1].exit_code else "success"
         self.conclude(record, conclusion)
-        self._tell_others(run, record.id if record else run.event.id, conclusion)
+        self.tell_others(run, record.id if record else run.event.id, conclusion)
         return done
 
-    def _tell_others(self, run: Run, run_id: int, conclusion: str) -> None:
+    def tell_others(self, run: Run, run_id: int, conclusion: str) -> None:
         """Record the end of a run if a workflow of the default branch waits for it."""
         with self.sandbox.lock:
             repository = self.sandbox.repository(run.event.repository)
@@ -160,7 +160,7 @@ class WorkflowRunner:
         number = next(self._numbers)
         done: list[CompletedStep] = []
         for job in run.workflow.jobs:
-            if not self._is_wanted(run, job):
+            if not self.is_wanted(run, job):
                 continue
             self.clock.sleep(LATENCY)
             failed = False
@@ -175,7 +175,7 @@ class WorkflowRunner:
                 break
         return done
 
-    def _is_wanted(self, run: Run, job: Job) -> bool:
+    def is_wanted(self, run: Run, job: Job) -> bool:
         """Return whether the condition of a job holds."""
         if not job.condition:
             return True
