@@ -20,7 +20,7 @@ _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 _ENTRY: Final = re.compile(
     r"""(?P<start>[ \t#]*+(?:-[ \t]++)*+(?:export[ \t]++)?+)  # the indentation, and dashes of lists
-    (?P<quote>["']?)(?P<key>[^"':=\#\n]{1,200}+)(?P=quote)
+    (?P<quote>["']?)(?P<key>[^"':=\#<\n]{1,200}+)(?P=quote)
     (?P<separator>[ \t]*+(?::(?=[ \t]|$)|=)[ \t]*+)(?P<value>.*)""",
     re.VERBOSE,
 )
@@ -33,15 +33,19 @@ _KEY: Final = re.compile(
 """A key within a line: of JSON, of a connection string, of a program's options."""
 
 _NAMED: Final = re.compile(
-    r"""\b(?:name|key)\\?["']?[ \t]{0,40}:[ \t]{0,40}\\?["']?(?P<key>[\w.-]++)\\?["']?"""
-    r"""(?:[,\s]|\\n)++\\?["']?value\\?["']?[ \t]{0,40}(?P<separator>:)[ \t]{0,40}"""
+    r"""\b(?:name|key)\\?["']?[ \t]{0,40}[:=][ \t]{0,40}\\?["']?(?P<key>[\w.-]++)\\?["']?"""
+    r"""(?:[,\s]|\\n)++\\?["']?value\\?["']?[ \t]{0,40}(?P<separator>[:=])[ \t]{0,40}"""
 )
-"""A named value within a line, as in `{name: PASSWORD, value: text}`."""
+"""A named value, as in `{name: PASSWORD, value: text}` or `<add key="Password" value="text"/>`."""
+
+_ELEMENT: Final = re.compile(r"<(?P<key>[\w.:-]{1,200}+)[^<>]{0,200}+>(?P<separator>)(?=[^<])")
+"""An element of XML that begins with a text."""
 
 _QUOTED: Final = r"""\\?"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[\[{].*"""
 _VALUES: Final = {
     ":": re.compile(rf"{_QUOTED}|[^,\]}}\n]+"),
     "=": re.compile(rf"""{_QUOTED}|[^\s,;&"'\]}}]+"""),
+    "": re.compile(r"[^<]+"),
 }
 
 _CREDENTIALS: Final = re.compile(
@@ -55,6 +59,16 @@ _CREDENTIALS: Final = re.compile(
 _PRIVATE_KEY: Final = re.compile(
     r"(-----BEGIN [^-\n]*PRIVATE KEY[^-\n]*-----).*?(-----END |\Z)", re.DOTALL
 )
+_LAST_KEY: Final = re.compile(
+    r"""(?<![\w.-])(?P<key>[\w.-]++)["']?[ \t]*+:[ \t]*+[|>]?[+-]?\s*+\Z"""
+)
+"""A key at the end of a line, as in `file: 'password:`: its value is on the next lines."""
+
+_LAST_NAME: Final = re.compile(
+    r"""\b(?:name|key)["']?[ \t]*+:[ \t]*+["']?(?P<key>[\w.-]++)["']?\s*+\Z"""
+)
+"""A name at the end of a line, as in `file: 'name: PASSWORD`."""
+
 _SECRET_KIND: Final = re.compile(
     r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?Secret["']?\s*,?$"""
 )
@@ -103,11 +117,11 @@ def _document(text: str, names: KeyNames) -> str:
         and (names.include(entry["key"].strip()) or (is_secret and entry["key"] in _SECRET_DATA))
     }
     masked |= set(_named_values(entries, lines, names))
-    return _inline("".join(_masked_lines(lines, entries, masked)), names)
+    return _inline("".join(_masked_lines(lines, entries, masked, names)), names)
 
 
 def _masked_lines(
-    lines: list[str], entries: list[re.Match[str] | None], masked: set[int]
+    lines: list[str], entries: list[re.Match[str] | None], masked: set[int], names: KeyNames
 ) -> Iterator[str]:
     number = 0
     while number < len(lines):
@@ -115,6 +129,9 @@ def _masked_lines(
         number += 1
         if entry is None or number - 1 not in masked:
             yield line
+            last = _LAST_KEY.search(line)
+            if last and names.include(last["key"]):
+                number = _end_of_block(lines, number, len(line) - len(line.lstrip(" \t-")))
             continue
         end = line[len(line.rstrip("\r\n")) :]
         comma = "," if entry["value"].rstrip().endswith(",") else ""
@@ -134,11 +151,16 @@ def _end_of_value(entry: re.Match[str], lines: list[str], first: int) -> int:
             return first
         ends = (n + 1 for n in following if lines[n].rstrip().endswith(opening))
         return next(ends, len(lines))
-    for number in following:
+    # The items of a list may stand in the column of its key.
+    return _end_of_block(lines, first, column, has_items=not value)
+
+
+def _end_of_block(lines: list[str], first: int, column: int, *, has_items: bool = False) -> int:
+    """Return the first line, from `first` on, that is not indented beyond a column."""
+    for number in range(first, len(lines)):
         content = lines[number].strip()
         indent = len(lines[number]) - len(lines[number].lstrip(" \t"))
-        # The items of a list may stand in the column of its key.
-        is_item = not value and indent == column and content.startswith("-")
+        is_item = has_items and indent == column and content.startswith("-")
         if content and indent <= column and not is_item:
             return number
     return len(lines)
@@ -150,6 +172,7 @@ def _named_values(
     """Yield the lines `value: …` beside a line `name: PASSWORD`, in the same mapping."""
     for number, entry in enumerate(entries):
         if entry is None or entry["key"] not in _NAMES:
+            yield from _next_value(number, entries, lines, names)
             continue
         if not names.include(entry["value"].strip(" \t\"',")):
             continue
@@ -159,6 +182,18 @@ def _named_values(
         first = number if begins else max(number - _LONGEST_MAPPING, 0)
         for siblings in (range(number + 1, last), range(number - 1, first - 1, -1)):
             yield from _values(siblings, entries, lines, column)
+
+
+def _next_value(
+    number: int, entries: list[re.Match[str] | None], lines: list[str], names: KeyNames
+) -> Iterator[int]:
+    """Yield the next line if it is the value of a name at the end of a line, in a quoted text."""
+    name = _LAST_NAME.search(lines[number])
+    if name and names.include(name["key"]):
+        following = range(number + 1, min(number + 3, len(lines)))
+        entry = next((entries[n] for n in following if lines[n].strip()), None)
+        if entry and entry["key"] == _VALUE:
+            yield next(n for n in following if entries[n] is entry)
 
 
 def _values(
@@ -179,8 +214,10 @@ def _values(
 
 def _inline(text: str, names: KeyNames) -> str:
     masked, end = [], 0
-    for match in sorted((*_KEY.finditer(text), *_NAMED.finditer(text)), key=re.Match.end):
-        is_option = not match["separator"].strip()
+    patterns = (_KEY, _NAMED, _ELEMENT)
+    matches = (match for pattern in patterns for match in pattern.finditer(text))
+    for match in sorted(matches, key=re.Match.end):
+        is_option = match["separator"] in {" ", "\t"}
         is_key = match["key"].startswith("-") if is_option else True
         if match.end() >= end and is_key and _is_secret(match, text, names):
             value = _VALUES.get(match["separator"], _VALUES["="]).match(text, match.end())
