@@ -87,7 +87,7 @@ metadata:
         "warning",
         "A text of a registered repository changes the documents of a Template: their number, "
         "keys, kinds, namespaces, or names that are not made of the text; or it leaves no YAML, or "
-        "no text. The registration is unusable.",
+        "no text; or a document gets a name that Kubernetes refuses. The registration is unusable.",
         """\
 # a Template with `description: "{{ .Manifests.description }}"`
 manifests:

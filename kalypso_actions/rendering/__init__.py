@@ -3,6 +3,7 @@
 data.py               what a template sees
 delivered.py          texts of registered repositories that change documents
 outline.py            the documents of rendered files
+object_names.py       the names of their objects
 shell_texts.py        shell commands in them
 registration_budget.py
                       what all assignments of a registration may take

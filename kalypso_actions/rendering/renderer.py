@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Literal
 
 from kalypso_actions.errors import Problem
@@ -15,7 +15,7 @@ from kalypso_actions.model.kinds import (
     DeploymentTarget,
     Template,
 )
-from kalypso_actions.model.kubernetes_names import dns_label_fault
+from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
 from kalypso_actions.model.layout import (
     CONFIG_FILE,
     CONFIG_SCRIPT,
@@ -35,6 +35,7 @@ from kalypso_actions.rendering.delivered import judged, with_usual_texts
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
+from kalypso_actions.rendering.object_names import refused_names
 from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import (
     EACH,
@@ -135,7 +136,42 @@ class Renderer:
         if not target.registration:
             return outcome
         may_be_templates = self._options.registration_text == "any"
-        return judged(outcome, data, target, render, spend, may_be_templates=may_be_templates)
+        outcome = judged(outcome, data, target, render, spend, may_be_templates=may_be_templates)
+        if isinstance(outcome, Failure):
+            return outcome
+        return self._with_names(outcome, assignment, config, spend)
+
+    def _with_names(
+        self,
+        files: dict[str, bytes],
+        assignment: Assignment,
+        config: MergedConfig,
+        spend: Spend,
+    ) -> dict[str, bytes] | Failure:
+        """Return the files, or the failure of a name that is refused and not with usual texts."""
+        refused = refused_names(files, spend)
+        if not refused:
+            return files
+        target = assignment.target
+        *_, usual_target = islice(with_usual_texts(target), 2)
+        usual = self._files(
+            assignment, self._data(replace(assignment, target=usual_target), config), config
+        )
+        if isinstance(usual, Failure):
+            return files
+        spend(_size(usual))
+        known = refused_names(usual, spend)
+        name = next((name for place, name in refused.items() if place not in known), None)
+        if name is None:
+            return files
+        key = next((key for key, text in target.manifests.items() if text and text in name), "")
+        return Failure(
+            f"a document has the name {name!r}; it {object_name_fault(name)}",
+            target.at(key),
+            "deliver a text that can be a part of a name, or ask the platform team to convert it",
+            code="registration-documents",
+            is_delivered=True,
+        )
 
     def _work_of_usual_texts(self, assignment: Assignment, config: MergedConfig) -> int:
         """Return what rendering and comparing usual texts takes on a cluster type."""

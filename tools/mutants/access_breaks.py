@@ -15,6 +15,7 @@ OUTPUT: Final = "tests/hostile/test_output.py"
 STATUSES: Final = "tests/hostile/test_statuses.py"
 ONE: Final = "tests/hostile/test_one_stops_nobody.py"
 SHELL: Final = "tests/hostile/test_shell_commands.py"
+OBJECT_NAMES: Final = "tests/hostile/test_object_names.py"
 TAKEOVER: Final = "tests/hostile/test_takeover.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
@@ -123,6 +124,20 @@ ACCESS_BREAKS: Final = (
         "        workloads=workloads,\n",
         "        workloads={},\n",
         (f"{TAKEOVER}::test_the_owner_delivers_it_too",),
+    ),
+    Break(
+        "objects may have any name",
+        "kalypso_actions/rendering/object_names.py",
+        "    if not suspicious:\n",
+        "    if suspicious:\n",
+        (f"{OBJECT_NAMES}::test_a_name_that_kubernetes_refuses",),
+    ),
+    Break(
+        "a name that a Template gets wrong is its application's fault",
+        "kalypso_actions/rendering/renderer.py",
+        "if place not in known), None)",
+        "if place), None)",
+        (f"{OBJECT_NAMES}::test_a_name_of_the_template",),
     ),
     Break(
         "a script has nothing to compare",

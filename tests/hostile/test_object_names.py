@@ -1,0 +1,69 @@
+"""A text of an application becomes a part of an object's name, which Kubernetes refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.fleet_under_attack import (
+    CALM,
+    EVIL,
+    MANIFESTS,
+    FleetUnderAttack,
+    blamed,
+    workload,
+)
+
+OBJECT = "apiVersion: v1\nkind: ConfigMap\n"
+
+NAMES = {
+    "a branch": ("metadata: {name: app-{{ .Manifests.branch }}}", {"branch": "Feature/X"}, "", 10),
+    "a key of its own": (
+        "metadata:\n  name: {{ .Manifests.description }}",
+        {"description": "Team_A"},
+        "",
+        12,
+    ),
+    "nothing": ("metadata: {name: {{ .Manifests.branch | quote }}}", {"branch": "''"}, "", 6),
+    "its length": ("metadata: {name: a{{ .Manifests.branch }}}", {"branch": "x" * 253}, "", 10),
+    "two dots": ("metadata: {name: {{ .Manifests.description }}}", {"description": "a..b"}, "", 12),
+    "a label": ("metadata: {name: app-{{ .Labels.tier }}}", {}, "      labels: {tier: WEB}\n", 6),
+    "in a list": (
+        "items:\n- metadata: {name: {{ .Manifests.branch }}}",
+        {"branch": "UPPER"},
+        "",
+        10,
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "manifests", "more", "place"), NAMES.values(), ids=NAMES.keys())
+def test_a_name_that_kubernetes_refuses(
+    fleet: FleetUnderAttack, line: str, manifests: dict[str, str], more: str, place: int
+) -> None:
+    fleet.commit_main(f"{OBJECT}{line}\n")
+    fleet.deliver("calm", workload("calm", MANIFESTS, more=more.lower()))
+    fleet.attack(more=more, **manifests)
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert warning.code == "registration-documents"
+    assert "a document has the name" in warning.message
+    assert warning.where
+    assert warning.where.line == place
+    assert EVIL not in files
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("metadata: {name: App-{{ .Manifests.branch }}}", id="for every text"),
+        pytest.param("metadata: {name: '{{ .Manifests.branch }}-'}", id="at the end"),
+        pytest.param("spec: {name: '{{ .Manifests.branch }}'}", id="of no object"),
+        pytest.param("metadata: {name: 'system:{{ .Manifests.branch }}'}", id="of a role"),
+    ],
+)
+def test_a_name_of_the_template(fleet: FleetUnderAttack, line: str) -> None:
+    fleet.commit_main(f"{OBJECT}{line}\n")
+    fleet.attack(branch="Feature/X")
+    document, files = fleet.rendered()
+    assert blamed(document) == []
+    assert {CALM, EVIL} <= files.keys()
