@@ -10,6 +10,8 @@ from typing import Final
 
 from kalypso_actions import gotemplate
 from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.comparison.key_names import KeyNames
+from kalypso_actions.comparison.text_masking import mask_text
 from kalypso_actions.config_schemas import validate
 from kalypso_actions.errors import Location
 from kalypso_actions.gotemplate import Budget, Limits, TemplateError
@@ -185,3 +187,8 @@ def registered(path: Path, files: Mapping[str, bytes]) -> Path:
     ]
     git(path, "fast-import", "--quiet", stdin=b"".join(stream))
     return path
+
+
+def mask(text: str) -> str:
+    """Mask the secrets of a file; return the end of the result."""
+    return mask_text(text, KeyNames(), ["a-secret"])[-20:]

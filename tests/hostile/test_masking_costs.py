@@ -1,0 +1,42 @@
+"""No file takes the masking of secrets more than 5 s of the processor and 128 MB."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.attacks import mask
+from tests.hostile.conftest import Attack
+
+LENGTH = 200_000
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "a",
+        " ",
+        "- ",
+        "a ",
+        "\t",
+        "key: '",
+        "'key': ",
+        "key=[",
+        'key: \\"',
+        "key:\n",
+        "key: |\n x\n",
+        "name: password\n",
+        "- name: password\n",
+        "name: password, ",
+        "key=a value",
+        '{"a":',
+        "://",
+        "eyJ-",
+        "-----BEGIN ",
+        "---\n",
+        "<a>",
+        "<a",
+        "a-secret",
+    ],
+)
+def test_a_repeated_text(attack: Attack, part: str) -> None:
+    attack(mask, part * (LENGTH // len(part)))
