@@ -90,8 +90,14 @@ def test_a_pull_request_is_only_checked(acme: Organisation) -> None:
     assert acme.dispatches() == []
 
 
-@pytest.mark.parametrize("scope", ["read", "write"])
-def test_a_token_that_may_not_post(acme: Organisation, scope: str) -> None:
+@pytest.mark.parametrize(
+    ("scope", "advice"),
+    [
+        ("read", "the permissions contents: read and statuses: read"),
+        ("write", "the permission statuses: write, in "),
+    ],
+)
+def test_a_token_that_may_not_post(acme: Organisation, scope: str, advice: str) -> None:
     """Jobs for pull requests from forks have such a token."""
     job, head = pull_request(acme, {"notes.txt": "1"})
     permissions: Permissions = {"contents": "read"}
@@ -102,7 +108,7 @@ def test_a_token_that_may_not_post(acme: Organisation, scope: str) -> None:
     assert not result.failed
     assert acme.statuses(head) == {}
     (warning,) = result.document.warnings
-    assert warning.advice.startswith(f"give the token the permission statuses: {scope}, in")
+    assert warning.advice.startswith(f"give the token {advice}")
 
 
 def test_without_a_job_around_it(acme: Organisation) -> None:
@@ -203,7 +209,7 @@ def test_a_cd_that_cannot_be_started_keeps_no_other_from_it(acme: Organisation) 
 
 
 def test_a_commit_that_does_not_exist(acme: Organisation) -> None:
-    with pytest.raises(KalypsoError, match="the server does not have that commit"):
+    with pytest.raises(KalypsoError, match="No commit found for SHA: e+ .check the commit's id"):
         run(acme, commit="e" * 40)
 
 
