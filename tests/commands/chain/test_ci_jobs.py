@@ -209,7 +209,7 @@ def test_a_cd_that_cannot_be_started_keeps_no_other_from_it(acme: Organisation) 
 
 
 def test_a_commit_that_does_not_exist(acme: Organisation) -> None:
-    with pytest.raises(KalypsoError, match="No commit found for SHA: e+ .check the commit's id"):
+    with pytest.raises(KalypsoError, match=r"No commit found for SHA: e+ \(check the commit's id"):
         run(acme, commit="e" * 40)
 
 
