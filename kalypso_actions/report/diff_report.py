@@ -68,7 +68,7 @@ def _commits(console: Console, item: CommitRangeEntry) -> Iterator[str]:
         yield f"  {name} {escape_log_line(commit.subject)}"
     more = (item.total or 0) - len(item.commits)
     if item.commits and more > 0:
-        yield f"  … and {more} older"
+        yield f"  … and {more} more"
 
 
 def _sections(document: DiffDocument) -> Iterator[tuple[str, list[tuple[str, str]]]]:

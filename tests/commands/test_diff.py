@@ -60,6 +60,21 @@ def test_what_stage_lacks_that_dev_has(clone: Path) -> None:
     assert "-token" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("environments", "heading"),
+    [(["dev", "stage"], "main: 2 commits ("), (["stage", "dev"], "main: 0 commits, without 2 c")],
+)
+def test_a_control_plane_elsewhere(
+    clone: Path, tmp_path: Path, environments: list[str], heading: str
+) -> None:
+    origin = tmp_path / "origin"
+    done = call_kalypso(
+        "diff", *environments, "--control-plane", f"file://{origin}", "--source", f"{URL}={origin}"
+    )
+    assert done.returncode == 0, done.stderr
+    assert heading in done.stdout
+
+
 def test_the_other_way_round_commits_go_back(clone: Path) -> None:
     lines = call_kalypso("diff", "stage", "dev", "--stat").stdout.splitlines()
     assert any(line.startswith("main: 0 commits, without 2 commits (") for line in lines)

@@ -24,17 +24,18 @@ def commit_range(
     known = CommitRange(url, name, base, head, f"{page}/compare/{base}...{head}" if page else "")
     if base == head:
         return dataclasses.replace(known, total=0)
-    total = repositories.distance(place, base, head)
+    total, behind = (repositories.distance(place, *sides) for sides in ((base, head), (head, base)))
     if total is None:
-        return dataclasses.replace(known, behind=repositories.distance(place, head, base) or 0)
+        # The network only knows commits after an ancestor.
+        return dataclasses.replace(known, total=None if behind is None else 0, behind=behind or 0)
     try:
         commits = repositories.commits_after(place, base, head, MOST_COMMITS)
     except KalypsoError:
-        return dataclasses.replace(known, total=total)
+        return dataclasses.replace(known, total=total, behind=behind or 0)
     return dataclasses.replace(
         known,
         total=total,
-        behind=repositories.distance(place, head, base) or 0,
+        behind=behind or 0,
         commits=tuple(
             dataclasses.replace(item, url=f"{page}/commit/{item.commit}" if page else "")
             for item in commits
