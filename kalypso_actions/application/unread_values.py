@@ -10,7 +10,7 @@ from kalypso_actions.application.helm import ChartPlace
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import VALUES_FILE
 from kalypso_actions.model.documents import Document, Path
-from kalypso_actions.model.nearest import misspelled, nearest
+from kalypso_actions.model.nearest import misspelled
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 WHOLE: Final = re.compile(rb"\.Values(?!\.\w)")
@@ -44,7 +44,7 @@ class ReadValues:
         for key in map(str, document.body):
             is_archive = any(name.startswith(f"{key}-") for name in self._subcharts)
             if key not in known and key not in self._words and not is_archive:
-                yield _problem(document, (key,), nearest(key, map(str, self._values)))
+                yield _problem(document, (key,), misspelled(key, map(str, self._values)))
 
 
 def _misspelled(

@@ -12,7 +12,7 @@ from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import VARIABLES, Compatibility
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import misspelled
 
 REFERENCE: Final = re.compile(rb"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 """`$A` and `${A}`; envsubst leaves every other `$` as it is: `${A:-x}`, `$1`, `$(A)`."""
@@ -64,7 +64,7 @@ def _problem(name: str, where: Location) -> Problem:
         option = f"--{OPTIONS[name]}"
         message = f"the variable ${name} has no value"
         return Problem(message, where, f"give it with {option}", "variable-undefined")
-    near = nearest(name, VARIABLES)
+    near = misspelled(name, VARIABLES)
     advice = f"is ${near} meant? " if near else ""
     advice += f"write ${{{name}:-}} for a variable of the container's shell, which stays as it is"
     message = f"the variable ${name} is none of those that charts and configs may use"

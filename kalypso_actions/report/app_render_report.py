@@ -14,7 +14,7 @@ from kalypso_actions.report.app_documents import (
     AppRenderDocument,
     AppTargetEntry,
 )
-from kalypso_actions.report.change_counts import CHANGES, change_counts
+from kalypso_actions.report.change_counts import CHANGES, change_counts, manifests
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import (
@@ -84,9 +84,9 @@ def print_app_render(
         by = f" by {programs}" if programs else ""
         names = ", ".join(target.folder for target in document.targets)
         _print(console, f"{document.environment}: {names}{by}")
-        console.print(f"files: {change_counts(document.changes, with_unchanged=True)}")
+        console.print(f"manifests: {change_counts(document.changes, with_unchanged=True)}")
         for word in CHANGES:
-            paths = getattr(document.changes, word)
+            paths = manifests(getattr(document.changes, word))
             for path in paths[:LIST_LIMIT]:
                 _print(console, f"  {word} {path}")
             if len(paths) > LIST_LIMIT:
@@ -94,7 +94,7 @@ def print_app_render(
         if document.commit:
             console.print(f"committed as {document.commit}")
     else:
-        _print(console, f"files: {not_compared(document.problems, files)}")
+        _print(console, f"manifests: {not_compared(document.problems, files)}")
     if verbose:
         print_notes(console, document.notes, files)
     print_findings(console, document.warnings, document.problems, files)

@@ -224,5 +224,5 @@ def test_the_text_for_people(application: Application) -> None:
         *("app", "render", "--source", source, "--configs", configs, "--environment", "dev")
     )
     assert done.returncode == 0
-    assert "files: 2 added, 0 modified, 0 deleted, 0 unchanged" in done.stdout
+    assert "manifests: 2 added, 0 modified, 0 deleted, 0 unchanged" in done.stdout
     assert "  added a/gen_manifests.yaml" in done.stdout
