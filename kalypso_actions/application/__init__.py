@@ -5,6 +5,8 @@ levels          a configs tree → targets, and the levels of their values
 chart           the files of a chart: links, variables
 chart_checks    what a chart asks of helm in vain
 dependencies    the dependencies of a chart, and Chart.lock
+schema_references
+                references of values.schema.json that lead out of the file
 values          the values of a target, as helm gets them
 unread_values   values of the configs that no template reads
 helm            what helm is asked, and what its errors mean
@@ -60,6 +62,7 @@ from kalypso_actions.application.record import (
     recorded_paths,
     tracked_variables,
 )
+from kalypso_actions.application.schema_references import foreign_references
 from kalypso_actions.application.tree import (
     TreeOptions,
     check_targets_manifests,
@@ -93,6 +96,7 @@ __all__ = [
     "files_of_folder",
     "find_targets",
     "folders_with_manifests",
+    "foreign_references",
     "helm_arguments",
     "helm_problems",
     "manifests_of",

@@ -16,6 +16,8 @@ PROGRAM = "kustomize"
 TIMEOUT = 60
 MAX_OUTPUT = 1 << 26
 """Bytes; far more than the limit of a YAML file."""
+MAX_MEMORY = 1 << 30
+"""Bytes of one kustomize; a usual one takes less than a tenth."""
 
 
 class Kustomize:
@@ -49,6 +51,7 @@ class Kustomize:
                     extra=_environment(home),
                     timeout=TIMEOUT,
                     max_output=MAX_OUTPUT,
+                    max_memory=MAX_MEMORY,
                 )
             except ProcessError as error:
                 reason = (error.stderr or error.problem.message).replace(f"{root}{os.sep}", "")

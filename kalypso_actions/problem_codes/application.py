@@ -330,4 +330,12 @@ kind: ServiceMonitor
         "replica: 3   # the chart reads replicas",
         "Correct the name, or remove the value.",
     ),
+    ProblemCode(
+        "chart-schema-reference",
+        "error",
+        "A values.schema.json refers to a file or a server. helm would read files of the "
+        "machine, and call servers on it.",
+        '"$ref": "https://example.com/schema.json"',
+        "Copy what it refers to below `definitions`, and refer to `#/definitions/…`.",
+    ),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tarfile
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 from tests.application.applications import CHART, Application
@@ -20,6 +22,25 @@ def rendered_chart(template: str, timeout: str = "30s") -> str:
             return done.files["a/gen_manifests.yaml"]
         assert not done.files
         return done.messages()
+
+
+def rendered_schema(reference: str, packed: bool) -> str:
+    """Render a chart whose schema, or that of a packed dependency, refers to something else."""
+    schema = f'{{"properties": {{"replicas": {{"$ref": "{reference}"}}}}}}'
+    files: dict[str, str | bytes] = {**CHART, "helm/values.schema.json": schema}
+    if packed:
+        archive = BytesIO()
+        with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+            member = tarfile.TarInfo("redis/values.schema.json")
+            member.size = len(schema)
+            tar.addfile(member, BytesIO(schema.encode()))
+        files |= {
+            "helm/values.schema.json": "{}",
+            "helm/charts/redis-1.0.0.tgz": archive.getvalue(),
+        }
+    with tempfile.TemporaryDirectory() as folder:
+        done = Application(Path(folder)).render(source=files, configs={"a/values.yaml": ""})
+        return f"{done.places()} {done.messages()}"
 
 
 def rendered_values(values: str) -> str:

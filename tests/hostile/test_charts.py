@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.application.applications import find_program
-from tests.hostile.chart_attacks import rendered_chart, rendered_values
+from tests.hostile.chart_attacks import rendered_chart, rendered_schema, rendered_values
 from tests.hostile.conftest import Attack
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds memory from outside")
@@ -66,6 +66,18 @@ def test_a_template_has_no_function_for_the_environment(attack: Attack) -> None:
     for name in ("env", "expandenv"):
         text = attack(rendered_chart, f'{{{{ {name} "PATH" }}}}').text
         assert f'function "{name}" not defined' in text
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["the chart", "a packed dependency"])
+@pytest.mark.parametrize(
+    "reference", ["file:///etc/passwd", "http://127.0.0.1:8080/metadata", "../../etc/hostname"]
+)
+def test_a_schema_refers_to_nothing_else(attack: Attack, reference: str, packed: bool) -> None:
+    """helm itself loads such references, also from servers of the machine."""
+    text = attack(rendered_schema, reference, packed).text
+    assert f"the schema refers to {reference}" in text
+    assert text.startswith("[('chart-schema-reference', 'helm/")
+    assert "failing loading" not in text
 
 
 def test_aliases_of_values_are_bounded(attack: Attack) -> None:

@@ -32,6 +32,7 @@ def generate_by_helm(work: Work) -> Generated:
     chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
     generated.sources = chart
     findings.warnings += application.check_templates(chart)
+    findings.problems += application.foreign_references(chart)
     releases = [_release(work, target, findings) for target in work.targets]
     levels = {where: content for release in releases for where, content in release.levels}
     read = application.ReadValues(chart)
