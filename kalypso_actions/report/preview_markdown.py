@@ -209,7 +209,7 @@ def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, 
             f"<b>What arrives in <code>{name}</code></b>: {markdown.html_text(_amount(arrival))}"
         )
         inner = MarkdownRoom(max(0, room.size - end - LEFT_OUT))
-        _comparison(inner, arriving, inner.size)
+        _arriving(inner, arriving)
         room.left_out += inner.left_out
         room.add(markdown.details(title, "\n\n".join(inner.blocks) or "No manifest changes."))
 
@@ -232,7 +232,11 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
         )
     if not _differs(change):
         yield "The change alone changes nothing here."
-    for withheld in change.withheld:
+    yield from _withheld(change)
+
+
+def _withheld(comparison: ComparisonEntry) -> Iterator[str]:
+    for withheld in comparison.withheld:
         numbers = [
             counted(number, word)
             for number, word in (
@@ -245,6 +249,21 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
         ]
         repository = markdown.code(markdown.HOST.sub("", withheld.repository))
         yield f"Not shown: {', '.join(numbers)} of {repository}, which fewer people may read."
+
+
+def _arriving(room: MarkdownRoom, comparison: ComparisonEntry) -> None:
+    """Add what arrives with the change, and is not shown as its own."""
+    room.add(
+        markdown.findings(comparison.warnings[:MOST_FINDINGS], comparison.problems[:MOST_FINDINGS])
+    )
+    for text in _withheld(comparison):
+        room.add(text)
+    documents = [
+        f"- {item.change} {markdown.text(item.kind)} {markdown.code(item.name)}"
+        for item in comparison.documents
+    ]
+    room.add("\n".join(markdown.some(documents, MOST_ROWS)))
+    _comparison(room, comparison, room.size)
 
 
 def _comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) -> None:

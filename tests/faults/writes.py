@@ -380,6 +380,7 @@ WRITES: Final = (
     _write("issues.close", _ISSUE, _close, _issue),
     _write("issues.close: comment", _COMMENT, _close, _issue),
     _write("comments.ensure create", _COMMENT, _comment, _issue),
+    _write("comments.ensure on a pull request", _COMMENT, _comment, _pull),
     _write("comments.ensure update", "PATCH R/issues/comments/{comment_id}", _comment, _commented),
     _write(
         "comments.ensure: twice",

@@ -28,6 +28,9 @@ def write_comment(
     if number is None:
         return "none", ()
 
+    if not request.is_restricted:  # its token may get 404 for other reasons
+        context.github.recent_writes.add_issue(context.control_plane, number)
+
     def write() -> None:
         pull = pull_requests.get(context.github, context.control_plane, number)
         if pull.head_commit == request.head_commit:

@@ -45,6 +45,14 @@ def test_the_second_run_updates_the_comment(acme: Organisation) -> None:
     assert acme.writes() == []
 
 
+def test_a_pull_request_that_not_all_of_github_knows_yet(acme: Organisation) -> None:
+    acme.sandbox.store.lag = 5.0
+    number = propose(acme, setting("two"))
+    result = run(acme, token=acme.sandbox.create_token("actions", owner="acme"))
+    assert (document(result).comment, result.document.warnings) == ("written", ())
+    assert len(acme.comments(number, CONTROL_PLANE)) == 1
+
+
 def test_an_outdated_run_does_not_comment(acme: Organisation) -> None:
     number = propose(acme, setting("two"))
     outdated = newest(acme)
@@ -89,8 +97,11 @@ def test_a_pull_request_to_an_environment(acme: Organisation) -> None:
 def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation) -> None:
     """Both environments have the first commit of main."""
     acme.commit(setting("one"))
-    propose(acme, {"notes.txt": "nothing of Kalypso"})
+    number = propose(acme, {"notes.txt": "nothing of Kalypso"})
     dev, stage = document(run(acme)).environments
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "<b>What arrives in <code>dev</code></b>: 3 commits of main, 2 files" in comment
+    assert "- added ConfigMap `base`" in comment
     assert dev.change.files == stage.change.files == ()
     assert dev.arrival
     assert dev.arrival.is_first
