@@ -16,6 +16,7 @@ FLUX_NAMESPACE_LABEL = "kustomize.toolkit.fluxcd.io/namespace"
 
 PLATFORM_CONFIG_LABEL = "platform-config"
 ENGINE_ANNOTATION = "kalypso.io/engine"
+DOCUMENTS_FROM_ANNOTATION = "kalypso.io/documents-from"
 FIRST_ENVIRONMENT_ANNOTATION = "kalypso.io/first-environment"
 NEXT_ENVIRONMENT_ANNOTATION = "kalypso.io/next-environment"
 COMPLIANCE_ANNOTATION = "kalypso.io/compliance"

@@ -30,8 +30,10 @@ _CONSTRAINT: Final = rf"(?:[=!<>]=|=[<>]|~>|[=<>~^])? *+{_VERSION}"
 _RANGE: Final = re.compile(rf"{_CONSTRAINT}(?:(?: *+(?:,|\|\|) *+| - | ++){_CONSTRAINT})*+")
 """The constraints of Masterminds/semver, which both use: `>=1.0.0 <2.0.0`, `1.x`, `*-0`."""
 
-_NOT_IN_PATH: Final = re.compile(r'[\\"<>|?*:`]')
-"""No folder that every system can check out has these characters."""
+_NOT_IN_PATH: Final = re.compile(r'[\\"<>|:`]')
+"""No folder that every system can check out has these characters. `*` and `?` are a glob's, as in
+`directories` of Argo CD's git generator (https://argo-cd.readthedocs.io/en/stable/operator-manual/
+applicationset/Generators-Git/); Flux takes no globs."""
 
 
 def repository_fault(text: str) -> str:

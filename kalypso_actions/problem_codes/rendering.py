@@ -94,7 +94,8 @@ manifests:
   description: 'boards", kind: "Secret'
 """,
         "Write the text without these characters, or quote it in the Template: `description: {{ "
-        ".Manifests.description | quote }}`.",
+        ".Manifests.description | quote }}`. A Template that makes documents of a list names its "
+        "key in the annotation `kalypso.io/documents-from`.",
     ),
     ProblemCode(
         "registration-render",

@@ -41,6 +41,9 @@ _PIPES: Final = "<>|"
 _PIPE: Final = re.compile(f"[{_PIPES}]")
 """What Templates may need, and shells read."""
 
+_SEPARATOR: Final = re.compile(r"([,;] ?| )")
+"""What stands between the items of a text that is a list."""
+
 _LETTER, _OTHER_LETTER = "x", "z"
 
 _USUAL: Final = {
@@ -88,17 +91,19 @@ def judged(
     render: Render,
     spend: Spend,
     *,
+    lists: Collection[str],
     may_be_templates: bool,
 ) -> dict[str, bytes] | Failure:
     """Return the outcome of rendering `data`, or the failure that its texts cause.
 
-    `spend` counts the comparison. `may_be_templates`: the texts may be templates, so they may cause
-    further passes.
+    `spend` counts the comparison. The texts of `lists` may decide how many documents there are:
+    their separators are those of the neutral texts, too. `may_be_templates`: the texts may be
+    templates, so they may cause further passes.
     """
     keys = special_texts(data.manifests)
     if not keys:
         return outcome
-    trial = _Trial(data, render, spend, may_be_templates)
+    trial = _Trial(data, render, spend, frozenset(lists), may_be_templates)
     neutral = trial.rendered(keys, _LETTER)
     if neutral is None:
         # Templates may need some characters, such as those of `>=1.0` or of `a,b`.
@@ -154,6 +159,7 @@ class _Trial:
     data: TemplateData
     render: Render
     spend: Spend
+    lists: frozenset[str]
     may_be_templates: bool
     special: re.Pattern[str] = _SPECIAL
 
@@ -230,7 +236,11 @@ class _Trial:
 
     def _value(self, key: str, text: str, letter: str) -> str:
         if not _is_number(key, text):
-            return self._replaced(text, letter)
+            parts = _SEPARATOR.split(text) if key in self.lists else (text,)
+            return "".join(
+                part if _SEPARATOR.fullmatch(part) else self._replaced(part, letter)
+                for part in parts
+            )
         return letter * len(text) if self.special is _SPECIAL else f"{text}-{letter}"
 
     def _replaced(self, text: str, letter: str) -> str:

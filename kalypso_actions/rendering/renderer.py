@@ -10,6 +10,7 @@ from typing import Literal
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import (
+    DOCUMENTS_FROM_ANNOTATION,
     Assignment,
     ClusterType,
     DeploymentTarget,
@@ -136,10 +137,25 @@ class Renderer:
         if not target.registration:
             return outcome
         may_be_templates = self._options.registration_text == "any"
-        outcome = judged(outcome, data, target, render, spend, may_be_templates=may_be_templates)
+        outcome = judged(
+            outcome,
+            data,
+            target,
+            render,
+            spend,
+            lists=self._lists(assignment.cluster_type),
+            may_be_templates=may_be_templates,
+        )
         if isinstance(outcome, Failure):
             return outcome
         return self._with_names(outcome, assignment, config, spend)
+
+    def _lists(self, cluster_type: ClusterType) -> set[str]:
+        """Return the keys of manifests of which the Templates make documents."""
+        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
+        templates = filter(None, map(self._templates.get, names))
+        texts = (item.annotations.get(DOCUMENTS_FROM_ANNOTATION, "") for item in templates)
+        return {key.strip() for text in texts for key in text.split(",")}
 
     def _with_names(
         self,
