@@ -67,6 +67,7 @@ from kalypso_actions.application.tree import (
     TreeOptions,
     check_targets_manifests,
     no_target,
+    other_branch,
     tree_files,
 )
 from kalypso_actions.application.unread_values import ReadValues
@@ -105,6 +106,7 @@ __all__ = [
     "name_problem",
     "new_groups",
     "no_target",
+    "other_branch",
     "overlay_of",
     "recorded_files",
     "recorded_paths",

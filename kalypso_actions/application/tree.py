@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kalypso_actions.application.descriptor import (
@@ -51,6 +51,17 @@ def no_target(repository: str) -> Problem:
         "add <target>/values.yaml, which may be empty",
         "configs-without-target",
     )
+
+
+def other_branch(checked_out: str, environment: str, repository: str) -> Iterator[Problem]:
+    """Warn of configs whose folder has another branch than that of the environment."""
+    if checked_out and checked_out != environment:
+        yield Problem(
+            f"the configs are those of the branch {checked_out!r}, not of {environment!r}",
+            Location(repository),
+            f"check {environment} out, or name it: --configs PATH@{environment}",
+            "configs-branch",
+        )
 
 
 def check_targets_manifests(

@@ -211,7 +211,7 @@ class AppRenderInputs(AppInputs):
     ]
     configs: Annotated[
         Repository,
-        Field(description="The configs repository, likewise; its branch is the environment."),
+        Field(description="The configs repository, likewise; the default REV is the environment."),
     ]
     gitops: Annotated[
         GitOpsPath,

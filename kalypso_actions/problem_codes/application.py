@@ -338,4 +338,11 @@ kind: ServiceMonitor
         '"$ref": "https://example.com/schema.json"',
         "Copy what it refers to below `definitions`, and refer to `#/definitions/…`.",
     ),
+    ProblemCode(
+        "configs-branch",
+        "warning",
+        "The folder of the configs has another branch checked out than that of the environment.",
+        "kalypso app render --environment dev --configs ../configs   # on main",
+        "Check the branch out, or name it: `--configs PATH@dev`.",
+    ),
 )

@@ -217,6 +217,24 @@ def test_an_output_inside_an_input_is_refused(tmp_path: Path) -> None:
     assert (done.status, "which the command reads" in done.messages()) == (2, True)
 
 
+def test_configs_of_the_environments_branch(tmp_path: Path) -> None:
+    configs = repository(tmp_path / "configs", branch="dev")
+    commit(configs, {"a/values.yaml": ""})
+    git(configs, "checkout", "--quiet", "-b", "main")
+    commit(configs, {"b/values.yaml": ""})
+    application = Application(tmp_path)
+    done = application.render(source={"manifests/a.yaml": MAP.format("a")}, configs={})
+    assert done.codes("warnings") == ["configs-branch"]
+    assert "'main', not of 'dev'" in done.messages("warnings")
+    bare = tmp_path / "configs.git"
+    git(tmp_path, "clone", "--quiet", "--bare", str(configs), str(bare))
+    for place in (bare, bare.as_uri(), f"{configs}@dev"):
+        options = [f"--source={tmp_path / 'source'}", f"--configs={place}", "--environment=dev"]
+        done = call("app", "render", *options, out=tmp_path / "none")
+        assert [target["folder"] for target in done.document["targets"]] == ["a"]
+        assert not done.document["warnings"]
+
+
 def test_the_text_for_people(application: Application) -> None:
     source = application.write("source", {"manifests/a.yaml": ""})
     configs = application.write("configs", {"a/values.yaml": ""})

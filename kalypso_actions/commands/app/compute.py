@@ -68,6 +68,9 @@ def compute_tree(
         configs.files.entries(), configs.repository, inputs.compatibility
     )
     findings.problems += [] if targets else [application.no_target(configs.repository)]
+    findings.warnings += application.other_branch(
+        configs.checked_out, inputs.environment, configs.repository
+    )
     variables = variables_of(inputs, source, configs, repositories.tree)
     tree = AppTree(targets, variables, findings)
     if not findings.problems:

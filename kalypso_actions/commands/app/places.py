@@ -19,14 +19,15 @@ from kalypso_actions.model.urls import name_in, owner_of, without_secret
 class OpenPlace:
     """The files of a repository, and what is known of it.
 
-    `name` is owner/name, `commit` the commit on which a folder with uncommitted changes is based;
-    "" if they are not known.
+    `name` is owner/name, `commit` the commit on which a folder with uncommitted changes is based,
+    `branch` the default branch, `checked_out` that of such a folder; "" if they are not known.
     """
 
     files: RevisionFiles
     name: str = ""
     commit: str = ""
     branch: str = ""
+    checked_out: str = ""
 
     @property
     def repository(self) -> str:
@@ -56,20 +57,26 @@ class OpenPlace:
 
 
 def open_place(
-    given: PlaceAtRevision, option: str, remotes: RemoteRepositories, programs: Programs
+    given: PlaceAtRevision,
+    option: str,
+    remotes: RemoteRepositories,
+    programs: Programs,
+    default: str = "",
 ) -> OpenPlace:
     """Open a URL or path; a folder without a revision is read as it is, also that of a clone.
 
-    Raises KalypsoError.
+    `default` is the revision of a URL or bare repository without one, instead of its default
+    branch. Raises KalypsoError.
     """
+    revision = given.revision or default
     if given.is_url:
         url = given.place
-        if given.revision:
-            files = remotes.fetch(url, commit=remotes.resolve(url, given.revision))
+        if revision:
+            files = remotes.fetch(url, commit=remotes.resolve(url, revision))
         else:
             files = remotes.fetch(url)
         return OpenPlace(
-            files, _name(url), files.commit or "", given.revision or remotes.default_branch(url)
+            files, _name(url), files.commit or "", revision or remotes.default_branch(url)
         )
     path = Path(given.place)
     if not path.is_dir():
@@ -88,13 +95,13 @@ def open_place(
         branch = repository.default_branch()
     is_bare = not (path / ".git").exists()
     if given.revision or is_bare:
-        commit = repository.resolve(given.revision or branch)
+        commit = repository.resolve(revision or branch)
         return OpenPlace(repository.at_commit(commit), name, commit, branch)
     commit = ""
     if repository.checked_out:
         with suppress(KalypsoError):  # a branch without commits
             commit = repository.resolve(repository.checked_out)
-    return OpenPlace(FolderFiles(path), name, commit, branch)
+    return OpenPlace(FolderFiles(path), name, commit, branch, repository.checked_out)
 
 
 def open_tree(given: PathAtBranch | None, environment: str, programs: Programs) -> OpenPlace | None:

@@ -59,7 +59,9 @@ def _open(
 ) -> AppRepositories:
     """Open the repositories; the branch of `--commit-to`, if it exists, is the existing tree."""
     source = open_place(inputs.source, "source", remotes, context.programs)
-    configs = open_place(inputs.configs, "configs", remotes, context.programs)
+    configs = open_place(
+        inputs.configs, "configs", remotes, context.programs, default=inputs.environment
+    )
     existing = inputs.gitops
     if existing is None and inputs.commit_to and inputs.commit_to.path.is_dir():
         url, branch = str(inputs.commit_to.path), inputs.commit_to.branch
