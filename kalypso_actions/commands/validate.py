@@ -45,7 +45,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             readings = list(_readings_of_clone(clone, reader, context))
         else:
             if not inputs.places:
-                reason = _why(clone, context)
+                reason = _no_clone(clone, context)
                 context.log(
                     f"{reason[0].upper()}{reason[1:]}: validating the files of this folder."
                 )
@@ -78,7 +78,8 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     return _document(readings, findings, main)
 
 
-def _why(clone: CurrentClone | None, context: LocalContext) -> str:
+def _no_clone(clone: CurrentClone | None, context: LocalContext) -> str:
+    """Return why the files are not those of a control plane's clone."""
     if clone is None:
         return context.why_no_clone()
     return "what is checked out belongs to no branch of the control plane"
