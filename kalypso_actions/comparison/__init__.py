@@ -23,13 +23,11 @@ from kalypso_actions.comparison.documents import Document, differing_documents, 
 from kalypso_actions.comparison.findings import new_findings
 from kalypso_actions.comparison.key_names import MASKED_KEYS
 from kalypso_actions.comparison.masking import Mask
-from kalypso_actions.comparison.text_masking import MASKED
 from kalypso_actions.comparison.trees import tree_changes
 from kalypso_actions.comparison.unified import unified_diff
 from kalypso_actions.comparison.values import Configured, value_changes
 
 __all__ = [
-    "MASKED",
     "MASKED_KEYS",
     "Configured",
     "Document",

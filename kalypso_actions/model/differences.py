@@ -112,12 +112,6 @@ class Comparison:
     mass_removal: Problem | None = None
     withheld: tuple[Withheld, ...] = ()
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the tree of `head` is that of `base`."""
-        withheld = any(item.files for item in self.withheld)
-        return not (self.assignments_added or self.assignments_removed or self.files or withheld)
-
 
 MaskedComparison = NewType("MaskedComparison", Comparison)
 """A comparison without secrets, as `Mask.masked` returns it: reports take no other."""
@@ -137,8 +131,8 @@ class CommitRange:
     """The commits of a repository that `head` has and `base` lacks, newest first.
 
     `name` is that of the branch or registration, `url` the page of the comparison. `commits` are
-    the newest of `total`, which is None if it is unknown because of `fault`. `behind` counts the
-    commits that `base` has and `head` lacks.
+    the newest of `total`, which is None if it is unknown. `behind` counts the commits that `base`
+    has and `head` lacks.
     """
 
     repository: str
@@ -149,4 +143,3 @@ class CommitRange:
     commits: tuple[CommitSubject, ...] = ()
     total: int | None = None
     behind: int = 0
-    fault: str = ""

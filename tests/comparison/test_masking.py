@@ -117,4 +117,3 @@ def test_what_comes_from_a_less_visible_repository_is_counted(hidden: str) -> No
     assert masked.problems_new == (Problem("c", public),)
     assert masked.warnings_new == (Problem("d"),)
     assert masked.withheld == (Withheld(PRIVATE, files=1, values=1, problems=2, warnings=1),)
-    assert not masked.is_empty
