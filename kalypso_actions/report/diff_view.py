@@ -50,7 +50,7 @@ def stat_lines(console: Console, diffs: Sequence[FileDiffEntry]) -> Iterator[str
     most = max((entry.insertions + entry.deletions for entry in diffs), default=0)
     number = len(str(most))
     paths = [escape_log_line(entry.path) for entry in diffs]
-    bar = max(10, min(LONGEST_BAR, console.width // 3))
+    bar = min(most, max(10, min(LONGEST_BAR, console.width // 3)))
     longest = max(20, console.width - len("modified  ") - len(" | ") - number - 1 - bar)
     width = min(max(map(len, paths), default=0), longest)
     for entry, path in zip(diffs, paths, strict=True):
