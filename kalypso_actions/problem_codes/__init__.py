@@ -8,7 +8,8 @@ scheduling      policies, cluster types, targets, registrations
 configuration   ConfigMaps and schemas
 rendering       Templates
 gitops          GitOps repositories
-application     charts and configs of applications
+application     configs, manifests and trees of applications
+charts          charts and their values
 
 `docs/reference/problems.md` is made of them.
 """
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 
 from kalypso_actions.problem_codes import (
     application,
+    charts,
     configuration,
     documents,
     environments,
@@ -38,6 +40,7 @@ TOPICS: Mapping[str, tuple[ProblemCode, ...]] = {
     "Templates": rendering.CODES,
     "GitOps repositories": gitops.CODES,
     "Applications": application.CODES,
+    "Charts": charts.CODES,
 }
 
 CODES: Mapping[str, ProblemCode] = {code.name: code for codes in TOPICS.values() for code in codes}
