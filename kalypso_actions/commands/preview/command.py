@@ -56,7 +56,7 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
     hidden = _hidden(context, compared)
     document, diffs = _result(inputs, request, compared, hidden, SharedReader(context.reader))
     facts = PreviewFacts(context.url(context.control_plane), context.runtime.job.run_url)
-    if inputs.comment and compared.concerns_environments:
+    if inputs.comment and (document.environments or document.problems):
         body = preview_comment(document, facts)
         state, warnings = write_comment(context, request, MARK, body)
         document = _with(document, ProblemEntry.all_of(warnings), comment=state)

@@ -68,16 +68,11 @@ class ComparedEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class ComparedBranch:
-    """The findings of the branch's documents, and its environments."""
+    """The findings of the branch's documents, its environments, and those of the head by name."""
 
     documents: Compared
     environments: tuple[ComparedEnvironment, ...]
-    known: Environments
-
-    @property
-    def concerns_environments(self) -> bool:
-        """Whether the branch is one of an environment, or that of all."""
-        return bool(self.known)
+    after: Environments
 
     def origins(self) -> frozenset[str]:
         """Return the repositories of which the comparisons have content."""
@@ -122,7 +117,7 @@ def compare_branch(
         head = sides.read(after[name], change.head) if name in after else None
         pair = _Sides(name, base or _absent(head), head or _absent(base), promoted)
         compared.append(_compare(pair, sides, inputs, progress))
-    return ComparedBranch(documents, tuple(compared), {**before, **after})
+    return ComparedBranch(documents, tuple(compared), after)
 
 
 def _findings(base: Diagnostics, head: Diagnostics) -> Comparison:

@@ -49,12 +49,18 @@ def request_of_job(inputs: PreviewInputs, context: CommandContext) -> PreviewReq
             "no base is named, and the job belongs to no pull request",
             advice="write the commits to compare: base and head",
         )
-    url, main = context.url(context.control_plane), context.main()
+    main = context.main()
     branches = {item.control_plane.branch for item in context.environments().values()}
     branch = inputs.base if inputs.base in branches else main
-    base = context.repositories.resolve(url, branch, inputs.base)
-    head = context.repositories.resolve(url, branch, inputs.head or job.commit or main)
+    base = _resolved(context, branch, inputs.base)
+    head = _resolved(context, branch, inputs.head or job.commit or main)
     return PreviewRequest(_change(context, branch, base, head))
+
+
+def _resolved(context: CommandContext, branch: str, revision: str) -> str:
+    """Return the commit of a branch, tag or id of the control plane; "" for ""."""
+    url = context.url(context.control_plane)
+    return context.repositories.resolve(url, branch, revision) if revision else ""
 
 
 def _of_pull_request(
@@ -65,14 +71,17 @@ def _of_pull_request(
     The base in the event may be older: it is that of the last push to the pull request.
     """
     job = context.runtime.job
-    head = inputs.head or job.commit
-    parents = commits.get(context.github, context.control_plane, head).parents
-    base = inputs.base or (parents[0] if parents else str(event["base"]["sha"]))
+    branch = str(event["base"]["ref"])
+    head = _resolved(context, branch, inputs.head) or job.commit
+    base = _resolved(context, branch, inputs.base)
+    if not base:
+        parents = commits.get(context.github, context.control_plane, head).parents
+        base = parents[0] if parents else str(event["base"]["sha"])
     head_repository = (event["head"]["repo"] or {}).get("full_name", "")
     is_fork = head_repository.lower() != context.control_plane.lower()
     head_commit = str(event["head"]["sha"])
     return PreviewRequest(
-        _change(context, str(event["base"]["ref"]), base, head),
+        _change(context, branch, base, head),
         status_commit=head_commit,
         pull_request=int(event["number"]),
         head_commit=head_commit,

@@ -160,9 +160,9 @@ def _arrival(
     distance: Distance,
 ) -> ArrivalEntry | None:
     change = request.change
-    if not change.is_main or item.name not in compared.known:
+    if not change.is_main or item.name not in compared.after:
         return None
-    when = arrival(item.name, compared.known)
+    when = arrival(item.name, compared.after)
     has = item.promoted_commit or ""
     return ArrivalEntry(
         has=has,

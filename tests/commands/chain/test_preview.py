@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from kalypso_actions.errors import UsageError
 from kalypso_actions.report.preview_documents import PreviewDocument
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation
@@ -134,6 +135,18 @@ def test_a_new_and_a_removed_environment(acme: Organisation) -> None:
     environments = {item.environment: item for item in document(run(acme)).environments}
     assert {file.change for file in environments["test"].change.files} == {"added"}
     assert len(environments["stage"].change.assignments_removed) == 2
+    assert environments["stage"].arrival is None
+
+
+def test_commits_by_name_without_a_pull_request(acme: Organisation) -> None:
+    """A dispatch compares two branches, and writes nothing."""
+    propose(acme, setting("two"))
+    acme.forget()
+    result = run(acme, job=Job(), base="main", head="change")
+    assert document(result).files_changed == 4
+    assert acme.writes() == []
+    with pytest.raises(UsageError, match="no base is named"):
+        run(acme, job=Job())
 
 
 def test_a_merge_group(acme: Organisation) -> None:
