@@ -126,14 +126,15 @@ manifests:
     ProblemCode(
         "template-unquoted",
         "note",
-        "A Go template prints a text of `.Manifests` or `.Labels` as it is. An application team "
+        "A template prints a text of `.Manifests` or `.Labels` as it is. An application team "
         "writes it: special characters, and a branch `1.10` that becomes a number, are refused.",
         """\
 manifests:
   - |
     branch: {{ .Manifests.branch }}
 """,
-        "Write `{{ .Manifests.branch | quote }}`. One note names the first place in a Template.",
+        "Write `{{ .Manifests.branch | quote }}`, in Jinja2 `| tojson`. One note names the "
+        "first place in a Template.",
     ),
     ProblemCode(
         "template-no-value",

@@ -245,8 +245,18 @@ def test_a_text_whose_neutral_form_fails_hides_no_other(fleet: FleetUnderAttack)
     assert "the text of manifests.description changes the documents" in warning.message
 
 
-def test_a_template_that_quotes_nothing_is_noted(fleet: FleetUnderAttack) -> None:
-    fleet.commit_main("a: {{ .Manifests.repo | quote }}\nb: {{ .Manifests.branch }}\n")
+@pytest.mark.parametrize(
+    ("quoted", "unquoted", "engine"),
+    [
+        (".Manifests.repo | quote", ".Manifests.branch", ""),
+        (".Manifests.repo | hash", ".Manifests.hash", ""),
+        ("Manifests.repo | tojson", "Manifests.branch", "jinja2"),
+    ],
+)
+def test_a_template_that_quotes_nothing_is_noted(
+    fleet: FleetUnderAttack, quoted: str, unquoted: str, engine: str
+) -> None:
+    fleet.commit_main(f"a: {{{{ {quoted} }}}}\nb: {{{{ {unquoted} }}}}\n", engine=engine)
     inputs = ValidateInputs(places=(str(fleet.folder / "main"), str(fleet.folder / "dev")))
     notes = validate(inputs, LocalContext(Programs(os.environ), no_progress)).notes
     (note,) = [item for item in notes if item.code == "template-unquoted"]
