@@ -1,7 +1,8 @@
 """The sample organisation Acme: its repositories, a GitHub App, and clusters.
 
 Its files are in `kalypso_actions/samples`: a folder for each repository with one for each branch,
-and in `changes` the later changes of people. The workflows are the public templates.
+and in `changes` the later changes of people. The workflows are the public templates; those of
+previews are left out, as the story is the promotion chain.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import kalypso_actions
-from kalypso_actions.commands.runtime.workflow_templates import workflow_files
+from kalypso_actions.commands.runtime.workflow_templates import Place, workflow_files
 from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration, Failure
@@ -98,13 +99,13 @@ def _create_repository(sandbox: Sandbox, folder: Path) -> None:
     name = f"{OWNER}/{folder.name}"
     workflows = {}
     if name == CONTROL_PLANE:
-        workflows = workflow_files("control-plane", MARKS)
+        workflows = _workflows("control-plane")
     elif name == GITOPS:
-        workflows = workflow_files("gitops", MARKS)
+        workflows = _workflows("gitops")
     sandbox.create_repository(name, {**_files(folder / "main", sandbox), **workflows})
     for branch in sorted(folder.iterdir()):
         if branch.name != "main":
-            files = _files(branch, sandbox) | workflow_files("control-plane-environment", MARKS)
+            files = _files(branch, sandbox) | _workflows("control-plane-environment")
             message = f"The environment {branch.name}"
             sandbox.commit(name, files, branch=branch.name, message=message)
 
@@ -115,8 +116,13 @@ def _cut_branches(sandbox: Sandbox) -> None:
     for environment in ENVIRONMENTS:
         with sandbox.lock:
             git.update_ref(f"refs/heads/{environment}", git.head("main"), None)
-        files = workflow_files("gitops", MARKS)
+        files = _workflows("gitops")
         sandbox.commit(GITOPS, files, branch=environment, message=f"The environment {environment}")
+
+
+def _workflows(place: Place) -> dict[str, str]:
+    files = workflow_files(place, MARKS)
+    return {path: text for path, text in files.items() if "preview" not in path}
 
 
 def _files(folder: Path, sandbox: Sandbox) -> dict[str, str]:
