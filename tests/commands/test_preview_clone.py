@@ -57,6 +57,14 @@ def test_the_branch_of_an_environment(clone: Path) -> None:
     assert environment["arrival"] is None
 
 
+def test_what_a_branch_got_meanwhile_is_no_part_of_the_change(clone: Path) -> None:
+    change(clone, "notes.txt", "1", "origin/main~1")
+    document = json.loads(call_kalypso("preview", "--base", "origin/main", "--json").stdout)
+    assert document["base"] == git(clone, "rev-parse", "origin/main~1")
+    exact = json.loads(call_kalypso("preview", "--base", "v2", "--json").stdout)
+    assert exact["base"] == git(clone, "rev-parse", "v2")
+
+
 def test_two_commits(clone: Path) -> None:
     done = call_kalypso("preview", "--base", "v2", "--head", "origin/main", "--out", "../preview")
     assert done.returncode == 0, done.stderr

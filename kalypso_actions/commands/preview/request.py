@@ -98,15 +98,17 @@ def _change(context: CommandContext, branch: str, base: str, head: str) -> Chang
 def request_of_clone(inputs: PreviewInputs, clone: CurrentClone) -> PreviewRequest:
     """Return the request of a person in a clone: by default, what the current branch changes.
 
-    `base` names the branch that gets the change, if it is main or that of an environment. Raises
-    KalypsoError.
+    `base` names the branch that gets the change, if it is main or that of an environment: as a
+    merge would, the comparison begins where the head left it. Raises KalypsoError.
     """
     branches = [clone.main, *(item.control_plane.branch for item in clone.environments.values())]
-    branch = inputs.base if inputs.base in branches else clone.checked_out or clone.main
+    named_branch = inputs.base.removeprefix("origin/")
+    is_branch = not inputs.base or named_branch in branches
+    branch = named_branch if named_branch in branches else clone.checked_out or clone.main
     named = inputs.head not in {"", "HEAD"}
     head = clone.repository.resolve(inputs.head) if named else clone.head
     base = clone.repository.resolve(inputs.base or branch)
-    if not inputs.base:
+    if is_branch:
         base = clone.repository.merge_base(base, head) or base
     url, remotes = str(clone.path), clone.repository.remotes()
     return PreviewRequest(
