@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.application.applications import POSIX, Application, find_program
 
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n  version: $VERSION\n"
@@ -90,7 +92,10 @@ test -z "$GITHUB_TOKEN"
 
 
 @POSIX
-def test_a_command_writes_the_files_of_each_target(tmp_path: Path) -> None:
+def test_a_command_writes_the_files_of_each_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "a-secret")
     done = Application(tmp_path).render(
         "--generator=command",
         f"--generator-command={COMMAND}",

@@ -217,6 +217,12 @@ def test_each_is_a_warning_with_file_and_line(
     assert "root:" not in done.files["app/gen_manifests.yaml"]
 
 
+def test_faults_of_chart_and_configs_are_reported_together(application: Application) -> None:
+    source = in_chart(VALUES, "$VERSION", "$VERSON")
+    done = application.render(source=source, configs={"app/values.yaml": "- no map\n"})
+    assert [place[1:] for place in done.places()] == [(VALUES, 6), ("app/values.yaml", 1)]
+
+
 @pytest.mark.parametrize(
     ("values", "line", "advice"),
     [

@@ -140,6 +140,10 @@ def test_links_of_the_chart_stay_in_the_repository(application: Application) -> 
     done = application.render(configs={"a/values.yaml": ""})
     assert done.places() == [("source-link", "helm/templates/passwd.yaml", 0)]
     (source / "helm" / "templates" / "passwd.yaml").unlink()
+    (source / "helm" / "Chart.yaml").rename(source / "helm" / "chart")
+    (source / "helm" / "Chart.yaml").symlink_to("nothing")
+    assert application.render(source={}).places() == [("source-link", "helm/Chart.yaml", 0)]
+    (source / "helm" / "chart").replace(source / "helm" / "Chart.yaml")
     template = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}\ndata:\n  note: {{ .Files.Get "files/note.yaml" | quote }}\n'
     done = application.render(source={"helm/templates/n.yaml": template})
     assert 'note: "kind: Note\\n"' in manifests(done.files, "a")

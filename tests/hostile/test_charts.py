@@ -80,6 +80,21 @@ def test_a_schema_refers_to_nothing_else(attack: Attack, reference: str, packed:
     assert "failing loading" not in text
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ " * 300_000,
+        "{{ 1 }}a" * 3_000 + "\n" + "aaaaaaaa: {" * 2_000,
+        '{{ print "' * 50_000,
+        "{" * 500_000,
+        "$A" * 200_000,
+    ],
+    ids=["open actions", "a line of actions", "open texts", "braces", "dollars"],
+)
+def test_our_own_checks_take_little_time(attack: Attack, template: str) -> None:
+    attack(rendered_chart, template)
+
+
 def test_aliases_of_values_are_bounded(attack: Attack) -> None:
     rows = [
         f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 10)}]" for i in range(9)

@@ -29,15 +29,12 @@ def generate_by_helm(work: Work) -> Generated:
     if work.inputs.compatibility != "none" and not version.startswith("v3."):
         generated.findings.warnings.append(_other_bytes(version))
     files, findings = _chart_files(work, helm)
+    generated.findings.add(findings)
+    if CHART_FILE not in files:  # a link to nothing
+        return generated
     chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
     generated.sources = chart
-    findings.warnings += application.check_templates(chart)
-    findings.problems += application.foreign_references(chart)
-    releases = [_release(work, target, findings) for target in work.targets]
-    levels = {where: content for release in releases for where, content in release.levels}
-    read = application.ReadValues(chart)
-    for where, content in levels.items():
-        findings.warnings += read.check(where, content)
+    releases, findings = _releases(work, chart)
     generated.findings.add(findings)
     if generated.findings.problems:
         return generated
@@ -64,6 +61,19 @@ class _Release:
     name: str
     values: Mapping[str, bytes]
     levels: Sequence[tuple[Location, bytes]]
+
+
+def _releases(work: Work, chart: ChartPlace) -> tuple[list[_Release], Findings]:
+    """Return the release of each target, and the findings about chart and values."""
+    findings = Findings(
+        list(application.foreign_references(chart)), list(application.check_templates(chart))
+    )
+    releases = [_release(work, target, findings) for target in work.targets]
+    read = application.ReadValues(chart)
+    levels = {where: content for release in releases for where, content in release.levels}
+    for where, content in levels.items():
+        findings.warnings += read.check(where, content)
+    return releases, findings
 
 
 def _release(work: Work, target: Target, findings: Findings) -> _Release:
