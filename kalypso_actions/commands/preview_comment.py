@@ -32,7 +32,7 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 
 
 def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> CommandResult:
-    """Comment on a pull request for a preview that ran without the right to.
+    """Comment on the pull request of a preview whose token could not.
 
     It must be the only open one that has the head of the run. Raises KalypsoError for an artifact
     that is no preview, GitHubError.
@@ -46,7 +46,15 @@ def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> Co
     pull = _pull_request(context, run)
     if pull is None:
         return _result(reason="no pull request, or more than one, is open with the run's head")
-    facts = PreviewFacts(context.url(context.control_plane), str(run["html_url"]))
+    document = document.model_copy(
+        update={
+            "branch": pull.base_branch,
+            "pull_request": pull.number,
+            "head_commit": pull.head_commit,
+        }
+    )
+    url = context.url(context.control_plane)
+    facts = PreviewFacts(url, str(run["html_url"]), is_of_author=True)
     body = preview_markdown.preview_comment(document, facts)
     _, action = comments.ensure(context.github, context.control_plane, pull.number, MARK, body)
     context.runtime.log(f"#{pull.number}: the comment is {action}.")

@@ -275,7 +275,7 @@ CHAIN: Final = (
     ),
     ChainCommand(
         "preview-comment",
-        "Comment on a pull request for a preview that ran without the right to.",
+        "Comment on the pull request of a preview whose token could not.",
         permissions=(
             Permission(
                 CONTROL_PLANE, "pull-requests", "write", "finds the pull request, and comments"

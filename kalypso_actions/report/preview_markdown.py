@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,12 +9,11 @@ from typing import Final
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.own_account import MARK as BEGINNING
 from kalypso_actions.report import markdown
-from kalypso_actions.report.change_counts import CHANGES
-from kalypso_actions.report.comparison_entries import (
-    AssignmentNameEntry,
-    ComparisonEntry,
-    SetValueEntry,
-    ValueChangeEntry,
+from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.comparison_markdown import (
+    MOST_ROWS,
+    add_comparison,
+    withheld_numbers,
 )
 from kalypso_actions.report.markdown_room import LEFT_OUT, MarkdownRoom
 from kalypso_actions.report.preview_documents import (
@@ -31,17 +29,19 @@ COMMENT_ROOM: Final = 58_000
 SUMMARY_ROOM: Final = 900_000
 """Bytes; GitHub shows 1 MiB of a step."""
 
-MOST_ROWS: Final = 25
 MOST_FINDINGS: Final = 30
-MOST_CHARACTERS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewFacts:
-    """Facts that the document lacks: the pages of the control plane and of the run."""
+    """Facts that the document lacks: the pages of the control plane and of the run.
+
+    `is_of_author`: a job that ran content of the pull request's author wrote the document.
+    """
 
     repository_url: str
     run_url: str = ""
+    is_of_author: bool = False
 
 
 def preview_headline(document: PreviewDocument) -> str:
@@ -75,7 +75,7 @@ def _page(document: PreviewDocument, facts: PreviewFacts, size: int, level: str)
     room = MarkdownRoom(size - LEFT_OUT)
     room.add(f"{level} Kalypso preview: {markdown.text(preview_headline(document))}")
     room.add(_compared(document, facts))
-    for block in _attention(document):
+    for block in _attention(document, facts):
         room.add(block)
     if document.environments:
         room.add(_overview(document))
@@ -99,7 +99,9 @@ def _compared(document: PreviewDocument, facts: PreviewFacts) -> str:
     is_merge = document.pull_request is not None
     merge = f"the merge of {commit(document.head_commit)}" if is_merge else commit(document.head)
     branch = markdown.code(document.branch)
-    text = f"{branch} at {commit(document.base)}, compared with {merge}."
+    # A fork's commit has a page of the control plane, too.
+    base = markdown.code(document.base[:7]) if facts.is_of_author else commit(document.base)
+    text = f"{branch} at {base}, compared with {merge}."
     known = [
         counted(number, name)
         for number, name in (
@@ -113,8 +115,10 @@ def _compared(document: PreviewDocument, facts: PreviewFacts) -> str:
     return text
 
 
-def _attention(document: PreviewDocument) -> Iterator[str]:
+def _attention(document: PreviewDocument, facts: PreviewFacts) -> Iterator[str]:
     """Yield facts that reviewers may not expect."""
+    if facts.is_of_author:
+        yield "**The author of the pull request can change this preview.**"
     if document.settings:
         names = ", ".join(markdown.some([*map(markdown.code, document.settings)], MOST_ROWS))
         yield (
@@ -202,7 +206,7 @@ def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, 
     arriving = arrival.comparison if arrival else None
     for text in _sentences(item):
         room.add(text)
-    _comparison(room, item.change, (room.size - end) // (2 if arriving else 1))
+    add_comparison(room, item.change, (room.size - end) // (2 if arriving else 1))
     if arrival and arriving:
         name = markdown.html_text(item.environment)
         title = (
@@ -232,23 +236,7 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
         )
     if not _differs(change):
         yield "The change alone changes nothing here."
-    yield from _withheld(change)
-
-
-def _withheld(comparison: ComparisonEntry) -> Iterator[str]:
-    for withheld in comparison.withheld:
-        numbers = [
-            counted(number, word)
-            for number, word in (
-                (withheld.files, "file"),
-                (withheld.values, "value"),
-                (withheld.problems, "problem"),
-                (withheld.warnings, "warning"),
-            )
-            if number
-        ]
-        repository = markdown.code(markdown.HOST.sub("", withheld.repository))
-        yield f"Not shown: {', '.join(numbers)} of {repository}, which fewer people may read."
+    yield from withheld_numbers(change)
 
 
 def _arriving(room: MarkdownRoom, comparison: ComparisonEntry) -> None:
@@ -256,89 +244,11 @@ def _arriving(room: MarkdownRoom, comparison: ComparisonEntry) -> None:
     room.add(
         markdown.findings(comparison.warnings[:MOST_FINDINGS], comparison.problems[:MOST_FINDINGS])
     )
-    for text in _withheld(comparison):
+    for text in withheld_numbers(comparison):
         room.add(text)
     documents = [
         f"- {item.change} {markdown.text(item.kind)} {markdown.code(item.name)}"
         for item in comparison.documents
     ]
     room.add("\n".join(markdown.some(documents, MOST_ROWS)))
-    _comparison(room, comparison, room.size)
-
-
-def _comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) -> None:
-    """Add the table of targets, and collapsed values and diffs."""
-    end = room.size - share
-    rows = list(_target_rows(comparison))
-    if rows:
-        is_scheduled = comparison.assignments_added or comparison.assignments_removed
-        head = ("Cluster type", "Target", "Files", *(["Assignment"] if is_scheduled else []))
-        table = markdown.table(head, (row[: len(head)] for row in rows[:MOST_ROWS]))
-        more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
-        room.add(table + more)
-    if comparison.values:
-        values = [
-            markdown.table(
-                ("Value", "Before", "After", "Set in", "Assignments"),
-                map(_value_row, comparison.values[start : start + MOST_ROWS]),
-            )
-            for start in range(0, len(comparison.values), MOST_ROWS)
-        ]
-        title = counted(len(comparison.values), "configuration value")
-        room.add_details(title, values, (room.size - end) // 2)
-    diffs = (_diff(file.path, file.change, file.diff) for file in comparison.files)
-    title = f"Diffs of {counted(len(comparison.files), 'file')}"
-    room.add_details(title, diffs, room.size - end)
-
-
-def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:
-    assignments = {
-        (name.cluster_type, name.target): state
-        for state, names in (
-            ("added", comparison.assignments_added),
-            ("removed", comparison.assignments_removed),
-        )
-        for name in names
-    }
-    counts: dict[tuple[str, str], Counter[str]] = {key: Counter() for key in assignments}
-    for file in comparison.files:
-        cluster_type, _, rest = file.path.partition("/")
-        target = rest.rpartition("/")[0]
-        counts.setdefault((cluster_type, target), Counter())[file.change] += 1
-    for (cluster_type, target), changes in sorted(counts.items()):
-        files = ", ".join(f"{changes[change]} {change}" for change in CHANGES if changes[change])
-        state = assignments.get((cluster_type, target), "")
-        name = markdown.code(target) if target else ""
-        yield [markdown.code(cluster_type), name, files or "–", f"**{state}**" if state else "–"]
-
-
-def _value_row(change: ValueChangeEntry) -> list[str]:
-    places = [side.where for side in (change.after, change.before) if side and side.where]
-    where = f"{places[0].path}:{places[0].line}" if places else ""
-    return [
-        markdown.code(_short(change.key)),
-        _value(change.before),
-        _value(change.after),
-        markdown.code(_short(where)) if where else "",
-        _names(change.assignments),
-    ]
-
-
-def _value(side: SetValueEntry | None) -> str:
-    return "–" if side is None else markdown.code(_short(side.value))
-
-
-def _names(assignments: Sequence[AssignmentNameEntry]) -> str:
-    names = [f"{name.cluster_type}/{name.target}" for name in assignments]
-    return markdown.code(_short(abbreviated(names, 2)))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
-
-
-def _diff(path: str, change: str, diff: str | None) -> str:
-    title = f"<code>{markdown.html_text(path)}</code>: {change}"
-    if not diff:
-        return title
-    return markdown.details(title, markdown.block(diff.rstrip("\n"), "diff"))
+    add_comparison(room, comparison, room.size)

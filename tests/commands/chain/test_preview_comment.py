@@ -56,6 +56,25 @@ def test_a_fork_gets_one_comment(acme: Organisation) -> None:
     assert "+  RELEASE: two" in text
 
 
+def test_a_comment_on_other_commits_than_those_of_the_run(
+    acme: Organisation, tmp_path: Path
+) -> None:
+    """The author of the pull request writes the artifact, and GitHub the commits of the run."""
+    number = fork_proposes(acme, setting("two"))
+    other = "5" * 40
+    forged = json.loads(pending_artifact(acme).read_text())
+    forged |= {"branch": "stage", "pullRequest": None, "headCommit": other}
+    forged |= {"base": other, "head": other}
+    file = tmp_path / "preview.json"
+    file.write_text(json.dumps(forged))
+    comment(acme, file)
+    (text,) = acme.comments(number, CONTROL_PLANE)
+    assert f"/commit/{newest(acme).payload['pull_request']['head']['sha']})" in text
+    assert f"/commit/{other}" not in text
+    assert "`main` at `5555555`" in text
+    assert "**The author of the pull request can change this preview.**" in text
+
+
 def test_a_run_that_has_commented(acme: Organisation) -> None:
     number = propose(acme, setting("two"))
     run(acme, out=str(acme.folder / "artifact"))
@@ -145,7 +164,8 @@ def test_no_artifact(acme: Organisation, tmp_path: Path) -> None:
 
 
 HOSTILE = (
-    "</details> <img src=https://evil.example/x> [click](https://evil.example) @acme/owners #1"
+    "</details> <img src=https://evil.example/x> [click](https://evil.example) @acme/owners #1 "
+    "[Approve](//evil.example) ![x](//evil.example/p.png)"
 )
 
 
@@ -167,7 +187,10 @@ def test_everything_in_it_stays_text(acme: Organisation, tmp_path: Path) -> None
     (environment, *_) = genuine["environments"]
     environment["environment"] = HOSTILE
     change = environment["change"]
-    change["files"][0] |= {"path": HOSTILE, "diff": f"```\n{HOSTILE}\n"}
+    change["files"] = [
+        {"path": HOSTILE, "change": "added", "diff": diff}
+        for diff in (f"```\n{HOSTILE}\n", "", None)
+    ]
     name = {"clusterType": HOSTILE, "target": HOSTILE}
     value = {"value": HOSTILE, "where": where}
     change["assignmentsAdded"] = [name]
@@ -180,8 +203,10 @@ def test_everything_in_it_stays_text(acme: Organisation, tmp_path: Path) -> None
     comment(acme, file)
     (text,) = acme.comments(number, CONTROL_PLANE)
     # Escaped characters, and the zero-width space behind what GitHub links, stay; code is text.
-    plain = re.sub(r"`[^`]*`|\\[!-/:-@\[-`{-~]|[@#:]\u200b", "", text)
+    plain = re.sub(r"(?s)(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|\\[!-/:-@\[-`{-~]|[@#:]\u200b", "", text)
     for markup in ("<img", "](https://evil", "@acme", "#1"):
         assert markup not in plain, plain
+    # GitHub reads no Markdown in HTML.
+    assert "](//evil" not in re.sub("<summary>.*</summary>", "", plain)
     assert plain.count("<details>") == plain.count("</details>")
     assert "evil.example/a/b/blob" not in text

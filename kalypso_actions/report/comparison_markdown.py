@@ -1,0 +1,116 @@
+"""A comparison in a comment or a step summary: targets, values, diffs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from kalypso_actions.model.counts import abbreviated, counted
+from kalypso_actions.report import markdown
+from kalypso_actions.report.change_counts import CHANGES
+from kalypso_actions.report.comparison_entries import (
+    AssignmentNameEntry,
+    ComparisonEntry,
+    SetValueEntry,
+    ValueChangeEntry,
+)
+from kalypso_actions.report.markdown_room import MarkdownRoom
+
+MOST_ROWS: Final = 25
+MOST_CHARACTERS: Final = 80
+
+
+def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) -> None:
+    """Add the table of targets, and collapsed values and diffs."""
+    end = room.size - share
+    rows = list(_target_rows(comparison))
+    if rows:
+        is_scheduled = comparison.assignments_added or comparison.assignments_removed
+        head = ("Cluster type", "Target", "Files", *(["Assignment"] if is_scheduled else []))
+        table = markdown.table(head, (row[: len(head)] for row in rows[:MOST_ROWS]))
+        more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
+        room.add(table + more)
+    if comparison.values:
+        values = [
+            markdown.table(
+                ("Value", "Before", "After", "Set in", "Assignments"),
+                map(_value_row, comparison.values[start : start + MOST_ROWS]),
+            )
+            for start in range(0, len(comparison.values), MOST_ROWS)
+        ]
+        title = counted(len(comparison.values), "configuration value")
+        room.add_details(title, values, (room.size - end) // 2)
+    diffs = (_diff(file.path, file.change, file.diff) for file in comparison.files)
+    title = f"Diffs of {counted(len(comparison.files), 'file')}"
+    room.add_details(title, diffs, room.size - end)
+
+
+def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:
+    assignments = {
+        (name.cluster_type, name.target): state
+        for state, names in (
+            ("added", comparison.assignments_added),
+            ("removed", comparison.assignments_removed),
+        )
+        for name in names
+    }
+    counts: dict[tuple[str, str], Counter[str]] = {key: Counter() for key in assignments}
+    for file in comparison.files:
+        cluster_type, _, rest = file.path.partition("/")
+        target = rest.rpartition("/")[0]
+        counts.setdefault((cluster_type, target), Counter())[file.change] += 1
+    for (cluster_type, target), changes in sorted(counts.items()):
+        files = ", ".join(f"{changes[change]} {change}" for change in CHANGES if changes[change])
+        state = assignments.get((cluster_type, target), "")
+        name = markdown.code(target) if target else ""
+        yield [markdown.code(cluster_type), name, files or "–", f"**{state}**" if state else "–"]
+
+
+def _value_row(change: ValueChangeEntry) -> list[str]:
+    places = [side.where for side in (change.after, change.before) if side and side.where]
+    where = f"{places[0].path}:{places[0].line}" if places else ""
+    return [
+        markdown.code(_short(change.key)),
+        _value(change.before),
+        _value(change.after),
+        markdown.code(_short(where)) if where else "",
+        _names(change.assignments),
+    ]
+
+
+def _value(side: SetValueEntry | None) -> str:
+    return "–" if side is None else markdown.code(_short(side.value))
+
+
+def _names(assignments: Sequence[AssignmentNameEntry]) -> str:
+    names = [f"{name.cluster_type}/{name.target}" for name in assignments]
+    return markdown.code(_short(abbreviated(names, 2)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
+
+
+def _diff(path: str, change: str, diff: str | None) -> str:
+    if not diff:  # HTML does not keep GitHub from reading Markdown outside of <summary>
+        return f"{markdown.code(path)}: {change}"
+    title = f"<code>{markdown.html_text(path)}</code>: {change}"
+    return markdown.details(title, markdown.block(diff.rstrip("\n"), "diff"))
+
+
+def withheld_numbers(comparison: ComparisonEntry) -> Iterator[str]:
+    """Yield a sentence for each repository whose content is not shown."""
+    for withheld in comparison.withheld:
+        numbers = [
+            counted(number, word)
+            for number, word in (
+                (withheld.files, "file"),
+                (withheld.values, "value"),
+                (withheld.problems, "problem"),
+                (withheld.warnings, "warning"),
+            )
+            if number
+        ]
+        repository = markdown.code(markdown.HOST.sub("", withheld.repository))
+        yield f"Not shown: {', '.join(numbers)} of {repository}, which fewer people may read."
