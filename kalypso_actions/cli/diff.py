@@ -114,8 +114,8 @@ def diff(
 
 
 def _print_findings(document: DiffDocument) -> None:
-    """Print what is wrong with the newer side, apart from the result."""
+    """Print what is wrong with the newer side, apart from the result, and without secrets."""
     warnings, problems = document.comparison.warnings, document.comparison.problems
-    print_findings(stderr(), warnings, problems, files_at_hand())
+    print_findings(stderr(), warnings, problems, files_at_hand(), with_lines=False)
     if warnings or problems:
         stderr().print(f"new: {finding_counts(problems, warnings)}")

@@ -55,9 +55,12 @@ def preview_lines(console: Console, document: PreviewDocument, *, diffs: bool) -
 def print_preview_findings(
     console: Console, document: PreviewDocument, files: Files = NO_FILES
 ) -> None:
-    """Print what was not compared, the new findings, and the result in a line."""
-    print_notes(console, document.notes, files)
-    print_findings(console, document.warnings, document.problems, files)
+    """Print what was not compared, the new findings, and the result in a line.
+
+    The lines of files stay out: the files at hand have secrets.
+    """
+    print_notes(console, document.notes, files, with_lines=False)
+    print_findings(console, document.warnings, document.problems, files, with_lines=False)
     known = [
         counted(number, name)
         for number, name in (

@@ -86,9 +86,16 @@ def print_findings(
     )
 
 
-def print_notes(console: Console, notes: Iterable[ProblemEntry], files: Files = NO_FILES) -> None:
+def print_notes(
+    console: Console,
+    notes: Iterable[ProblemEntry],
+    files: Files = NO_FILES,
+    *,
+    with_lines: bool = True,
+) -> None:
     """Print each note like `print_findings`."""
-    _print(console, [_Finding("note", "cyan", entry) for entry in notes], files)
+    findings = [_Finding("note", "cyan", entry) for entry in notes]
+    _print(console, findings, files, with_lines=with_lines)
 
 
 def print_acknowledged(

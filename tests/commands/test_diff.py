@@ -60,6 +60,16 @@ def test_what_stage_lacks_that_dev_has(clone: Path) -> None:
     assert "-token" not in done.stdout
 
 
+def test_no_lines_of_files_below_messages(clone: Path) -> None:
+    text = template("more").replace("manifests:", "password: LEAKone, password: LEAKtwo, m:")
+    origin = clone.parent / "origin"
+    commit_branch(origin, MAIN | config("80", "token") | {"more.yaml": text})
+    git(clone, "fetch", "--quiet", str(origin), "+main:refs/remotes/origin/main")
+    done = call_kalypso("diff", "stage", "--to", "main")
+    assert "more.yaml:4" in done.stderr
+    assert "LEAK" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("environments", "heading"),
     [(["dev", "stage"], "main: 2 commits ("), (["stage", "dev"], "main: 0 commits, without 2 c")],

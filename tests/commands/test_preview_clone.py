@@ -81,6 +81,14 @@ def test_a_new_problem_is_exit_code_1(clone: Path) -> None:
     assert "1 new problem" in done.stdout
 
 
+def test_no_lines_of_files_below_messages(clone: Path) -> None:
+    text = template("reconciler").replace("manifests:", "password: LEAKone, password: LEAKtwo, m:")
+    change(clone, "templates.yaml", text, "origin/main")
+    done = call_kalypso("preview")
+    assert "templates.yaml:4" in done.stdout
+    assert "LEAK" not in done.stdout + done.stderr
+
+
 def test_outside_of_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = call_kalypso("preview")
