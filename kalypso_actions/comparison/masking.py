@@ -45,6 +45,10 @@ class Mask:
         """
         return _Masking(self, secrets or {}).masked(comparison)
 
+    def notes(self, notes: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Return notes without secrets: they say why a repository is not read; all are kept."""
+        return tuple(map(_Masking(self, {}).problem, notes))
+
     def hidden_of(self, repositories: Iterable[str]) -> str:
         """Return the first hidden repository; "" for none."""
         return min(
@@ -82,7 +86,7 @@ class _Masking:
                 values=tuple(values),
                 problems_new=self._problems("problems", comparison.problems_new),
                 warnings_new=self._problems("warnings", comparison.warnings_new),
-                mass_removal=self._problem(removal) if removal else None,
+                mass_removal=self.problem(removal) if removal else None,
                 withheld=self._withheld(),
             )
         )
@@ -143,12 +147,13 @@ class _Masking:
 
     def _problems(self, what: _Counted, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         return tuple(
-            self._problem(problem)
+            self.problem(problem)
             for problem in problems
             if not self._withhold(what, _repositories(problem))
         )
 
-    def _problem(self, problem: Problem) -> Problem:
+    def problem(self, problem: Problem) -> Problem:
+        """Return a problem without secrets."""
         return replace(
             problem,
             message=mask_line(problem.message, self.mask.names, self._all_secrets),

@@ -85,7 +85,7 @@ def preview_result(
         *documents.warnings_new,
         *by_environment({name: tuple(_warnings(item)) for name, item in changes.items()}),
     ]
-    notes = by_environment({item.name: item.notes for item in compared.environments})
+    notes = by_environment({item.name: mask.notes(item.notes) for item in compared.environments})
     everything = [documents, *changes.values()]
     document = PreviewDocument(
         branch=request.change.branch,

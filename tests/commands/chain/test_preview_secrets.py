@@ -95,3 +95,9 @@ def test_what_only_the_head_registers_is_read_by_the_job(acme_over_http: Organis
     acme.merge(result.pull_request or 0, CONTROL_PLANE)
     propose(acme, {"release.yaml": documents.config_map("base", RELEASE="two")}, head="next")
     assert document(run(acme, job_token=job_token)).notes == ()
+
+
+def test_a_secret_in_the_address_of_a_repository(acme: Organisation) -> None:
+    url = acme.url("acme/monitoring").replace("://", f"://joe:{SECRET}-one@") + f"?token={SECRET}"
+    number = propose(acme, {"registrations/lost.yaml": documents.registration("lost", url)})
+    assert SECRET not in shown(acme, number)
