@@ -22,7 +22,7 @@ NOTES = {f"note{number}": "a note (of many)" for number in range(30)}
         pytest.param(200, 5, {"description": "a (b) " * 8_000}, "", TOO_MUCH, id="long texts"),
         pytest.param(
             200,
-            25,
+            10,
             {**NOTES, "branch": "x: y"},
             "",
             "the text of manifests.branch changes the documents",
