@@ -9,26 +9,33 @@ from typing import Final
 
 MASKED_KEYS: Final = (
     "*apikey*",
+    "*auth",
     "*connectionstring*",
     "*connstr*",
     "*cookie*",
     "*credential*",
+    "*creds",
     "*dsn*",
     "*key*",
+    "*pass",
     "*passphrase*",
     "*passwd*",
     "*password*",
+    "*pat",
+    "*pw",
     "*pwd*",
     "*sas",
     "*secret*",
     "*signature*",
     "*token*",
     "*webhook*",
-    "auth",
     "authorization",
-    "pass",
+    "sig",
 )
 """Globs; names are compared in lower case without `-`, `_`, `.` and spaces."""
+
+SHOWN_KEYS: Final = ("keyspace", "*secretname", "topologykey")
+"""Globs of keys that MASKED_KEYS match, although their values are names."""
 
 SHORTEST_SECRET: Final = 6
 """Shorter texts are masked below their keys only: elsewhere, they are ordinary words."""
@@ -40,8 +47,8 @@ class KeyNames:
     """The names of keys that match MASKED_KEYS, or other globs."""
 
     def __init__(self, more: Iterable[str] = ()) -> None:
-        globs = [*MASKED_KEYS, *(_normal(glob) for glob in more)]
-        self._pattern = re.compile("|".join(map(translate, globs)))
+        self._given, self._masked = _pattern(map(_normal, more)), _pattern(MASKED_KEYS)
+        self._shown = _pattern(SHOWN_KEYS)
         self._known: dict[str, bool] = {}
 
     def include(self, key: object) -> bool:
@@ -50,8 +57,13 @@ class KeyNames:
             return False
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._pattern.fullmatch(_normal(key)) is not None
+            known = self._known[key] = self._matches(_normal(key))
         return known
+
+    def _matches(self, name: str) -> bool:
+        if self._given.fullmatch(name):
+            return True
+        return bool(self._masked.fullmatch(name)) and not self._shown.fullmatch(name)
 
     def secrets_of(self, values: Mapping[str, object]) -> frozenset[str]:
         """Return the texts below secret keys, by lines, that are masked wherever they stand."""
@@ -68,6 +80,10 @@ class KeyNames:
         elif is_secret and value is not None and not isinstance(value, bool):
             yield str(value)
             yield from str(value).splitlines()
+
+
+def _pattern(globs: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs)) or r"(?!)")
 
 
 def _normal(name: str) -> str:

@@ -51,7 +51,8 @@ _VALUES: Final = {
 _CREDENTIALS: Final = re.compile(
     r"(?<=://)[^/\s@]+(?=@)"
     r"|(?<=\bBearer )[\w+/=.~-]{8,}|(?<=\bBasic )[\w+/=]{8,}"
-    r"|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-)[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b"
+    r"|\b(?:gh[pousr]_|github_pat_|glpat-|npm_|xox[abprs]-)[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b"
+    r"|\b(?:sk-|sk_live_|AIza)[\w-]{20,}|(?<=hooks\.slack\.com/services/)[\w/]+"
     r"|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+"
 )
 """Credentials that are known by their form: in URLs, headers, and tokens of well-known services."""
@@ -68,6 +69,12 @@ _LAST_NAME: Final = re.compile(
     r"""\b(?:name|key)["']?[ \t]*+:[ \t]*+["']?(?P<key>[\w.-]++)["']?\s*+\Z"""
 )
 """A name at the end of a line, as in `file: 'name: PASSWORD`."""
+
+_SUBJECT: Final = re.compile(r"(?:\w '|^[\w.-]++ on )(?P<name>[\w.-]++)'?: ")
+"""The subject of a sentence, whose name is no key: `ConfigMap 'name': …`, `web on name: …`."""
+
+_OPERATOR: Final = re.compile(r"""[^\n:,]*(?:,|\s|\\n)+\\?["']?operator\\?["']?[ \t]*:""")
+"""After `key:`, this belongs to a selector, a toleration or an affinity: its key is no secret."""
 
 _SECRET_KIND: Final = re.compile(
     r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?Secret["']?\s*,?$"""
@@ -88,7 +95,9 @@ def mask_text(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
 
 def mask_line(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
     """Return a sentence for people without secrets."""
-    return _CREDENTIALS.sub(MASKED, _inline(replace_secrets(text, secrets), names))
+    text = replace_secrets(text, secrets)
+    subjects = {match.start("name") for match in _SUBJECT.finditer(text)}
+    return _CREDENTIALS.sub(MASKED, _inline(text, names, subjects))
 
 
 def replace_secrets(text: str, secrets: Collection[str]) -> str:
@@ -115,9 +124,15 @@ def _document(text: str, names: KeyNames) -> str:
         for number, entry in enumerate(entries)
         if entry
         and (names.include(entry["key"].strip()) or (is_secret and entry["key"] in _SECRET_DATA))
+        and not _is_selector(entry, lines[number + 1 : number + 2])
     }
     masked |= set(_named_values(entries, lines, names))
     return _inline("".join(_masked_lines(lines, entries, masked, names)), names)
+
+
+def _is_selector(entry: re.Match[str], following: list[str]) -> bool:
+    text = "\n".join([entry["value"], *following])
+    return entry["key"].strip(" {") == "key" and _OPERATOR.match(text) is not None
 
 
 def _masked_lines(
@@ -212,14 +227,16 @@ def _values(
             return
 
 
-def _inline(text: str, names: KeyNames) -> str:
+def _inline(text: str, names: KeyNames, subjects: Collection[int] = ()) -> str:
     masked, end = [], 0
     patterns = (_KEY, _NAMED, _ELEMENT)
     matches = (match for pattern in patterns for match in pattern.finditer(text))
     for match in sorted(matches, key=re.Match.end):
         is_option = match["separator"] in {" ", "\t"}
         is_key = match["key"].startswith("-") if is_option else True
-        if match.end() >= end and is_key and _is_secret(match, text, names):
+        if match.start("key") in subjects or not is_key:
+            continue
+        if match.end() >= end and _is_secret(match, text, names):
             value = _VALUES.get(match["separator"], _VALUES["="]).match(text, match.end())
             if value:
                 masked += [text[end : match.end()], MASKED]
@@ -230,5 +247,7 @@ def _inline(text: str, names: KeyNames) -> str:
 def _is_secret(match: re.Match[str], text: str, names: KeyNames) -> bool:
     """Whether a key is secret; after a backslash, its first letter may stand for a line break."""
     key, start = match["key"], match.start("key")
+    if key == "key" and _OPERATOR.match(text, match.end()):
+        return False
     is_escaped = text[max(start - 1, 0) : start] == "\\"
     return names.include(key) or (is_escaped and names.include(key[1:]))
