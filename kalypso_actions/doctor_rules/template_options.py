@@ -44,8 +44,10 @@ OPTIONS: Final[Mapping[str, _Option]] = {
     "app-private-key": _Option(),
     "commit-by": _Option(),
     "mode": _Option(adds=frozenset({"pull-requests: write"})),
+    "pull-requests": _Option(frozenset({"app-id", "app-private-key"})),
+    "statuses": _Option(),
 }
-"""By the inputs that templates offer in comments."""
+"""By the inputs and permissions that templates offer in comments."""
 
 
 def uses_only_options(text: str, template: str) -> bool:
