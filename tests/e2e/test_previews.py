@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
+from tests.commands.preview_workflows import add_previews
 from tests.e2e.chain import Chain
 from tests.e2e.conftest import Played
 
@@ -44,6 +45,8 @@ def comments(chain: Chain, number: int) -> list[str]:
 def test_pull_requests(chain: Chain, played: Played) -> None:
     del played  # before anything else happens
     sandbox = chain.sandbox
+    add_previews(sandbox)
+    chain.workflows.pending_runs()  # the chain does not matter here
     main = sandbox.git(CONTROL_PLANE).head("main")
     with sandbox.lock:
         sandbox.git(CONTROL_PLANE).update_ref("refs/heads/change", main, None)

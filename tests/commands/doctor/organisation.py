@@ -35,6 +35,7 @@ from kalypso_actions.sandbox.store import Environment, Repository
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON
+from tests.commands.preview_workflows import add_previews
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
 
@@ -51,6 +52,7 @@ class Acme:
         self.log: list[str] = []
         self.token = sandbox.create_token(owner="acme")
         self.key = create_organisation(sandbox)[APP_KEY]
+        add_previews(sandbox)
         with sandbox.lock:
             for repository in (self.control_plane, self.gitops):
                 repository.secrets.append(APP_KEY)
