@@ -278,8 +278,9 @@ def _names(side: _Side, folders: Iterable[str]) -> tuple[AssignmentName, ...]:
 
 def _name(side: _Side, folder: str) -> AssignmentName:
     assignment = side.assignments[folder]
-    names = assignment.cluster_type.name, assignment.target.name
-    return AssignmentName(side.fleet.environment, *names)
+    cluster_type, target = assignment.cluster_type, assignment.target
+    repositories = frozenset({cluster_type.where.repository, target.where.repository})
+    return AssignmentName(side.fleet.environment, cluster_type.name, target.name, repositories)
 
 
 def _configured(before: _Side, after: _Side) -> Iterator[comparison.Configured]:

@@ -15,6 +15,7 @@ from kalypso_actions.comparison.key_names import KeyNames
 from kalypso_actions.comparison.text_masking import MASKED, mask_line, mask_text
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.differences import (
+    AssignmentName,
     Comparison,
     FileChange,
     MaskedComparison,
@@ -24,7 +25,7 @@ from kalypso_actions.model.differences import (
 )
 from kalypso_actions.model.urls import repository_key
 
-_Counted = Literal["files", "values", "problems", "warnings"]
+_Counted = Literal["assignments", "files", "values", "problems", "warnings"]
 _Secrets = Mapping[str, Collection[str]]
 
 
@@ -76,12 +77,14 @@ class _Masking:
         values = [
             self._value_change(item)
             for item in comparison.values
-            if not self._withhold("values", item.repositories)
+            if not self._withhold("values", self._origins(item))
         ]
         removal = comparison.mass_removal
         return MaskedComparison(
             replace(
                 comparison,
+                assignments_added=self._names(comparison.assignments_added),
+                assignments_removed=self._names(comparison.assignments_removed),
                 files=tuple(files),
                 values=tuple(values),
                 problems_new=self._problems("problems", comparison.problems_new),
@@ -97,11 +100,20 @@ class _Masking:
         self._counts[hidden, what] += 1 if hidden else 0
         return bool(hidden)
 
+    def _names(self, names: Iterable[AssignmentName]) -> tuple[AssignmentName, ...]:
+        return tuple(item for item in names if not self._withhold("assignments", item.repositories))
+
+    def _origins(self, item: ValueChange) -> Collection[str]:
+        """Return the repositories of a value, and of its assignments if all are hidden."""
+        names = [self.mask.hidden_of(name.repositories) for name in item.assignments]
+        return {*item.repositories, *names} if names and all(names) else item.repositories
+
     def _withheld(self) -> tuple[Withheld, ...]:
         repositories = sorted({repository for repository, _ in self._counts if repository})
         return tuple(
             Withheld(
                 repository,
+                assignments=self._counts[repository, "assignments"],
                 files=self._counts[repository, "files"],
                 values=self._counts[repository, "values"],
                 problems=self._counts[repository, "problems"],
@@ -131,7 +143,10 @@ class _Masking:
                 each and SetValue(self._value(each.value), each.where)
                 for each in (item.before, item.after)
             )
-        return replace(item, before=before, after=after)
+        names = tuple(
+            name for name in item.assignments if not self.mask.hidden_of(name.repositories)
+        )
+        return replace(item, assignments=names, before=before, after=after)
 
     def _value(self, value: object) -> object:
         if isinstance(value, dict):

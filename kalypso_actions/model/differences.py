@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NewType
 
 from kalypso_actions.errors import Location, Problem
@@ -13,11 +13,15 @@ Change = Literal["added", "modified", "deleted"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class AssignmentName:
-    """A deployment target on a cluster type of an environment."""
+    """A deployment target on a cluster type of an environment.
+
+    `repositories` are the URLs of those that define both, if they are known.
+    """
 
     environment: str
     cluster_type: str
     target: str
+    repositories: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def folder(self) -> str:
@@ -84,6 +88,7 @@ class Withheld:
     """The numbers of what a mask left out, because it comes from a less visible repository."""
 
     repository: str
+    assignments: int = 0
     files: int = 0
     values: int = 0
     problems: int = 0

@@ -70,6 +70,7 @@ class WithheldEntry(Document):
     """The numbers of what is not shown, because it comes from a less visible repository."""
 
     repository: str
+    assignments: int = 0
     files: int
     values: int
     problems: int
@@ -128,6 +129,7 @@ class ComparisonEntry(Document):
             withheld=tuple(
                 WithheldEntry(
                     repository=item.repository,
+                    assignments=item.assignments,
                     files=item.files,
                     values=item.values,
                     problems=item.problems,

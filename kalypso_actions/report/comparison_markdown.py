@@ -105,6 +105,7 @@ def withheld_numbers(comparison: ComparisonEntry) -> Iterator[str]:
         numbers = [
             counted(number, word)
             for number, word in (
+                (withheld.assignments, "assignment"),
                 (withheld.files, "file"),
                 (withheld.values, "value"),
                 (withheld.problems, "problem"),

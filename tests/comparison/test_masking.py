@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import (
+    AssignmentName,
     Comparison,
     FileChange,
     SetValue,
@@ -94,15 +95,19 @@ def test_a_changed_secret_is_a_change() -> None:
 def test_what_comes_from_a_less_visible_repository_is_counted(hidden: str) -> None:
     private, public = Location(PRIVATE, "a.yaml", 1), Location(PUBLIC, "b.yaml", 1)
     both = frozenset({PUBLIC, PRIVATE})
+    names = (AssignmentName("dev", "c", "a", both), AssignmentName("dev", "c", "b"))
     comparison = Comparison(
         "dev",
+        assignments_added=names,
+        assignments_removed=names,
         files=(
             FileChange("c/a/reconciler.yaml", "added", None, b"x", both),
             FileChange("c/b/reconciler.yaml", "added", None, b"y", frozenset({PUBLIC})),
         ),
         values=(
             ValueChange(("A",), (), None, SetValue("x", private), frozenset({PRIVATE})),
-            ValueChange(("B",), (), None, SetValue("y", public), frozenset({PUBLIC})),
+            ValueChange(("B",), names, None, SetValue("y", public), frozenset({PUBLIC})),
+            ValueChange(("C",), names[:1], None, SetValue("z", public), frozenset({PUBLIC})),
         ),
         problems_new=(
             Problem("a", private),
@@ -113,7 +118,10 @@ def test_what_comes_from_a_less_visible_repository_is_counted(hidden: str) -> No
     )
     masked = Mask(hidden=[hidden]).masked(comparison)
     assert [item.path for item in masked.files] == ["c/b/reconciler.yaml"]
-    assert [item.path for item in masked.values] == [("B",)]
+    assert [(item.path, item.assignments) for item in masked.values] == [(("B",), names[1:])]
+    assert masked.assignments_added == masked.assignments_removed == names[1:]
     assert masked.problems_new == (Problem("c", public),)
     assert masked.warnings_new == (Problem("d"),)
-    assert masked.withheld == (Withheld(PRIVATE, files=1, values=1, problems=2, warnings=1),)
+    assert masked.withheld == (
+        Withheld(PRIVATE, assignments=2, files=1, values=2, problems=2, warnings=1),
+    )

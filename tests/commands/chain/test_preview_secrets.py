@@ -78,6 +78,18 @@ def test_a_less_visible_repository_is_counted(
     assert ("Not shown: " in text) != is_shown
 
 
+@pytest.mark.parametrize("visibility", ["private", "public"])
+def test_the_targets_of_a_less_visible_repository_are_counted(
+    acme: Organisation, visibility: str
+) -> None:
+    change_visibility(acme, CONTROL_PLANE, "public")
+    change_visibility(acme, SHOP, visibility)
+    added = {"cluster-types/extra.yaml": documents.cluster_type("extra")}
+    text = shown(acme, propose(acme, added, base="dev"))
+    assert ("extra/shop-web" in text) == (visibility == "public")
+    assert ("Not shown: 1 assignment, 3 files" in text) == (visibility == "private")
+
+
 def test_what_only_the_head_registers_is_read_by_the_job(acme_over_http: Organisation) -> None:
     """The App could read the private repository; the job's own token cannot."""
     acme = acme_over_http
