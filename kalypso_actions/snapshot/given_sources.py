@@ -51,25 +51,17 @@ def _urls(reading: Reading) -> Iterator[str]:
 
 
 def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
-    """Report edited and new files; `git status` might run what the settings name."""
+    """Report edited and new files."""
     if not is_repository(source.path) or not (source.path / ".git").exists():
         return  # a bare repository has no files to edit
     repository = GitRepository(source.path, programs)
-    try:
-        branch = source.branch or repository.checked_out
-        entries = repository.at_branch(branch).entries() if branch else {}
-        untracked = repository.untracked(source.path, SUFFIXES)
-    except KalypsoError:
-        return  # reading it reports this
+    branch = source.branch or repository.checked_out
     if branch != repository.checked_out:
         return
-    edited = [
-        path
-        for path, entry in entries.items()
-        if path.endswith(SUFFIXES) and entry.mode == FILE_MODE
-        if _is_edited(source.path / path, entry.object_id)
-    ]
-    paths = sorted([*edited, *untracked])
+    try:
+        paths = uncommitted(source.path, repository) if branch else []
+    except KalypsoError:
+        return  # reading it reports this
     if paths:
         yield Problem(
             f"uncommitted changes are not read: {abbreviated(paths, 1)}",
@@ -77,6 +69,21 @@ def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
             f"commit them, or give a copy without .git; the commit of {branch} is read",
             "source-ignored",
         )
+
+
+def uncommitted(folder: Path, repository: GitRepository) -> list[str]:
+    """Return the edited and the new files of a working tree, among those that are read.
+
+    `git status` might run what the settings name. Raises KalypsoError.
+    """
+    entries = repository.at_commit(repository.checked_out_commit).entries()
+    edited = [
+        path
+        for path, entry in entries.items()
+        if path.endswith(SUFFIXES) and entry.mode == FILE_MODE
+        if _is_edited(folder / path, entry.object_id)
+    ]
+    return sorted([*edited, *repository.untracked(folder, SUFFIXES)])
 
 
 def _is_edited(file: Path, object_id: str | None) -> bool:

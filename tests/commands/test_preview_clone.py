@@ -94,3 +94,38 @@ def test_outside_of_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     done = call_kalypso("preview")
     assert done.returncode == 2
     assert "the current folder is not a clone of a control plane" in done.stderr
+
+
+def test_a_problem_of_a_document_and_of_environments_counts_once(clone: Path) -> None:
+    """The environments read main by the URL of the clone's origin."""
+    text = template("reconciler").replace("kind: reconciler", "kind: {{ .Nope")
+    change(clone, "templates.yaml", text + template("namespace", "namespace"), "origin/main")
+    document = json.loads(call_kalypso("preview", "--json").stdout)
+    assert [problem["message"] for problem in document["problems"]] == [
+        "Template 'reconciler' is invalid: unclosed action"
+    ]
+
+
+def test_a_place_on_another_branch_than_the_changed_one(clone: Path) -> None:
+    change(clone, "templates.yaml", template("namespace", "namespace"), "origin/main")
+    done = call_kalypso("preview")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("problem")]
+    assert line.startswith("problem fleet.yaml:3 (branch dev)"), done.stdout
+
+
+def test_head_is_the_commit_that_is_checked_out(clone: Path) -> None:
+    change(clone, "templates.yaml", template("namespace", "namespace"), "origin/main")
+    head = git(clone, "rev-parse", "HEAD")
+    document = json.loads(
+        call_kalypso("preview", "--base", "main~1", "--head", "HEAD", "--json").stdout
+    )
+    assert document["head"] == head
+    assert document["base"] == git(clone, "rev-parse", "origin/main~1")
+
+
+def test_uncommitted_changes_are_noted(clone: Path) -> None:
+    git(clone, "checkout", "--quiet", "-b", "change", "origin/main")
+    (clone / "templates.yaml").write_text(template("reconciler"))
+    done = call_kalypso("preview")
+    assert "note: uncommitted changes are not compared: templates.yaml" in done.stdout
+    assert "uncommitted" not in call_kalypso("preview", "--head", "origin/main~1").stdout

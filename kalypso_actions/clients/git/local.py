@@ -17,6 +17,9 @@ from kalypso_actions.model.object_ids import is_commit_id
 
 ABBREVIATED: Final = re.compile("[0-9a-f]{4,64}")
 
+ANCESTOR: Final = re.compile(r"(?P<name>[^~^]+)(?P<steps>[~^][~^0-9]{0,40})")
+"""`main~2` or `HEAD^`: git's names of a commit's parents."""
+
 # The rules of `git check-ref-format`; in addition, no leading dash and no surrogates.
 INVALID_BRANCH: Final = re.compile(
     r"^[-/]|[\x00-\x20\x7f\ud800-\udc7f\udd00-\udfff~^:?*\[\\]"
@@ -127,20 +130,28 @@ class GitRepository:
     def resolve(self, revision: str) -> str:
         """Return the commit of a branch (`main`, `origin/main`), a tag, or an abbreviated id.
 
-        A whole id is one, whatever branches are called. Raises KalypsoError.
+        HEAD is what is checked out, and `main~1` a parent. A whole id is one, whatever branches
+        are called. Raises KalypsoError.
         """
         if self.has_commit(revision):
             return revision
-        if not INVALID_BRANCH.search(revision):
-            other = self._commit(f"refs/tags/{revision}") or self._commit(
-                f"refs/remotes/{revision}"
-            )
-            commit = self._head(revision) or other
-            if not commit and ABBREVIATED.fullmatch(revision):
-                commit = self._commit(revision)
-            if commit:
-                return commit
-        raise self._missing("branch, tag or commit", revision)
+        ancestor = ANCESTOR.fullmatch(revision)
+        commit = self._named(ancestor["name"] if ancestor else revision)
+        if commit and ancestor:
+            commit = self._commit(commit + ancestor["steps"])
+        if not commit:
+            raise self._missing("branch, tag or commit", revision)
+        return commit
+
+    def _named(self, name: str) -> str:
+        """Return the commit of HEAD, a branch, a tag or an abbreviated id; "" for none."""
+        if name == "HEAD":
+            return self.checked_out_commit
+        if INVALID_BRANCH.search(name):
+            return ""
+        commit = self._head(name) or self._commit(f"refs/tags/{name}")
+        commit = commit or self._commit(f"refs/remotes/{name}")
+        return commit or (self._commit(name) if ABBREVIATED.fullmatch(name) else "")
 
     def _missing(self, kind: str, name: str) -> KalypsoError:
         near = nearest(name, self._branches())

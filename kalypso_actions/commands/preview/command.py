@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from kalypso_actions.clients.git import basic
@@ -18,13 +18,15 @@ from kalypso_actions.commands.preview.request import (
 from kalypso_actions.commands.preview.result import preview_result
 from kalypso_actions.commands.preview.sides import ChangedBranch, SideReader
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.current_clone import CurrentClone
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.settings import changed_settings
 from kalypso_actions.comparison.visibility import less_visible
-from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.github import StatusState, Visibility
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.preview_documents import PreviewDocument
@@ -37,6 +39,7 @@ from kalypso_actions.report.preview_markdown import (
 )
 from kalypso_actions.runner import write_files
 from kalypso_actions.snapshot.document_reader import Reader, SharedReader
+from kalypso_actions.snapshot.given_sources import uncommitted
 
 
 def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
@@ -89,8 +92,20 @@ def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocume
         sides = SideReader(reader, change, inputs, with_base_trees=False)
         compared = compare_branch(sides, inputs, context.progress, lambda _: None)
         document, diffs = _result(inputs, request, compared, frozenset(), reader)
+        notes = (*ProblemEntry.all_of(_uncommitted(clone, change.head)), *document.notes)
+        document = document.model_copy(update={"notes": notes})
     _write(Path(), inputs, document, diffs)
     return document
+
+
+def _uncommitted(clone: CurrentClone, head: str) -> Iterator[Problem]:
+    """Yield a note on files that the head lacks, if it is checked out."""
+    if head != clone.repository.checked_out_commit:
+        return
+    paths = uncommitted(clone.path, clone.repository)
+    if paths:
+        message = f"uncommitted changes are not compared: {abbreviated(paths, 1)}"
+        yield Problem(message, advice="commit them on a branch of your own")
 
 
 def _write(folder: Path, inputs: PreviewInputs, document: PreviewDocument, diffs: str) -> None:

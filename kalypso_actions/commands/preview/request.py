@@ -105,8 +105,7 @@ def request_of_clone(inputs: PreviewInputs, clone: CurrentClone) -> PreviewReque
     named_branch = inputs.base.removeprefix("origin/")
     is_branch = not inputs.base or named_branch in branches
     branch = named_branch if named_branch in branches else clone.checked_out or clone.main
-    named = inputs.head not in {"", "HEAD"}
-    head = clone.repository.resolve(inputs.head) if named else clone.head
+    head = clone.repository.resolve(inputs.head or "HEAD")
     base = clone.repository.resolve(inputs.base or branch)
     if is_branch:
         base = clone.repository.merge_base(base, head) or base

@@ -81,11 +81,6 @@ class CurrentClone:
         """The newest commit of main in the clone."""
         return self.repository.resolve(self.main)
 
-    @property
-    def head(self) -> str:
-        """The commit that is checked out. Raises KalypsoError."""
-        return self.repository.checked_out_commit
-
     def place(self, branch: str) -> str:
         """Say where a branch is read, for people."""
         if branch != self.checked_out:

@@ -275,11 +275,23 @@ def test_a_revision_is_a_branch_a_tag_or_an_id(tmp_path: Path) -> None:
     git(path, "tag", "--annotate", "v1", "--message", "one")
     second = commit(path, {"a": "2"})
     found = opened(path)
-    for revision, expected in (("main", second), ("v1", first), (first, first), (first[:7], first)):
-        assert found.resolve(revision) == expected
-    for revision in ("mian", "HEAD~1", "--all", "v1^{}", "0" * 40):
+    expected = {"main": second, "v1": first, first: first, first[:7]: first}
+    expected |= {"HEAD": second, "HEAD~1": first, "main^": first, "main~1^0": first}
+    assert {revision: found.resolve(revision) for revision in expected} == expected
+    for revision in ("mian", "HEAD~2", "main~x", "--all", "v1^{}", "~1", "0" * 40):
         with pytest.raises(KalypsoError, match="there is no branch, tag or commit"):
             found.resolve(revision)
+
+
+def test_head_is_what_is_checked_out(tmp_path: Path) -> None:
+    """A clone has refs/remotes/origin/HEAD, too."""
+    path = repository(tmp_path / "repo")
+    commit(path, {"a": "1"})
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(path), str(clone))
+    git(clone, "checkout", "--quiet", "-b", "change")
+    second = commit(clone, {"a": "2"})
+    assert opened(clone).resolve("HEAD") == second
 
 
 def test_how_far_a_branch_is_ahead(tmp_path: Path) -> None:
