@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import call_kalypso
-from tests.commands.control_plane_clones import FLEET, make_clone, template
+from tests.commands.control_plane_clones import FLEET, environment, make_clone, template
 from tests.git_repositories import git
 
 
@@ -110,7 +110,15 @@ def test_a_place_on_another_branch_than_the_changed_one(clone: Path) -> None:
     change(clone, "templates.yaml", template("namespace", "namespace"), "origin/main")
     done = call_kalypso("preview")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("problem")]
-    assert line.startswith("problem fleet.yaml:3 (branch dev)"), done.stdout
+    assert line.startswith("problem fleet.yaml:4:20 (branch dev): dev: ClusterType")
+
+
+def test_an_environment_without_a_branch_is_placed_at_its_object(clone: Path) -> None:
+    git(clone, "checkout", "--quiet", "-b", "change", "origin/main")
+    (clone / ".environments" / "prod.yaml").write_text(environment("prod"))
+    git(clone, "add", ".environments")
+    git(clone, "commit", "--quiet", "--message", "Change")
+    assert "problem .environments/prod.yaml:1" in call_kalypso("preview").stdout
 
 
 def test_head_is_the_commit_that_is_checked_out(clone: Path) -> None:

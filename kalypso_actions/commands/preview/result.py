@@ -139,8 +139,7 @@ def _with_branches(problems: Iterable[Problem], change: ChangedBranch) -> tuple[
     def located(where: Location | None) -> Location | None:
         if where is None or repository_key(where.repository) not in keys:
             return where
-        # On a machine, the place names the branch.
-        is_own = where.branch in {"", change.branch} or not repository_key(change.url)
+        is_own = where.branch in {"", change.branch} or change.is_local
         name = change.url if is_own else f"{change.url}@{where.branch}"
         return dataclasses.replace(where, repository=name)
 

@@ -12,6 +12,7 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.kinds import Environment, Fleet, GitOpsRepo
 from kalypso_actions.model.tree import BaseTree, Snapshot
+from kalypso_actions.model.urls import split
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.gathering import gather
 
@@ -36,6 +37,11 @@ class ChangedBranch:
     def is_main(self) -> bool:
         """Whether the change is one of main, for all environments."""
         return self.branch == self.main
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a person compares in a clone, where each place names its branch."""
+        return split(self.url).scheme == "file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,8 @@ class SideReader:
         try:
             return self._side(environment, commit)
         except KalypsoError as error:
-            return Side(None, error.problems)
+            problems = (_in_environment(problem, environment) for problem in error.problems)
+            return Side(None, tuple(problems))
 
     def warnings(self, environment: str) -> tuple[Problem, ...]:
         """Return the warnings of GitOps branches that could not be read."""
@@ -112,6 +119,13 @@ class SideReader:
             open_base_trees=trees.open if self.with_base_trees else _no_trees,
         )
         return Side(snapshot, promoted_commit=promoted)
+
+
+def _in_environment(problem: Problem, environment: Environment) -> Problem:
+    """Place a problem of a whole repository, as of a missing branch, where its URL is written."""
+    if problem.where and problem.where.path:
+        return problem
+    return dataclasses.replace(problem, where=environment.where)
 
 
 def _no_trees(_: Sequence[GitOpsRepo]) -> tuple[BaseTree, ...]:
