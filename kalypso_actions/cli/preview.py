@@ -46,7 +46,7 @@ def _run(given: dict[str, Any]) -> None:
 
 
 def _failed(problems: Sequence[Problem]) -> PreviewDocument:
-    return PreviewDocument(problems=ProblemEntry.all_of(problems))
+    return PreviewDocument(compared=False, problems=ProblemEntry.all_of(problems))
 
 
 preview = with_options(PreviewInputs, COMMAND.name, COMMAND.summary, _run)

@@ -46,7 +46,8 @@ class PreviewDocument(ChainDocument):
     """What `kalypso preview --output json` prints; its problems and warnings are new.
 
     `branch` gets the change from the commit `base` to `head`, the merge of `pull_request`, whose
-    head is `head_commit`. `settings` are changed files from which previews take their settings.
+    head is `head_commit`. If nothing is `compared`, `problems` say why. `settings` are changed
+    files from which previews take their settings.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
@@ -62,6 +63,7 @@ class PreviewDocument(ChainDocument):
     head: str = ""
     pull_request: int | None = None
     head_commit: str = ""
+    compared: bool = True
     comment: CommentState = "none"
     assignments_added: int = 0
     assignments_removed: int = 0

@@ -47,6 +47,8 @@ class PreviewFacts:
 def preview_headline(document: PreviewDocument) -> str:
     """Return the result as a line of plain text, also the description of the status."""
     added, removed = document.assignments_added, document.assignments_removed
+    if not document.compared and document.problems:
+        return f"nothing was compared: {document.problems[0].message}"
     if not (document.environments or document.problems) and document.branch:
         return f"{document.branch} belongs to no environment"
     changes = [f"+{added} −{removed} assignments"] if added or removed else []

@@ -15,7 +15,7 @@ from kalypso_actions.commands.preview.request import (
     request_of_clone,
     request_of_job,
 )
-from kalypso_actions.commands.preview.result import preview_result
+from kalypso_actions.commands.preview.result import failed_preview, preview_result
 from kalypso_actions.commands.preview.sides import ChangedBranch, SideReader
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.current_clone import CurrentClone
@@ -51,22 +51,45 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
     request = request_of_job(inputs, context)
     try:
         compared = _compare(inputs, context, request)
+        hidden = _hidden(context, compared)
+        reader = SharedReader(context.reader)
+        document, diffs = _result(inputs, request, compared, hidden, reader)
     except KalypsoError as error:
-        message = error.problem.message
-        for problem in post_status(context, request, inputs.status_context, "failure", message):
-            context.runtime.log(str(problem))
+        _publish_failure(inputs, context, request, error)
         raise
-    hidden = _hidden(context, compared)
-    document, diffs = _result(inputs, request, compared, hidden, SharedReader(context.reader))
+    return _publish(inputs, context, request, document, diffs)
+
+
+def _publish_failure(
+    inputs: PreviewInputs, context: CommandContext, request: PreviewRequest, error: KalypsoError
+) -> None:
+    """Replace the result of an older head; an error of GitHub must not hide the first one."""
+    document = failed_preview(request, error.problems, Mask(inputs.mask))
+    try:
+        _publish(inputs, context, request, document, "")
+    except KalypsoError as other:
+        context.runtime.log(str(other.problem))
+
+
+def _publish(
+    inputs: PreviewInputs,
+    context: CommandContext,
+    request: PreviewRequest,
+    document: PreviewDocument,
+    diffs: str,
+) -> CommandResult:
+    """Post the status, comment, and write the files of the artifact. Raises KalypsoError."""
+    headline = preview_headline(document)
+    verdict: StatusState = "failure" if document.problems else "success"
+    unposted = post_status(context, request, inputs.status_context, verdict, headline)
     facts = PreviewFacts(context.url(context.control_plane), context.runtime.job.run_url)
+    warnings: tuple[Problem, ...] = ()
     if inputs.comment and (document.environments or document.problems):
         body = preview_comment(document, facts)
         state, warnings = write_comment(context, request, MARK, body)
-        document = _with(document, ProblemEntry.all_of(warnings), comment=state)
-    verdict: StatusState = "failure" if document.problems else "success"
-    headline = preview_headline(document)
-    unposted = post_status(context, request, inputs.status_context, verdict, headline)
-    document = _with(document, ProblemEntry.all_of(unposted))
+        document = document.model_copy(update={"comment": state})
+    new_warnings = ProblemEntry.all_of((*warnings, *unposted))
+    document = document.model_copy(update={"warnings": (*document.warnings, *new_warnings)})
     _write(context.runtime.job.workspace, inputs, document, diffs)
     context.runtime.log(f"{headline}.")
     summary = preview_summary(document, facts)
@@ -180,10 +203,3 @@ def _changed_settings(reader: Reader, change: ChangedBranch) -> tuple[str, ...]:
         for commit in (change.base, change.head)
     )
     return changed_settings(base, head)
-
-
-def _with(
-    document: PreviewDocument, warnings: tuple[ProblemEntry, ...], **fields: object
-) -> PreviewDocument:
-    update = {"warnings": (*document.warnings, *warnings), **fields}
-    return document.model_copy(update=update)

@@ -107,8 +107,25 @@ def preview_result(
     return document, "".join(diffs.texts)
 
 
+def failed_preview(
+    request: PreviewRequest, problems: Collection[Problem], mask: Mask
+) -> PreviewDocument:
+    """Return the document of a preview that could not compare."""
+    change = request.change
+    masked = mask.masked(Comparison("", problems_new=tuple(problems)))
+    return PreviewDocument(
+        branch=change.branch,
+        base=change.base,
+        head=change.head,
+        pull_request=request.pull_request,
+        head_commit=request.head_commit,
+        compared=False,
+        problems=ProblemEntry.all_of(masked.problems_new),
+    )
+
+
 def _without(change: MaskedComparison, documents: MaskedComparison) -> MaskedComparison:
-    """Leave out of an environment what the branch's documents have been blamed for."""
+    """Leave out of an environment the findings of the branch's documents."""
     known = (*documents.problems_new, *documents.warnings_new)
     problems = tuple(without(change.problems_new, documents.problems_new))
     warnings = tuple(without(change.warnings_new, known))

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from kalypso_actions.errors import UsageError
+from kalypso_actions.commands.preview import command
+from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.report.preview_documents import PreviewDocument
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation
@@ -217,3 +218,35 @@ def test_a_hostile_name_stays_text(acme: Organisation) -> None:
     ]
     assert row.count(" | ") == 4
     assert "<img" not in re.sub(r"``.*?``", "", row)
+
+
+def test_a_comparison_that_fails_replaces_the_result_of_the_older_head(acme: Organisation) -> None:
+    number = propose(acme, setting("two"))
+    run(acme)
+    acme.commit(setting("three"), "change")
+    folder = acme.folder / "artifact"
+    with pytest.raises(UsageError):
+        run(acme, environments="nowhere", out=str(folder))
+    message = "there is no Environment 'nowhere' on this branch, before or after the change"
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "RELEASE: two" not in comment
+    assert "nothing was compared" in comment
+    (state,) = acme.statuses(newest(acme).payload["pull_request"]["head"]["sha"]).values()
+    assert state == ("failure", f"nothing was compared: {message}")
+    shown = PreviewDocument.model_validate_json((folder / "preview.json").read_bytes())
+    assert (shown.compared, [problem.message for problem in shown.problems]) == (False, [message])
+
+
+def test_a_fault_after_the_comparison_has_a_status(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    propose(acme, setting("two"))
+
+    def fail(*_: object) -> None:
+        raise KalypsoError("the visibility cannot be read")
+
+    monkeypatch.setattr(command, "_hidden", fail)
+    with pytest.raises(KalypsoError):
+        run(acme)
+    (state,) = acme.statuses(newest(acme).payload["pull_request"]["head"]["sha"]).values()
+    assert state == ("failure", "nothing was compared: the visibility cannot be read")
