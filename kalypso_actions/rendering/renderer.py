@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Literal
+from typing import Final, Literal
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.config import MergedConfig
@@ -64,6 +65,11 @@ class Options:
     registration_text: Literal["strict", "any"] = "strict"
 
 
+ENOUGH_FAULTS: Final = 20
+"""Assignments that fail by texts of their registration. One is enough to replace it: the others
+tell people more, and finding the guilty text costs several renderings."""
+
+
 class Renderer:
     """Renders the assignments of one environment. Each Template is compiled once."""
 
@@ -81,6 +87,7 @@ class Renderer:
         self._templates = {template.name: template for template in templates}
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
         self._budgets: dict[str, RegistrationBudget] = {}
+        self._faults: Counter[str] = Counter()
         self._usual_work: dict[str, int] = {}
 
     def render(
@@ -98,6 +105,22 @@ class Renderer:
         if registration not in self._budgets:
             self._budgets[registration] = RegistrationBudget(self._work_of_usual_texts)
         budget = self._budgets[registration]
+        if self._faults[registration] >= ENOUGH_FAULTS:
+            return Failure(
+                f"it is not rendered, as {ENOUGH_FAULTS} other assignments fail by texts of its "
+                "registration",
+                assignment.target.where,
+                "correct those texts first",
+                code="registration-render",
+                is_delivered=True,
+            )
+        outcome = self._within(budget, assignment, config, check)
+        self._faults[registration] += isinstance(outcome, Failure) and outcome.is_delivered
+        return outcome
+
+    def _within(
+        self, budget: RegistrationBudget, assignment: Assignment, config: MergedConfig, check: Check
+    ) -> dict[str, bytes] | Failure:
         try:
             budget.begin(assignment, config)
             return check(budget.spend) or self._render(assignment, config, budget.spend)

@@ -49,6 +49,13 @@ COST_BREAKS: Final = (
         (f"{ASSIGNMENTS}::test_one_registration",),
     ),
     Break(
+        "the guilty text of each failing assignment is looked for",
+        "kalypso_actions/rendering/renderer.py",
+        "if self._faults[registration] >= ENOUGH_FAULTS:",
+        "if False:",
+        (f"{ASSIGNMENTS}::test_a_guilty_text_among_many",),
+    ),
+    Break(
         "documents of a text may be nested deeply",
         "kalypso_actions/rendering/outline.py",
         "    if len(path) == DEEPEST:\n",
