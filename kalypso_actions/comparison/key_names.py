@@ -47,9 +47,14 @@ class KeyNames:
     """The names of keys that match MASKED_KEYS, or other globs."""
 
     def __init__(self, more: Iterable[str] = ()) -> None:
-        self._given, self._masked = _pattern(map(_normal, more)), _pattern(MASKED_KEYS)
+        self._more = tuple(map(_normal, more))
+        self._given, self._masked = _pattern(self._more), _pattern(MASKED_KEYS)
         self._shown = _pattern(SHOWN_KEYS)
         self._known: dict[str, bool] = {}
+
+    def extended(self, more: Iterable[str]) -> KeyNames:
+        """Return these names, and more."""
+        return KeyNames((*self._more, *more))
 
     def include(self, key: object) -> bool:
         """Whether the values below a key are secret."""
@@ -67,8 +72,9 @@ class KeyNames:
 
     def secrets_of(self, values: Mapping[str, object]) -> frozenset[str]:
         """Return the texts below secret keys, by lines, that are masked wherever they stand."""
-        texts = (text.strip() for text in self._secrets(values, is_secret=False))
-        return frozenset(text for text in texts if len(text) >= SHORTEST_SECRET)
+        texts = self._secrets(values, is_secret=False)
+        forms = (form for text in texts for form in (text, text.strip()))
+        return frozenset(form for form in forms if len(form.strip()) >= SHORTEST_SECRET)
 
     def _secrets(self, value: object, *, is_secret: bool) -> Iterator[str]:
         if isinstance(value, Mapping):

@@ -6,6 +6,8 @@ A text is read by its lines, because a template may print any text.
 from __future__ import annotations
 
 import base64
+import binascii
+import json
 import re
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -38,12 +40,26 @@ _NAMED: Final = re.compile(
 )
 """A named value, as in `{name: PASSWORD, value: text}` or `<add key="Password" value="text"/>`."""
 
+_NAMED_LATER: Final = re.compile(
+    r"""\bvalue\\?["']?[ \t]{0,40}(?P<separator>[:=])[ \t]{0,40}"""
+    r"""(?=(?:"[^"\n]*+"|'[^'\n]*+'|[^\s,;{}"'][^,;{}"'\n]*+)[,\s]++"""
+    r"""\\?["']?(?:name|key)\\?["']?[ \t]{0,40}[:=][ \t]{0,40}\\?["']?(?P<key>[\w.-]++))"""
+)
+"""The same with the value first: `{value: text, name: PASSWORD}`."""
+
+_OPTION: Final = re.compile(
+    r"""(?<![\w.-])(?P<key>--?[\w-]++)\\?["']?[ \t]*+"""
+    r"""(?:(?P<separator>,)\s*+|\n[ \t]*+-[ \t]++)(?=[^\s-])(?!["']-)"""
+)
+"""An option before its value in a list: `["--password", "text"]`."""
+
 _ELEMENT: Final = re.compile(r"<(?P<key>[\w.:-]{1,200}+)[^<>]{0,200}+>(?P<separator>)(?=[^<])")
 """An element of XML that begins with a text."""
 
-_QUOTED: Final = r"""\\?"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[\[{].*"""
+_QUOTED: Final = r"""\\?"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[\[{](?:\\\n|.)*"""
 _VALUES: Final = {
-    ":": re.compile(rf"{_QUOTED}|[^,\]}}\n]+"),
+    # YAML folds a quoted text after a backslash.
+    ":": re.compile(rf"{_QUOTED}|(?:\\\n|[^,\]}}\n])+"),
     "=": re.compile(rf"""{_QUOTED}|[^\s,;&"'\]}}]+"""),
     "": re.compile(r"[^<]+"),
 }
@@ -56,6 +72,8 @@ _CREDENTIALS: Final = re.compile(
     r"|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+"
 )
 """Credentials that are known by their form: in URLs, headers, and tokens of well-known services."""
+
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]{8,}+={0,2}")
 
 _PRIVATE_KEY: Final = re.compile(
     r"(-----BEGIN [^-\n]*PRIVATE KEY[^-\n]*-----).*?(-----END |\Z)", re.DOTALL
@@ -77,9 +95,11 @@ _OPERATOR: Final = re.compile(r"""[^\n:,]*(?:,|\s|\\n)+\\?["']?operator\\?["']?[
 """After `key:`, this belongs to a selector, a toleration or an affinity: its key is no secret."""
 
 _SECRET_KIND: Final = re.compile(
-    r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?Secret["']?\s*,?$"""
+    r"""(?m)(?:^|[\s{,-])\\?["']?kind\\?["']?[ \t]*:[ \t]*"""
+    r"""\\?["']?Secret\\?["']?[ \t]*(?=[,}#\r]|$)"""
 )
-_SECRET_DATA: Final = frozenset({"data", "stringData"})
+_SECRET_DATA: Final = ("data", "stringData")
+_HEREDOC: Final = re.compile(r"""<<[-~]?["']?(?P<end>\w+)""")
 _LONGEST_MAPPING: Final = 200
 """Lines between the name and the value of an entry."""
 
@@ -101,11 +121,11 @@ def mask_line(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
 
 
 def replace_secrets(text: str, secrets: Collection[str]) -> str:
-    """Replace secrets, as they are, in base64, and in URLs; the longest come first."""
-    present = [form for secret in secrets for form in _forms(secret) if form in text]
+    """Replace secrets, as they are, quoted, in URLs, and in base64; the longest come first."""
+    present = {form for secret in secrets for form in _forms(secret) if form in text}
     for form in sorted(present, key=len, reverse=True):
         text = text.replace(form, MASKED)
-    return text
+    return _BASE64.sub(lambda word: _without_encoded(word[0], secrets), text) if secrets else text
 
 
 def _forms(secret: str) -> Iterator[str]:
@@ -113,17 +133,32 @@ def _forms(secret: str) -> Iterator[str]:
     yield secret
     yield base64.b64encode(encoded).decode()
     yield quote(encoded, safe="")
+    quoted = json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield quoted
+    # Go's JSON escapes these as well.
+    yield re.sub("[<>&]", lambda character: f"\\u{ord(character[0]):04x}", quoted)
+
+
+def _without_encoded(word: str, secrets: Collection[str]) -> str:
+    """Return a word, or *** if it is the base64 of a text with a secret."""
+    padding = "=" * (-len(word) % 4)
+    try:
+        decoded = base64.b64decode(word + padding).decode("utf-8", "surrogateescape")
+    except binascii.Error:
+        return word
+    return MASKED if any(secret in decoded for secret in secrets) else word
 
 
 def _document(text: str, names: KeyNames) -> str:
     lines = _LINE.findall(text)
-    is_secret = _SECRET_KIND.search(text) is not None
+    if _SECRET_KIND.search(text):
+        names = names.extended(_SECRET_DATA)
     entries = [_ENTRY.match(line.rstrip("\r\n")) for line in lines]
     masked = {
         number
         for number, entry in enumerate(entries)
         if entry
-        and (names.include(entry["key"].strip()) or (is_secret and entry["key"] in _SECRET_DATA))
+        and names.include(entry["key"].strip(" {"))
         and not _is_selector(entry, lines[number + 1 : number + 2])
     }
     masked |= set(_named_values(entries, lines, names))
@@ -161,6 +196,10 @@ def _end_of_value(entry: re.Match[str], lines: list[str], first: int) -> int:
     value, column = entry["value"].strip(), len(entry["start"])
     opening = value[:1]
     following = range(first, len(lines))
+    heredoc = _HEREDOC.match(value)
+    if heredoc:
+        ends = (n + 1 for n in following if lines[n].strip() == heredoc["end"])
+        return next(ends, len(lines))
     if "=" in entry["separator"]:
         if opening not in {'"', "'"} or value[1:].endswith(opening):
             return first
@@ -229,7 +268,7 @@ def _values(
 
 def _inline(text: str, names: KeyNames, subjects: Collection[int] = ()) -> str:
     masked, end = [], 0
-    patterns = (_KEY, _NAMED, _ELEMENT)
+    patterns = (_KEY, _NAMED, _NAMED_LATER, _OPTION, _ELEMENT)
     matches = (match for pattern in patterns for match in pattern.finditer(text))
     for match in sorted(matches, key=re.Match.end):
         is_option = match["separator"] in {" ", "\t"}

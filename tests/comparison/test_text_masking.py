@@ -19,6 +19,7 @@ from kalypso_actions.goyaml import dump_v3
 
 NAMES = KeyNames()
 KEYS = ["DB_PASS", "SMTP_PW", "AWS_CREDS", "BASIC_AUTH", "GITHUB_PAT", "sig"]
+SECRET = 'LEAK"uo\\te & more\nand a second line\n'
 TOKEN_FORMS = ["sk-", "sk_live_", "AIza", "npm_"]
 
 
@@ -61,18 +62,34 @@ TOKEN_FORMS = ["sk-", "sk_live_", "AIza", "npm_"]
         ('a: "b: c\\nauth: x"\n', 'a: "b: c\\nauth: ***\n'),
         ("<db><password a='b'>x y</password></db>", "<db><password a='b'>***</password></db>"),
         ('<add key="DbPassword" value="x y"/>', "<add key=*** value=***/>"),
+        (
+            'a: "name: TOKEN\\nvalue:\\n  b:\\\n  \\ x\\n"\nn: 1\n',
+            'a: "name: TOKEN\\nvalue:***\nn: 1\n',
+        ),
         ("password = x\n[a]\n", "password = ***\n[a]\n"),
         ("f: 'password:\n\n    - x\n\n    '\nn: 1\n", "f: 'password:\nn: 1\n"),
         ("# password: a b\n", "# password: ***\n"),
         ("port: 80\nname: monitor\n", "port: 80\nname: monitor\n"),
+        ("e: [{value: LEAK, name: DB_PASSWORD}]\n", "e: [{value: ***, name: DB_PASSWORD}]\n"),
+        ('{"value": "LE,AK", "name": "TOKEN"}\n', '{"value": ***, "name": "TOKEN"}\n'),
+        ('[{"value": "a", "name": "b"}, {"name": "TOKEN"}]\n', None),
+        ('args: ["--password", "LEAK", "-v"]\n', 'args: ["--password", ***, "-v"]\n'),
+        ('a:\n- "--password"\n- LEAK\n- -v\n', 'a:\n- "--password"\n- ***\n- -v\n'),
+        ("a:\n- --use-token\n- --port\n", None),
+        ('{"kind":"Secret","data":{"a":"LEAK"}}\n', '{"kind":"Secret","data":***\n'),
+        ('kind: "Secret" # x\ndata: {a: LEAK}\n', 'kind: "Secret" # x\ndata: ***\n'),
+        ("kind: SecretStore\ndata: x\n", None),
+        ("<password>LEAK</password>\n", "<password>***</password>\n"),
+        ("password = <<EOT\nLEAK\nEOT\nport = 1\n", "password = ***\nport = 1\n"),
         *((f"a: 1\n{key}: LEAK\n", f"a: 1\n{key}: ***\n") for key in KEYS),
         ("u: https://s.test/c?sv=2&sig=a%2Bb&x=1\n", "u: https://s.test/c?sv=2&sig=***&x=1\n"),
         ("u: hooks.slack.com/services/T0/B0/abc\n", "u: hooks.slack.com/services/***\n"),
         *((f"a: {form}abcdefghijklmnopqrstu-v\n", "a: ***\n") for form in TOKEN_FORMS),
     ],
 )
-def test_values_below_secret_keys(text: str, expected: str) -> None:
-    assert mask_text(text, NAMES) == expected
+def test_values_below_secret_keys(text: str, expected: str | None) -> None:
+    """Without an expected text, nothing is masked."""
+    assert mask_text(text, NAMES) == (text if expected is None else expected)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +187,23 @@ def test_no_known_secret_anywhere(secret: str) -> None:
     masked = mask_text(text, NAMES, known)
     assert secret.strip() not in masked
     assert encoded not in masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"a": SECRET}),
+        json.dumps({"a": SECRET}).replace("&", "\\u0026"),
+        base64.b64encode(SECRET.encode()).decode(),
+        base64.b64encode(f"joe:{SECRET}".encode()).decode(),
+        base64.b64encode(f"joe:{SECRET}".encode()).decode().rstrip("="),
+    ],
+)
+def test_encoded_secrets(text: str) -> None:
+    known = NAMES.secrets_of({"password": SECRET})
+    assert "***" in mask_text(f"a: {text}\n", NAMES, known)
+    assert text.strip("{}") not in mask_text(f"a: {text}\n", NAMES, known)
+    assert "***" in mask_line(f"wrong {text}", NAMES, known)
 
 
 def test_the_guide_publishes_the_names_of_secret_keys() -> None:
