@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.application.rendered_lines import line_of_template
+from kalypso_actions.application.rendered_lines import TemplateLines
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Compatibility, Target
 from kalypso_actions.sources.yaml_documents import parse_yaml
@@ -186,7 +186,7 @@ def _not_yaml(match: re.Match[str], chart: ChartPlace, target: Target, output: s
         rows = document.splitlines()
         number = int(match["line"])
         row = rows[number - 1] if number <= len(rows) else ""
-        line = line_of_template(row, chart.files[own].decode("utf-8", "replace"))
+        line = TemplateLines(chart.files[own].decode("utf-8", "replace")).find(row)
     return Problem(
         f"target {target.folder!r}: the output of the template is no YAML: {reason.strip()}",
         chart.at(own, line),

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from kalypso_actions.application.helm import ChartPlace
-from kalypso_actions.application.rendered_lines import line_of_template
+from kalypso_actions.application.rendered_lines import TemplateLines
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Findings
 from kalypso_actions.model.documents import Document, Path
@@ -79,6 +79,7 @@ class _Check:
     findings: Findings = field(default_factory=Findings)
     images: set[str] = field(default_factory=set)
     _known: dict[tuple[str, ...], Location] = field(default_factory=dict)
+    _templates: dict[str, TemplateLines] = field(default_factory=dict)
     _rows: Sequence[str] = ()
     _sources: list[tuple[int, str]] = field(default_factory=list)
 
@@ -132,8 +133,10 @@ class _Check:
         if not path:
             return own
         row = self._rows[line - 1] if 0 < line <= len(self._rows) else ""
-        template = self.chart.files[path].decode("utf-8", "replace")
-        return self.chart.at(path, line_of_template(row, template))
+        if path not in self._templates:
+            text = self.chart.files[path].decode("utf-8", "replace")
+            self._templates[path] = TemplateLines(text)
+        return self.chart.at(path, self._templates[path].find(row))
 
     def _check_duplicate(self, document: Document) -> None:
         namespace = str(_mapping(document.body.get("metadata")).get("namespace") or "")

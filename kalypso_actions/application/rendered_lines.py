@@ -4,38 +4,49 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 ACTION: Final = re.compile(r"\{\{[^{}]*\}\}")
 MIN_TEXT: Final = 3
 """Characters besides actions without which a line of a template says nothing."""
+MAX_LINES: Final = 2000
+"""Lines with actions that are compared; charts have less."""
 
 
-@lru_cache(maxsize=4096)
-def line_of_template(row: str, template: str) -> int:
-    """Return the first line of a template whose text, apart from actions, is that of the row.
+class TemplateLines:
+    """The lines of a template, by what they print."""
 
-    0 if none is, as for a row that an included template or a value has made.
-    """
-    wanted = row.strip()
-    if not wanted:
-        return 0
-    best, weight = 0, 0
-    for number, line in enumerate(template.splitlines(), start=1):
-        parts = [part.strip() for part in ACTION.split(line.strip())]
-        length = sum(map(len, parts))
-        if length < min(MIN_TEXT, len(wanted)) or length <= weight:
-            continue
-        if _made_of(parts, wanted) or wanted == line.strip():
-            best, weight = number, length
-    return best
+    def __init__(self, template: str) -> None:
+        self._literal: dict[str, int] = {}
+        self._with_actions: list[tuple[int, list[str]]] = []
+        for number, line in enumerate(template.splitlines(), start=1):
+            text = line.strip()
+            self._literal.setdefault(text, number)
+            if "{{" in text and len(self._with_actions) < MAX_LINES:
+                parts = [part.strip() for part in ACTION.split(text)]
+                self._with_actions.append((number, parts))
+
+    def find(self, row: str) -> int:
+        """Return the first line whose text, apart from actions, is that of the row.
+
+        Of several, the one with the most text counts. 0 if none is, as for a row that an included
+        template or a value has made.
+        """
+        wanted = row.strip()
+        if not wanted:
+            return 0
+        if wanted in self._literal:
+            return self._literal[wanted]
+        best, weight = 0, min(MIN_TEXT, len(wanted)) - 1
+        for number, parts in self._with_actions:
+            length = sum(map(len, parts))
+            if length > weight and _made_of(parts, wanted):
+                best, weight = number, length
+        return best
 
 
 def _made_of(parts: Sequence[str], text: str) -> bool:
     """Whether a text has the parts in this order, the first and the last at its ends."""
-    if len(parts) == 1:
-        return text == parts[0]
     if not text.startswith(parts[0]):
         return False
     position = len(parts[0])
