@@ -22,8 +22,13 @@ MOST_CHARACTERS: Final = 80
 
 
 def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) -> None:
-    """Add the table of targets, and collapsed values and diffs."""
+    """Add the documents, the table of targets, and collapsed values and diffs."""
     end = room.size - share
+    documents = [
+        f"- {item.change} {markdown.text(item.kind)} {markdown.code(item.name)}"
+        for item in comparison.documents
+    ]
+    room.add("\n".join(markdown.some(documents, MOST_ROWS)))
     rows = list(_target_rows(comparison))
     if rows:
         is_scheduled = comparison.assignments_added or comparison.assignments_removed

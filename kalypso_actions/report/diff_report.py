@@ -80,5 +80,5 @@ def _sections(document: DiffDocument) -> Iterator[tuple[str, list[tuple[str, str
             for item in comparison.documents
         ],
     )
-    others = comparison.model_copy(update={"files": ()})
+    others = comparison.model_copy(update={"files": (), "documents": ()})
     yield "assignments and values", list(comparison_lines(others))

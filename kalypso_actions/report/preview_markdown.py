@@ -55,6 +55,13 @@ def preview_headline(document: PreviewDocument) -> str:
     if document.files_changed:
         names = [item.environment for item in document.environments if item.change.files_changed]
         changes.append(f"{counted(document.files_changed, 'changed file')} in {abbreviated(names)}")
+    documents = {
+        (change.kind, change.name)
+        for item in document.environments
+        for change in item.change.documents
+    }
+    if documents and not changes:
+        changes = [counted(len(documents), "changed document")]
     findings = [
         counted(len(entries), f"new {name}")
         for name, entries in (("problem", document.problems), ("warning", document.warnings))
@@ -248,9 +255,4 @@ def _arriving(room: MarkdownRoom, comparison: ComparisonEntry) -> None:
     )
     for text in withheld_numbers(comparison):
         room.add(text)
-    documents = [
-        f"- {item.change} {markdown.text(item.kind)} {markdown.code(item.name)}"
-        for item in comparison.documents
-    ]
-    room.add("\n".join(markdown.some(documents, MOST_ROWS)))
     add_comparison(room, comparison, room.size)

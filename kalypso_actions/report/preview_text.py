@@ -102,7 +102,9 @@ def _when(item: PreviewEnvironmentEntry) -> str:
 
 
 def comparison_lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
-    """Yield lines about assignments, values and files, each with its style."""
+    """Yield lines about documents, assignments, values and files, each with its style."""
+    for document in comparison.documents:
+        yield STYLES[document.change], f"{SIGNS[document.change]} {document.kind} {document.name}"
     for entry in comparison.assignments_added:
         yield "green", f"+ assignment {_name(entry)}"
     for entry in comparison.assignments_removed:

@@ -38,10 +38,11 @@ def test_the_current_branch_of_main(clone: Path) -> None:
     assert done.stderr.endswith(", for main.\n")
     assert done.stdout.splitlines() == [
         "dev (first)",
+        "  ~ Template reconciler",
         "  ~ store/till/reconciler.yaml",
         "  arrives with 3 commits of main: 1 changed file",
         "stage",
-        "  nothing changes",
+        "  ~ Template reconciler",
         "  arrives with 3 commits of main: 0 changed files",
         "1 changed file in dev",
     ]

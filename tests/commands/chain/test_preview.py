@@ -250,3 +250,13 @@ def test_a_fault_after_the_comparison_has_a_status(
         run(acme)
     (state,) = acme.statuses(newest(acme).payload["pull_request"]["head"]["sha"]).values()
     assert state == ("failure", "nothing was compared: the visibility cannot be read")
+
+
+def test_a_document_that_nothing_uses(acme: Organisation) -> None:
+    number = propose(acme, {"templates/new.yaml": documents.template("new", "a: 1\n")})
+    result = run(acme)
+    assert acme.statuses(document(result).head_commit) == {
+        CONTEXT: ("success", "1 changed document")
+    }
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "- added Template `new`" in comment
