@@ -57,6 +57,7 @@ def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> Co
     facts = PreviewFacts(url, str(run["html_url"]), is_of_author=True)
     body = preview_markdown.preview_comment(document, facts)
     _, action = comments.ensure(context.github, context.control_plane, pull.number, MARK, body)
+    comments.delete_of_other_bots(context.github, context.control_plane, pull.number, MARK)
     context.runtime.log(f"#{pull.number}: the comment is {action}.")
     return _result(PreviewCommentDocument(pull_request_number=pull.number, action=action))
 

@@ -13,6 +13,11 @@ MARK: Final = "<!-- kalypso:v1 "
 """The beginning of the hidden first line of our texts."""
 
 
+def is_bot(login: str) -> bool:
+    """Whether a login is that of an App or of jobs: names of people have no brackets."""
+    return login.endswith("[bot]")
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Our login, and the `former` logins from before a change of the token; case is ignored."""

@@ -15,6 +15,7 @@ from kalypso_actions.report.comparison_entries import (
     SetValueEntry,
     ValueChangeEntry,
 )
+from kalypso_actions.report.documents import Where
 from kalypso_actions.report.markdown_room import MarkdownRoom
 
 MOST_ROWS: Final = 25
@@ -74,14 +75,20 @@ def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:
 
 def _value_row(change: ValueChangeEntry) -> list[str]:
     places = [side.where for side in (change.after, change.before) if side and side.where]
-    where = f"{places[0].path}:{places[0].line}" if places else ""
     return [
         markdown.code(_short(change.key)),
         _value(change.before),
         _value(change.after),
-        markdown.code(_short(where)) if where else "",
+        _place(places[0]) if places else "",
         _names(change.assignments),
     ]
+
+
+def _place(where: Where) -> str:
+    file = markdown.code(_short(f"{where.path}:{where.line}"))
+    url = markdown.permalink(where)
+    branch = f" on {markdown.code(_short(where.branch))}" if where.branch else ""
+    return f"{f'[{file}]({url})' if url else file}{branch}"
 
 
 def _value(side: SetValueEntry | None) -> str:

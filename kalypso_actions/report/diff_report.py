@@ -59,9 +59,10 @@ def _side(side: DiffSideEntry) -> str:
 
 def _commits(console: Console, item: CommitRangeEntry) -> Iterator[str]:
     amount = "commits" if item.total is None else counted(item.total, "commit")
-    back = f", without {counted(item.behind, 'commit')}" if item.behind else ""
+    back = counted(item.behind or 0, "commit goes back", "commits go back") if item.behind else ""
+    amounts = [amount if item.total != 0 or not back else "", back]
     yield ""
-    heading = f"{item.name}: {amount}{back} ({item.base[:7]}..{item.head[:7]})"
+    heading = f"{item.name}: {', '.join(filter(None, amounts))} ({item.base[:7]}..{item.head[:7]})"
     yield styled(console, escape_log_line(heading), _HEADING)
     for commit in item.commits[:MOST_LINES]:
         name = styled(console, commit.commit[:7], _COMMIT)

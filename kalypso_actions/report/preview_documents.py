@@ -33,11 +33,13 @@ class ArrivalEntry(Document):
 class PreviewEnvironmentEntry(Document):
     """An environment; unless it is `compared`, it cannot be read on one side.
 
+    `removed`: the change deletes its Environment object. Its GitOps branch stays as it is.
     `arrival` is null for a change of the environment's own branch, which arrives at once.
     """
 
     environment: str
     compared: bool
+    removed: bool = False
     change: ComparisonEntry
     arrival: ArrivalEntry | None
 

@@ -238,6 +238,11 @@ def _amount(arrival: ArrivalEntry) -> str:
 
 def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
     change, arrival = item.change, item.arrival
+    if item.removed:
+        yield (
+            "The change removes this environment: it gets no pull requests any more, and **nothing "
+            "deletes the files** of its GitOps branch from there."
+        )
     if arrival and arrival.comparison:
         yield (
             f"The environment has {markdown.code(arrival.has[:7])} of main: earlier commits arrive "

@@ -94,6 +94,8 @@ def _environment(console: Console, item: PreviewEnvironmentEntry) -> Iterator[st
 
 
 def _when(item: PreviewEnvironmentEntry) -> str:
+    if item.removed:
+        return " (removed; nothing deletes the files of its GitOps branch)"
     if item.arrival is None:
         return ""
     if item.arrival.is_first:

@@ -14,7 +14,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Comment
-from kalypso_actions.model.own_account import Identity
+from kalypso_actions.model.own_account import Identity, is_bot
 
 REPLACED: Final = "<!-- kalypso:v1 kind=replaced -->"
 """The first line of the comment on an issue or a pull request of a former identity."""
@@ -47,6 +47,17 @@ def ensure(
         return kept, "created" if created else "unchanged"
     updated = _update(github, repository, number, mark, kept, text)
     return updated, "created" if created else "updated"
+
+
+def delete_of_other_bots(github: GitHub, repository: str, number: int, mark: str) -> None:
+    """Delete comments that begin with the line `mark`, of other bots than ours. Raises GitHubError.
+
+    An App and the jobs' own token comment on the same pull request in turn.
+    """
+    identity = viewer.identity(github, repository)
+    for comment in marked(github, repository, number, mark):
+        if is_bot(comment.author) and not identity.wrote(comment.author):
+            _delete(github, repository, number, mark, comment)
 
 
 def marked(github: GitHub, repository: str, number: int, mark: str) -> tuple[Comment, ...]:
@@ -98,7 +109,7 @@ def _delete(github: GitHub, repository: str, number: int, mark: str, comment: Co
         return None if comment.id in left else True
 
     def write() -> bool:
-        failure = f"the duplicate comment {comment.url} cannot be deleted"
+        failure = f"the outdated comment {comment.url} cannot be deleted"
         rest.write(github, repository, failure, "DELETE", f"/issues/comments/{comment.id}")
         return True
 

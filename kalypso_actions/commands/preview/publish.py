@@ -35,6 +35,7 @@ def write_comment(
         pull = pull_requests.get(context.github, context.control_plane, number)
         if pull.head_commit == request.head_commit:
             comments.ensure(context.github, context.control_plane, number, mark, body)
+            comments.delete_of_other_bots(context.github, context.control_plane, number, mark)
 
     refusal = _refusal(write)
     if refusal is None:

@@ -73,6 +73,7 @@ def preview_result(
             PreviewEnvironmentEntry(
                 environment=item.name,
                 compared=item.change.pair is not None,
+                removed=item.name not in compared.after,
                 change=ComparisonEntry.of(change, diffs.of(change)),
                 arrival=_arrival(request, compared, item, comparison, distance),
             )

@@ -132,10 +132,13 @@ def test_a_new_and_a_removed_environment(acme: Organisation) -> None:
         ".environments/test.yaml": documents.environment(acme.url(), "test"),
         **{path: None for path in acme.files("main") if path.endswith("stage.yaml")},
     }
-    propose(acme, files)
+    number = propose(acme, files)
     environments = {item.environment: item for item in document(run(acme)).environments}
     assert {file.change for file in environments["test"].change.files} == {"added"}
     assert len(environments["stage"].change.assignments_removed) == 2
+    assert environments["stage"].removed
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "**nothing deletes the files** of its GitOps branch" in comment
     assert environments["stage"].arrival is None
 
 
@@ -260,3 +263,22 @@ def test_a_document_that_nothing_uses(acme: Organisation) -> None:
     }
     (comment,) = acme.comments(number, CONTROL_PLANE)
     assert "- added Template `new`" in comment
+
+
+def test_the_place_of_a_value_is_a_link_and_names_its_branch(acme: Organisation) -> None:
+    number = propose(acme, setting("two"))
+    shown = document(run(acme))
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert (
+        f"[`release.yaml:7`]({acme.url()}/blob/{shown.head}/release.yaml#L7) on `main`" in comment
+    )
+
+
+def test_the_comment_of_another_bot_goes(acme: Organisation) -> None:
+    """A person pushes to a pull request of Dependabot: the jobs' token has commented before."""
+    number = propose(acme, setting("two"))
+    run(acme, token=acme.sandbox.create_token("actions", owner="acme"))
+    acme.commit(setting("three"), "change")
+    run(acme)
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "RELEASE: three" in comment
