@@ -29,6 +29,7 @@ All other exceptions are caught in the room that raises them, or by the room tha
     UnsupportedValueError        config_schemas.errors             a value without a JSON form
     PatternError                 config_schemas.patterns           an invalid regular expression
     ManifestError                rendering.manifests               a manifest does not render
+    RegistrationBudgetError      rendering.registration_budget     a registration takes too much
     TemplateError                gotemplate.errors                 a template fails, in Go's words
     FunctionError                gotemplate.values                 a template function fails
     └── LimitError               gotemplate.budget                 a template exceeds a limit

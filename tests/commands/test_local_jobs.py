@@ -40,7 +40,7 @@ def test_a_job_gets_annotations_and_a_summary(clone: Path) -> None:
     done = call_kalypso("validate", "checkout/fleet", variables=job(clone))
     assert done.returncode == 1
     assert (
-        "::error title=kalypso validate,file=fleet/a.yaml,line=2,col=1::unknown kind 'Templat' "
+        "::error title=kalypso validate,file=fleet/a.yaml,line=2,col=7::unknown kind 'Templat' "
         "[kind-unknown]%0Adid you mean Template?"
     ) in done.stdout.splitlines()
     summary = (clone.parent / "summary.md").read_text()

@@ -170,11 +170,12 @@ def test_a_byte_that_is_cut_from_its_character(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "excerpt"),
+    ("old", "new", "fault", "line", "excerpt"),
     [
         (
             ".Manifests.path",
             ".Nope.path",
+            "fails: no assignment has the field .Nope",
             10,
             """
             10 | path: {{ .Nope.path }}
@@ -184,6 +185,7 @@ def test_a_byte_that_is_cut_from_its_character(tmp_path: Path) -> None:
         (
             "name: {{ .Dep",
             "name: {{ nofunction .Dep",
+            'is invalid: function "nofunction" not defined',
             9,
             """
             9 | name: {{ nofunction .DeploymentTargetName }}
@@ -193,6 +195,7 @@ def test_a_byte_that_is_cut_from_its_character(tmp_path: Path) -> None:
         (
             "{{ .Namespace }}",
             "{{ .Nope }}",
+            "fails: no assignment has the field .Nope",
             11,
             """
             11 | namespace: {{ .Nope }}
@@ -202,7 +205,7 @@ def test_a_byte_that_is_cut_from_its_character(tmp_path: Path) -> None:
     ],
 )
 def test_a_go_template_that_fails(
-    tmp_path: Path, old: str, new: str, line: int, excerpt: str
+    tmp_path: Path, old: str, new: str, fault: str, line: int, excerpt: str
 ) -> None:
     assert old in RECONCILER
     document = rendered(tmp_path, RECONCILER.replace(old, new))
@@ -210,7 +213,7 @@ def test_a_go_template_that_fails(
     (problem,) = document.problems
     assert problem.where
     assert (problem.where.path, problem.where.line) == ("template.yaml", line)
-    assert problem.message.startswith("template: template:")
+    assert problem.message.startswith(f"Template 'reconciler' {fault}")
     assert problem.excerpt == dedent(excerpt).strip("\n")
 
 
@@ -219,7 +222,7 @@ def test_a_jinja_template_that_fails(tmp_path: Path) -> None:
     (problem,) = document.problems
     assert problem.where
     assert problem.where.line == 12
-    assert problem.message == "'nope' is undefined"
+    assert problem.message == "Template 'config' fails: 'nope' is undefined"
     assert problem.excerpt == "12 | {{ key }}: {{ nope|tojson }}\n   |               ^"
 
 

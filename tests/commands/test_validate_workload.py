@@ -154,7 +154,7 @@ def test_a_job_gets_annotations_and_a_summary(
     }
     done = call_kalypso("validate", "--workload", ".", variables=variables)
     assert done.returncode == 1
-    assert f"::error title=kalypso validate,file={FILE},line=2,col=1::" in done.stdout
+    assert f"::error title=kalypso validate,file={FILE},line=2,col=7::" in done.stdout
     summary = (application / "summary.md").read_text()
     assert summary.startswith("## kalypso validate: 1 problem, 0 warnings\n")
 
