@@ -17,6 +17,7 @@ from kalypso_actions.cli.local import (
 )
 from kalypso_actions.cli.output import (
     ExitCodeOption,
+    MaskOption,
     Output,
     StatOption,
     Verbose,
@@ -89,6 +90,7 @@ def diff(
     registration_text: RegistrationTextOption = "strict",
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,
+    mask: MaskOption = "",
     output: Output = "text",
     verbose: Verbose = 0,
 ) -> None:

@@ -42,6 +42,13 @@ LocalOutput = Annotated[
 StatOption = Annotated[
     bool, typer.Option("--stat", help="Show each file that differs, with its changed lines.")
 ]
+MaskOption = Annotated[
+    str,
+    typer.Option(
+        metavar="GLOBS",
+        help="More globs of keys whose values are shown as ***, separated by commas.",
+    ),
+]
 ExitCodeOption = Annotated[
     bool, typer.Option("--exit-code", help="Exit with 1 if there are differences, else with 0.")
 ]

@@ -21,6 +21,7 @@ from kalypso_actions.cli.local_result import Forms, errors_as_result, print_resu
 from kalypso_actions.cli.output import (
     ExitCodeOption,
     LocalOutput,
+    MaskOption,
     StatOption,
     Verbose,
     stderr,
@@ -112,6 +113,7 @@ def render(
     ] = False,
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,
+    mask: MaskOption = "",
     output: LocalOutput = "text",
     verbose: Verbose = 0,
 ) -> None:

@@ -198,6 +198,7 @@ class _Base:
     def __init__(self, inputs: RenderInputs, context: LocalContext, reader: Reader) -> None:
         self._given = inputs.gitops
         self._compares = inputs.compares
+        self._masked_keys = inputs.mask
         self._programs = context.programs
         self._reader = reader
         self._files: RevisionFiles | None = None
@@ -221,7 +222,7 @@ class _Base:
         """Return the diff of each file that differs, without secrets."""
         before = self._contents((*plan.changes.modified, *plan.changes.deleted))
         files = tree_changes(plan.changes, before)
-        mask = Mask()
+        mask = Mask(self._masked_keys)
         prefix = f"{self._folder}/" if self._folder else ""
         secrets = secret_texts(mask, plan.assignments, prefix)
         return file_diffs(mask.masked(Comparison(plan.environment, files=files), secrets).files)

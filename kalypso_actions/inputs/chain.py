@@ -22,6 +22,7 @@ from kalypso_actions.inputs.values import (
     Flag,
     Inputs,
     List,
+    MaskedKeys,
     MissingValues,
     NamespaceScheme,
     Number,
@@ -196,6 +197,7 @@ class ScheduleInputs(PlanInputs):
         str, Field(description="The prefix of the branches of proposals.", pattern=r"^[\w./-]+$")
     ] = OWN_BRANCHES
     labels: Annotated[List, Field(description="More labels for the pull requests.")] = ()
+    mask: MaskedKeys = ()
     commit_by: CommitBy = "auto"
     check_promote_workflow: Annotated[
         str, Field(description="The workflow file that runs check-promote.")

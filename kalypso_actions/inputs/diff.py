@@ -10,6 +10,7 @@ from kalypso_actions.inputs.values import (
     ConfigFile,
     EnvironmentName,
     Inputs,
+    MaskedKeys,
     MissingValues,
     NamespaceScheme,
     RegistrationText,
@@ -32,6 +33,7 @@ class DiffInputs(Inputs):
     config_file: ConfigFile = "current"
     missing_values: MissingValues = "warning"
     registration_text: RegistrationText = "strict"
+    mask: MaskedKeys = ()
 
     @model_validator(mode="after")
     def _two_sides(self) -> DiffInputs:

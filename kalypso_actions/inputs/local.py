@@ -14,6 +14,7 @@ from kalypso_actions.inputs.values import (
     ConfigFile,
     EnvironmentName,
     Inputs,
+    MaskedKeys,
     MissingValues,
     NamespaceScheme,
     OnFailure,
@@ -41,6 +42,7 @@ class RenderInputs(Inputs):
     diff: bool = False
     stat: bool = False
     exit_code: bool = False
+    mask: MaskedKeys = ()
 
     @property
     def compares(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from kalypso_actions.inputs.chain import EMPTY, ChainInputs, PlanInputs
-from kalypso_actions.inputs.values import Flag, List, Secret
+from kalypso_actions.inputs.values import Flag, List, MaskedKeys, Secret
 
 
 class PreviewInputs(PlanInputs):
@@ -29,10 +29,7 @@ class PreviewInputs(PlanInputs):
         ),
     ] = ""
     environments: Annotated[List, Field(description="The environments; default: all.")] = ()
-    mask: Annotated[
-        List,
-        Field(description="More globs of keys whose values are shown as ***."),
-    ] = ()
+    mask: MaskedKeys = ()
     comment: Annotated[Flag, Field(description="Comment on the pull request.")] = True
     status_context: Annotated[str, Field(description="The context of the commit status.")] = (
         "kalypso / preview"

@@ -117,6 +117,7 @@ DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_
 Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
 Number = Annotated[int, BeforeValidator(_texts(_number)), Field(ge=0)]
 List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
+MaskedKeys = Annotated[List, Field(description="More globs of keys whose values are shown as ***.")]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr
 """Its repr is asterisks, in case that it is printed by mistake."""

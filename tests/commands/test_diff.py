@@ -58,6 +58,9 @@ def test_what_stage_lacks_that_dev_has(clone: Path) -> None:
     assert "  API_TOKEN: *** → *** (config.yaml:4), for store/till" in lines
     assert "+  PORT: '8080'" in lines or '+  PORT: "8080"' in lines
     assert "-token" not in done.stdout
+    masked = call_kalypso("diff", "dev", "stage", "--mask", "p*").stdout
+    assert "  PORT: *** → *** (config.yaml:4), for store/till" in masked
+    assert "8080" not in masked
 
 
 def test_no_lines_of_files_below_messages(clone: Path) -> None:
@@ -117,11 +120,11 @@ def test_one_environment_and_two_commits(clone: Path) -> None:
 def test_merged_trees(clone: Path, tmp_path: Path) -> None:
     repository = tmp_path / "gitops"
     shared = {"store/README.md": "ours", "README.md": "not compared"}
-    first = commit_branch(repository, shared | {"store/till/reconciler.yaml": "a\n"}, "stage")
+    first = commit_branch(repository, shared | {"store/till/reconciler.yaml": "a: 1\n"}, "stage")
     commit_branch(repository, {"README.md": "x"}, "dev")
     commit_branch(
         repository,
-        shared | {"store/till/reconciler.yaml": "b\n", "store/web/namespace.yaml": "n\n"},
+        shared | {"store/till/reconciler.yaml": "a: 2\n", "store/web/namespace.yaml": "n\n"},
         "dev",
     )
     source = f"{GITOPS}={repository}"
@@ -130,7 +133,11 @@ def test_merged_trees(clone: Path, tmp_path: Path) -> None:
     assert f"(GitOps branch at {first[:7]})" in done.stdout
     lines = done.stdout.splitlines()
     assert "  + assignment store/web" in lines
-    assert [line for line in lines if line in {"-a", "+b"}] == ["-a", "+b"]
+    assert [line for line in lines if line in {"-a: 1", "+a: 2"}] == ["-a: 1", "+a: 2"]
+    masked = call_kalypso(
+        "diff", "dev", "stage", "--deployed", "--source", source, "--mask", "a,b"
+    ).stdout
+    assert "a: 2" not in masked
     back = call_kalypso(
         "diff", "dev", "--deployed", "--from", "dev", "--to", "dev", "--source", source
     )

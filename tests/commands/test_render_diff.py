@@ -65,6 +65,7 @@ def test_standard_output_is_the_diff_alone(gitops: Path) -> None:
     assert "-  API_TOKEN: ***" in lines
     assert "-gone" in lines
     assert "hunter2" not in done.stdout + done.stderr
+    assert "LOG: ***" in render("--gitops", str(gitops), "--diff", "--mask", "lo*,x").stdout
 
 
 def test_a_summary_of_the_files(gitops: Path) -> None:

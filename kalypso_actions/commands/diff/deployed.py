@@ -86,7 +86,7 @@ def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference
         base=base.side,
         head=head.side,
         commits=tuple(_commits(plane, base, head)),
-        comparison=Mask().masked(comparison),
+        comparison=Mask(inputs.mask).masked(comparison),
         deployed=True,
     )
 

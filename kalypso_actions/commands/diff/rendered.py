@@ -56,7 +56,7 @@ def compare_rendered(
         commits=(
             commit_range(repositories, plane.place, place.repository, plane.main, base, head),
         ),
-        comparison=_without_pins(pair.masked(Mask())),
+        comparison=_without_pins(pair.masked(Mask(inputs.mask))),
     )
 
 

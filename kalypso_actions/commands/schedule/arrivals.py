@@ -47,7 +47,11 @@ class Arrivals:
 
 
 def arrivals(
-    proposal: ProposalPlan, read: EnvironmentSnapshot, plan: Plan, context: CommandContext
+    proposal: ProposalPlan,
+    read: EnvironmentSnapshot,
+    plan: Plan,
+    context: CommandContext,
+    masked_keys: Iterable[str] = (),
 ) -> Arrivals:
     """Compare a proposal with the sources that the GitOps branch names.
 
@@ -65,7 +69,7 @@ def arrivals(
     named = {item.repository for item in ranges[:MOST_REPOSITORIES]}
     named |= {url for value in values for url in value.repositories}
     hidden = _hidden(proposal.state.repository, named, context) if named else frozenset()
-    mask = Mask(hidden=hidden)
+    mask = Mask(masked_keys, hidden)
     comparison = Comparison(
         plan.environment,
         assignments_added=_names(plan.environment, added),

@@ -197,7 +197,7 @@ def _text(
 ) -> PullRequestText:
     index = read.states.index(proposal.state)
     allowed = plan.mass_removals[index] and inputs.allow_removals
-    brought = arrivals(proposal, read, plan, context) if proposal.writes else None
+    brought = arrivals(proposal, read, plan, context, inputs.mask) if proposal.writes else None
     return PullRequestText(
         control_plane=context.control_plane,
         environment=plan.environment,

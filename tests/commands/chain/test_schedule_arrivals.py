@@ -10,8 +10,8 @@ WORKLOAD = "workload/shop.yaml"
 HOSTILE = "Close #1 for @admin <img src=x> | [click](https://evil.test)"
 
 
-def body(acme: Organisation) -> str:
-    run(acme)
+def body(acme: Organisation, **inputs: str) -> str:
+    run(acme, **inputs)
     (pull,) = acme.pulls()
     return str(pull["body"])
 
@@ -60,6 +60,15 @@ def test_values_that_changed(acme: Organisation) -> None:
     assert "| `DB_PASSWORD` | `***` | `***` | `config.yaml:" in said
     assert "| `REGION` | `north` | `` south\\|`x` `` | `config.yaml:" in said
     assert "-secret" not in said
+
+
+def test_a_key_of_the_input_mask(acme: Organisation) -> None:
+    configure(acme, REGION="north")
+    settle(acme)
+    configure(acme, REGION="south")
+    said = body(acme, mask="reg*")
+    assert "| `REGION` | `***` | `***` |" in said
+    assert "south" not in said
 
 
 def test_a_rollback_is_none_that_comes(acme: Organisation) -> None:
