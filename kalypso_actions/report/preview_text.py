@@ -42,14 +42,12 @@ def preview_lines(console: Console, document: PreviewDocument, *, diffs: bool) -
         yield styled(console, escape_log_line(f"{item.environment}{_when(item)}"), _HEADING)
         yield from _environment(console, item)
         if diffs:
-            entries = (
-                FileDiffEntry(
-                    path=file.path, change=file.change, insertions=0, deletions=0, diff=file.diff
-                )
-                for file in item.change.files
-                if file.diff
-            )
-            yield from diff_lines(console, entries)
+            yield from _diffs(console, item.change)
+            arriving = item.arrival.comparison if item.arrival else None
+            if arriving:
+                yield styled(console, escape_log_line(f"arrives in {item.environment}"), _HEADING)
+                yield from _lines(console, arriving)
+                yield from _diffs(console, arriving)
 
 
 def print_preview_findings(
@@ -74,16 +72,10 @@ def print_preview_findings(
 
 
 def _environment(console: Console, item: PreviewEnvironmentEntry) -> Iterator[str]:
-    lines = list(comparison_lines(item.change))
-    if not item.compared:
+    if item.compared:
+        yield from _lines(console, item.change)
+    else:
         yield "  not compared"
-    elif not lines:
-        yield styled(console, "  nothing changes", _NOTE)
-    for style, line in lines[:MOST_LINES]:
-        chosen = Style.parse(style) if style else None
-        yield f"  {styled(console, escape_log_line(line), chosen)}"
-    if len(lines) > MOST_LINES:
-        yield f"  … and {len(lines) - MOST_LINES} more; --output json lists all"
     arriving = item.arrival.comparison if item.arrival else None
     if item.arrival and arriving:
         commits = item.arrival.commits
@@ -91,6 +83,30 @@ def _environment(console: Console, item: PreviewEnvironmentEntry) -> Iterator[st
             counted(commits, "commit of main", "commits of main") if commits else "more of main"
         )
         yield f"  arrives with {amount}: {counted(arriving.files_changed, 'changed file')}"
+
+
+def _lines(console: Console, comparison: ComparisonEntry) -> Iterator[str]:
+    lines = list(comparison_lines(comparison))
+    if not lines:
+        yield styled(console, "  nothing changes", _NOTE)
+    for style, line in lines[:MOST_LINES]:
+        chosen = Style.parse(style) if style else None
+        yield f"  {styled(console, escape_log_line(line), chosen)}"
+    if len(lines) > MOST_LINES:
+        yield f"  … and {len(lines) - MOST_LINES} more; --output json lists all"
+
+
+def _diffs(console: Console, comparison: ComparisonEntry) -> Iterator[str]:
+    return diff_lines(
+        console,
+        (
+            FileDiffEntry(
+                path=file.path, change=file.change, insertions=0, deletions=0, diff=file.diff
+            )
+            for file in comparison.files
+            if file.diff
+        ),
+    )
 
 
 def _when(item: PreviewEnvironmentEntry) -> str:

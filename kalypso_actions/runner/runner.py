@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.runner import files, workflow_commands
 
 MAX_ANNOTATIONS = 10
@@ -45,8 +46,13 @@ class Runner:
     def annotate(
         self, level: workflow_commands.Level, problems: Iterable[Problem], title: str
     ) -> None:
-        """Show problems on their files, as many as GitHub shows."""
-        for problem in list(problems)[:MAX_ANNOTATIONS]:
+        """Show problems on their files, as many as GitHub shows.
+
+        If they are more, those of one line have one annotation.
+        """
+        every = list(problems)
+        shown = every if len(every) <= MAX_ANNOTATIONS else _by_line(every)
+        for problem in shown[:MAX_ANNOTATIONS]:
             self._send(
                 workflow_commands.annotation_command(level, problem, title, self._repository)
             )
@@ -76,3 +82,17 @@ class Runner:
 def _file(environment: Mapping[str, str], name: str) -> Path | None:
     value = environment.get(name, "")
     return Path(value) if value else None
+
+
+def _by_line(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the first problem of each line, with the number of the others."""
+    groups: dict[Location | Problem, list[Problem]] = {}
+    for problem in problems:
+        line = problem.where if problem.where and problem.where.line else problem
+        groups.setdefault(line, []).append(problem)
+    return [
+        replace(first, message=f"{first.message} (and {len(others)} more on this line)")
+        if others
+        else first
+        for first, *others in groups.values()
+    ]

@@ -159,6 +159,17 @@ def test_no_more_annotations_than_are_shown(tmp_path: Path) -> None:
     assert len(stream.getvalue().splitlines()) == 10
 
 
+def test_many_problems_of_a_line_have_one_annotation(tmp_path: Path) -> None:
+    runner, stream = runner_of(tmp_path)
+    line = Location(FLEET, "config/common.yaml", 10)
+    other = Problem("another", Location(FLEET, "a.yaml", 2))
+    runner.annotate("error", [*(Problem(str(n), line) for n in range(12)), other], "ci")
+    assert stream.getvalue().splitlines() == [
+        "::error title=ci,file=config/common.yaml,line=10::0 (and 11 more on this line)",
+        "::error title=ci,file=a.yaml,line=2::another",
+    ]
+
+
 def test_outside_of_actions_nothing_is_said(tmp_path: Path) -> None:
     stream = io.StringIO()
     runner = Runner({}, stream)
