@@ -42,7 +42,7 @@ _NAMED: Final = re.compile(
 
 _NAMED_LATER: Final = re.compile(
     r"""\bvalue\\?["']?[ \t]{0,40}(?P<separator>[:=])[ \t]{0,40}"""
-    r"""(?=(?:"[^"\n]*+"|'[^'\n]*+'|[^\s,;{}"'][^,;{}"'\n]*+)[,\s]++"""
+    r"""(?=(?:"[^"\n]*+"|'[^'\n]*+'|[^\s,;{}"'][^,;{}"'\n]{0,400}+)[,\s]++"""
     r"""\\?["']?(?:name|key)\\?["']?[ \t]{0,40}[:=][ \t]{0,40}\\?["']?(?P<key>[\w.-]++))"""
 )
 """The same with the value first: `{value: text, name: PASSWORD}`."""
@@ -91,7 +91,9 @@ _LAST_NAME: Final = re.compile(
 _SUBJECT: Final = re.compile(r"(?:\w '|^[\w.-]++ on )(?P<name>[\w.-]++)'?: ")
 """The subject of a sentence, whose name is no key: `ConfigMap 'name': …`, `web on name: …`."""
 
-_OPERATOR: Final = re.compile(r"""[^\n:,]*(?:,|\s|\\n)+\\?["']?operator\\?["']?[ \t]*:""")
+_OPERATOR: Final = re.compile(
+    r"""[ \t]*+\\?["']?[\w./-]*+\\?["']?(?:[,\s]|\\n)++\\?["']?operator\\?["']?[ \t]*:"""
+)
 """After `key:`, this belongs to a selector, a toleration or an affinity: its key is no secret."""
 
 _SECRET_KIND: Final = re.compile(

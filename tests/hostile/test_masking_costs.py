@@ -13,6 +13,15 @@ LENGTH = 200_000
 @pytest.mark.parametrize(
     "part",
     [
+        "value: a ",
+        "value: a\\",
+        "--password, ",
+        "--password\n- ",
+        "key: a\n",
+        "key:" + " " * (LENGTH - 4),
+        "password = <<E\n",
+        "password: \\\n",
+        "c2VjcmV0IG9m/",
         "a",
         " ",
         "- ",
