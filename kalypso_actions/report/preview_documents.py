@@ -15,16 +15,24 @@ CommentState = Literal["written", "pending", "none"]
 """Whether the run commented, another job has to (the token may not), or nobody has to."""
 
 
+class ArrivingCommitEntry(Document):
+    """A commit of main, and the first line of its message."""
+
+    commit: str
+    subject: str
+
+
 class ArrivalEntry(Document):
     """What arrives in an environment with the change.
 
     `has` is the commit of main that it has now ("" for none), `commits` the number of commits of
-    main that arrive together, null if unknown. It comes first, or `after` other environments.
-    `comparison` is null if only the change arrives.
+    main that arrive together, null if unknown, and `newest` the last of these. It comes first, or
+    `after` other environments. `comparison` is null if only the change arrives.
     """
 
     has: str
     commits: int | None
+    newest: tuple[ArrivingCommitEntry, ...] = ()
     is_first: bool
     after: tuple[str, ...]
     comparison: ComparisonEntry | None

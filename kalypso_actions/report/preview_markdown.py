@@ -222,9 +222,19 @@ def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, 
             f"<b>What arrives in <code>{name}</code></b>: {markdown.html_text(_amount(arrival))}"
         )
         inner = MarkdownRoom(max(0, room.size - end - LEFT_OUT))
+        inner.add(_newest(arrival))
         _arriving(inner, arriving)
         room.left_out += inner.left_out
         room.add(markdown.details(title, "\n\n".join(inner.blocks) or "No manifest changes."))
+
+
+def _newest(arrival: ArrivalEntry) -> str:
+    lines = [
+        f"- {markdown.code(each.commit[:7])} {markdown.text(each.subject)}"
+        for each in arrival.newest
+    ]
+    more = (arrival.commits or 0) - len(lines)
+    return "\n".join([*lines, f"- … and {more} more"] if lines and more > 0 else lines)
 
 
 def _amount(arrival: ArrivalEntry) -> str:

@@ -46,6 +46,8 @@ def preview_lines(console: Console, document: PreviewDocument, *, diffs: bool) -
             arriving = item.arrival.comparison if item.arrival else None
             if arriving:
                 yield styled(console, escape_log_line(f"arrives in {item.environment}"), _HEADING)
+                for each in item.arrival.newest if item.arrival else ():
+                    yield f"  {each.commit[:7]} {escape_log_line(each.subject)}"
                 yield from _lines(console, arriving)
                 yield from _diffs(console, arriving)
 

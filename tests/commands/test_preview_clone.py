@@ -50,6 +50,7 @@ def test_the_current_branch_of_main(clone: Path) -> None:
     arriving = lines.index("arrives in dev")
     assert "+kind: changed" in lines[:arriving]
     assert "+kind: changed" in lines[arriving:]
+    assert f"  {git(clone, 'rev-parse', 'HEAD')[:7]} Change" in lines[arriving:]
 
 
 def test_the_branch_of_an_environment(clone: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from kalypso_actions.clients.git import basic
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
@@ -27,6 +28,7 @@ from kalypso_actions.comparison.visibility import less_visible
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.counts import abbreviated
+from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.github import StatusState, Visibility
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.preview_documents import PreviewDocument
@@ -40,6 +42,9 @@ from kalypso_actions.report.preview_markdown import (
 from kalypso_actions.runner import write_files
 from kalypso_actions.snapshot.document_reader import Reader, SharedReader
 from kalypso_actions.snapshot.given_sources import uncommitted
+
+MOST_COMMITS: Final = 10
+"""Commits of main that are named among those that arrive."""
 
 
 def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
@@ -190,8 +195,9 @@ def _result(
     change, opened = request.change, reader.repositories
     mask = Mask(inputs.mask, hidden)
 
-    def distance(base: str, head: str) -> int | None:
-        return opened.distance(change.url, base, head)
+    def distance(base: str, head: str) -> tuple[int | None, Sequence[CommitSubject]]:
+        total = opened.distance(change.url, base, head)
+        return total, opened.commits_after(change.url, base, head, MOST_COMMITS) if total else ()
 
     settings = _changed_settings(reader, change)
     return preview_result(request, compared, mask, distance, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.commands.preview.environments import ComparedBranch, ComparedEnvironment
@@ -12,7 +12,7 @@ from kalypso_actions.commands.preview.sides import ChangedBranch
 from kalypso_actions.commands.runtime.file_diffs import ONLY_MASKED
 from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.differences import Comparison, MaskedComparison
+from kalypso_actions.model.differences import CommitSubject, Comparison, MaskedComparison
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion.arrival import arrival
 from kalypso_actions.promotion.regressions import by_environment, without
@@ -20,6 +20,7 @@ from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.preview_documents import (
     ArrivalEntry,
+    ArrivingCommitEntry,
     PreviewDocument,
     PreviewEnvironmentEntry,
 )
@@ -27,8 +28,8 @@ from kalypso_actions.report.preview_documents import (
 MOST_DIFFS: Final = 4 * 1024 * 1024
 """Characters of all diffs in the document; the file of diffs has all."""
 
-Distance = Callable[[str, str], int | None]
-"""Returns the number of commits that a head has and a base lacks."""
+Distance = Callable[[str, str], tuple[int | None, Sequence[CommitSubject]]]
+"""Returns the number of commits that a head has and a base lacks, and the newest of them."""
 
 
 class _Diffs:
@@ -182,9 +183,13 @@ def _arrival(
         return None
     when = arrival(item.name, compared.after)
     has = item.promoted_commit or ""
+    commits, newest = distance(has, change.head) if has else (None, ())
     return ArrivalEntry(
         has=has,
-        commits=distance(has, change.head) if has else None,
+        commits=commits,
+        newest=tuple(
+            ArrivingCommitEntry(commit=each.commit, subject=each.subject) for each in newest
+        ),
         is_first=when.is_first,
         after=when.after,
         comparison=comparison,

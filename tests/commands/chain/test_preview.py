@@ -109,6 +109,9 @@ def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation)
     assert dev.arrival.is_first
     assert dev.arrival.comparison
     assert dev.arrival.commits == 3
+    assert len(dev.arrival.newest) in {1, 2, 3}
+    for commit in dev.arrival.newest:
+        assert f"- `{commit.commit[:7]}` " in comment
     assert [file.change for file in dev.arrival.comparison.files] == ["modified", "modified"]
     assert stage.arrival
     assert stage.arrival.after == ("dev",)
