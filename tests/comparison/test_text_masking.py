@@ -1,4 +1,4 @@
-"""No secret stays in a text, whatever its form."""
+"""No secret stays in a text, in any of the forms that the guide names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.comparison.key_names import MASKED_KEYS, KeyNames
+from kalypso_actions.comparison.key_names import MASKED_KEYS, SHOWN_KEYS, KeyNames
 from kalypso_actions.comparison.text_masking import mask_line, mask_text
 from kalypso_actions.goyaml import dump_v3
 
@@ -208,7 +208,8 @@ def test_encoded_secrets(text: str) -> None:
 
 def test_the_guide_publishes_the_names_of_secret_keys() -> None:
     page = Path(__file__).parents[2] / "docs" / "guide" / "preview.md"
-    listed = (
-        page.read_text(encoding="utf-8").partition("### Secret keys")[2].partition("These are")[0]
-    )
+    section = page.read_text(encoding="utf-8").partition("### Secret keys")[2]
+    listed, _, rest = section.partition("These are")
     assert re.findall(r"`([*a-z]{3,})`", listed) == [*MASKED_KEYS]
+    shown = rest.partition("and of `key`")[0]
+    assert sorted(re.findall(r"`([*a-z]{3,})`", shown)) == sorted(SHOWN_KEYS)
