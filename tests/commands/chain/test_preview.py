@@ -285,3 +285,10 @@ def test_the_comment_of_another_bot_goes(acme: Organisation) -> None:
     run(acme)
     (comment,) = acme.comments(number, CONTROL_PLANE)
     assert "RELEASE: three" in comment
+
+
+def test_a_new_cluster_type_of_an_environment_warns_of_nothing(acme: Organisation) -> None:
+    """Its Templates are those of main, which the pull request does not change."""
+    propose(acme, {"edge.yaml": documents.cluster_type("edge")}, base="dev")
+    shown = document(run(acme))
+    assert (shown.problems, shown.warnings) == ((), ())
