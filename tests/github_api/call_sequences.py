@@ -32,6 +32,10 @@ def ensure_comment(github: GitHub, scene: Scene) -> None:
     comments.ensure(github, FLEET, number, MARK, "second")
 
 
+def outdated(github: GitHub, scene: Scene) -> None:
+    comments.delete_of_other_bots(github, FLEET, scene.issue(), MARK)
+
+
 def ensure_issue(github: GitHub, scene: Scene) -> None:
     title = scene.name()
     issue, _ = issues.ensure(github, FLEET, title=title, body="first", labels=["kalypso"])

@@ -70,11 +70,7 @@ CALLS: Final = {
         "DELETE R/issues/comments/{comment_id}",
         "POST /graphql",
     ),
-    "comments.delete_of_other_bots": _call(
-        lambda github, scene: comments.delete_of_other_bots(github, FLEET, scene.issue(), MARK),
-        "GET R/issues/{issue_number}/comments",
-        "POST /graphql",
-    ),
+    "comments.delete_of_other_bots": _call(sequences.outdated, _COMMENTS[0], "POST /graphql"),
     "commits.get": _call(
         lambda github, scene: commits.get(github, FLEET, scene.second),
         "GET R/git/commits/{commit_sha}",
