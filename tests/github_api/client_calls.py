@@ -59,10 +59,6 @@ CALLS: Final = {
         lambda github, scene: comments.marked(github, FLEET, scene.issue(), MARK),
         "GET R/issues/{issue_number}/comments",
     ),
-    "comments.delete_of_other_bots": _call(
-        lambda github, scene: comments.delete_of_other_bots(github, FLEET, scene.issue(), MARK),
-        "GET R/issues/{issue_number}/comments",
-    ),
     "comments.ensure": _call(
         sequences.ensure_comment,
         *_COMMENTS,
