@@ -185,10 +185,16 @@ class _Trial:
             raise
 
     def _delete_branch(self, branch: str) -> None:
+        """Delete a branch; an interrupted push may still move it in the meantime."""
         github, repository = self.context.github, self.repository
         head = branches.head(github, repository, branch)
-        if head is not None:
-            refs.delete(github, repository, branch, expected=head)
+        while head is not None:
+            try:
+                refs.delete(github, repository, branch, expected=head)
+            except refs.RefConflictError as error:
+                head = error.head
+            else:
+                return
 
     def _open(self) -> PullRequest:
         self.left["the pull request"] = self._close

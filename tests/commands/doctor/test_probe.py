@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.clients.github import pull_requests
+from kalypso_actions.clients.github import pull_requests, refs
+from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_actions.report.documents import CheckEntry
 from kalypso_actions.sandbox.faults import Fault
@@ -254,6 +255,26 @@ def test_an_interruption(
     assert heads(healthy, CONTROL_PLANE) == before
     assert {issue.state for issue in healthy.control_plane.issues.values()} <= {"closed"}
     assert healthy.log[-1] == "Everything is deleted, but GitHub deletes no pull request"
+
+
+def test_an_interrupted_push_lands_late(healthy: Acme, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git was stopped, but GitHub had the whole push already."""
+    git, delete = healthy.sandbox.git(CONTROL_PLANE), refs.delete
+    late: set[str] = set()
+
+    def act(github: GitHub, repository: str, branch: str, *, expected: str) -> object:
+        if branch not in late:
+            late.add(branch)
+            git.update_ref(f"refs/heads/{branch}", git.head("main"), expected)
+        return delete(github, repository, branch, expected=expected)
+
+    monkeypatch.setattr(refs, "delete", act)
+    monkeypatch.setattr(pull_requests, "ensure", interrupt)
+    before = heads(healthy, CONTROL_PLANE)
+    with pytest.raises(KeyboardInterrupt):
+        healthy.doctor(probe=True)
+    assert len(late) == 2
+    assert heads(healthy, CONTROL_PLANE) == before
 
 
 def test_an_interruption_tells_what_remains(healthy: Acme, monkeypatch: pytest.MonkeyPatch) -> None:
