@@ -6,7 +6,7 @@ labels.py        Kalypso's own scheduler
 registry.py      schedulers by name
 """
 
-from kalypso_actions.scheduling.interface import Decision, Schedule, Scheduler
+from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
     LabelScheduler,
@@ -24,6 +24,7 @@ from kalypso_actions.scheduling.selectors import (
 __all__ = [
     "CompiledPolicy",
     "Decision",
+    "DecisionStep",
     "LabelScheduler",
     "Requirement",
     "RequirementMatch",

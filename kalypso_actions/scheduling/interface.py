@@ -12,17 +12,37 @@ from kalypso_actions.scheduling.selectors import RequirementMatch
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionStep:
+    """A step of a scheduler after labels: a filter, a score, or the cut of a limited number.
+
+    `name` is the scheduler's word for it, `detail` the reason for people. `passed` is None if the
+    step ranks the cluster type without dropping it.
+    """
+
+    name: str
+    detail: str
+    passed: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """How the requirements of one policy match a target and a cluster type."""
+    """How the requirements of one policy match a target and a cluster type.
+
+    A scheduler that decides by more than labels adds its `steps`, in order.
+    """
 
     policy: str
     target_matches: tuple[RequirementMatch, ...]
     cluster_type_matches: tuple[RequirementMatch, ...]
+    steps: tuple[DecisionStep, ...] = ()
 
     @property
     def selected(self) -> bool:
         """Whether the policy assigns the target to the cluster type."""
-        return all(match.matched for match in (*self.target_matches, *self.cluster_type_matches))
+        matches = (*self.target_matches, *self.cluster_type_matches)
+        return all(match.matched for match in matches) and not any(
+            step.passed is False for step in self.steps
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,8 @@ class CompiledPolicy:
         if not self.workspace:
             return matches
         matched = self.workspace == target.workspace
-        requirement = f"workspace = {self.workspace}"
-        return (RequirementMatch(requirement, target.workspace, matched), *matches)
+        requirement, where = f"workspace = {self.workspace}", self.policy.workspace_where
+        return (RequirementMatch(requirement, target.workspace, matched, where), *matches)
 
     def decision(self, target: DeploymentTarget, cluster_type: ClusterType) -> Decision:
         """Return how the policy matches a target and a cluster type."""

@@ -6,10 +6,10 @@ https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resour
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import LabelExpression, LabelSelector
 from kalypso_actions.model.kubernetes_names import label_key_fault, label_value_fault
 
@@ -19,11 +19,15 @@ OPERATORS: tuple[Operator, ...] = ("In", "NotIn", "Exists", "DoesNotExist")
 
 @dataclass(frozen=True, slots=True)
 class RequirementMatch:
-    """How one requirement matches one object; `value` is that of the label, None if absent."""
+    """How one requirement matches one object; `value` is that of the label, None if absent.
+
+    `where` is the place of the requirement, if it has one.
+    """
 
     requirement: str
     value: str | None
     matched: bool
+    where: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class Requirement:
     key: str
     operator: Operator
     values: frozenset[str] = frozenset()
+    where: Location | None = field(default=None, compare=False)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether `labels` match; an absent key matches `NotIn` and `DoesNotExist`."""
@@ -75,7 +80,10 @@ class Selector:
         """Return how each requirement matches."""
         return tuple(
             RequirementMatch(
-                str(requirement), labels.get(requirement.key), requirement.matches(labels)
+                str(requirement),
+                labels.get(requirement.key),
+                requirement.matches(labels),
+                requirement.where,
             )
             for requirement in self.requirements
         )
@@ -101,7 +109,8 @@ def compile_selector(
         problems.extend(faults)
         operator = next((known for known in OPERATORS if known == expression.operator), None)
         if not faults and operator is not None:
-            requirements.append(Requirement(expression.key, operator, frozenset(expression.values)))
+            values, where = frozenset(expression.values), selector.at(expression.key)
+            requirements.append(Requirement(expression.key, operator, values, where))
     return (None if problems else Selector(tuple(requirements))), tuple(problems)
 
 
