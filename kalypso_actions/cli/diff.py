@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions import inputs
 from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.local import (
+    ConfigFileOption,
+    ControlPlaneOption,
+    MissingValuesOption,
+    NamespaceSchemeOption,
     RegistrationTextOption,
     SourceOption,
     files_at_hand,
@@ -47,14 +50,7 @@ def diff(
             autocompletion=complete_environment,
         ),
     ],
-    control_plane: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REPO",
-            help="URL or path of the control plane, a git repository. Default: the clone that "
-            "contains the current folder.",
-        ),
-    ] = None,
+    control_plane: ControlPlaneOption = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     from_: Annotated[
         str,
@@ -76,17 +72,9 @@ def diff(
             help="Compare the merged trees of GitOps branches, not what would be rendered.",
         ),
     ] = False,
-    namespace_scheme: Annotated[
-        inputs.NamespaceScheme,
-        typer.Option(help="legacy names namespaces <environment>-<workspace>-<target>."),
-    ] = "current",
-    config_file: Annotated[
-        inputs.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
-    ] = "current",
-    missing_values: Annotated[
-        inputs.MissingValues,
-        typer.Option(help="What <no value> in a rendered file is."),
-    ] = "warning",
+    namespace_scheme: NamespaceSchemeOption = "current",
+    config_file: ConfigFileOption = "current",
+    missing_values: MissingValuesOption = "warning",
     registration_text: RegistrationTextOption = "strict",
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,

@@ -1,4 +1,4 @@
-"""Shared by render and validate, which read repositories for a person."""
+"""Shared by the commands that read repositories for a person."""
 
 from __future__ import annotations
 
@@ -10,15 +10,66 @@ from typing import Annotated
 import typer
 
 from kalypso_actions import inputs
+from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.output import configure_logging, stderr
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox_credentials
+from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import Source
 from kalypso_actions.inputs.reading import input_from_environment
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
+
+EnvironmentArgument = Annotated[
+    str,
+    typer.Argument(
+        help="The environment, such as dev. Default: that of the clone's branch.",
+        autocompletion=complete_environment,
+    ),
+]
+
+EnvironmentOption = Annotated[
+    str,
+    typer.Option(
+        "--environment",
+        metavar="NAME",
+        help="The same as ENVIRONMENT.",
+        autocompletion=complete_environment,
+    ),
+]
+
+ControlPlaneOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REPO",
+        help="URL or path of the control plane, a git repository. Default: the clone that "
+        "contains the current folder.",
+    ),
+]
+
+EnvironmentDirOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Instead: the environment branch as a folder."),
+]
+
+BaseCommitOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REV",
+        help="A branch, tag or commit of main, instead of the commit in base-repo.yaml.",
+    ),
+]
+
+NamespaceSchemeOption = Annotated[
+    inputs.NamespaceScheme,
+    typer.Option(help="legacy names namespaces <environment>-<workspace>-<target>."),
+]
+
+ConfigFileOption = Annotated[
+    inputs.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
+]
 
 SourceOption = Annotated[
     list[str],
@@ -70,3 +121,10 @@ def local_context(progress: ProgressDisplay, *, calls: bool) -> LocalContext:
 
 def _log(line: str) -> None:
     stderr().print(escape_log_line(line), soft_wrap=True, markup=False)
+
+
+def one_environment(argument: str, option: str) -> str:
+    """Return the environment that the argument or the option names. Raises UsageError for two."""
+    if argument and option not in {"", argument}:
+        raise UsageError(f"two environments are named: {argument!r} and {option!r}")
+    return argument or option

@@ -9,13 +9,20 @@ from typing import Annotated
 import typer
 
 from kalypso_actions import inputs
-from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.local import (
+    BaseCommitOption,
+    ConfigFileOption,
+    ControlPlaneOption,
+    EnvironmentArgument,
+    EnvironmentDirOption,
+    EnvironmentOption,
     MissingValuesOption,
+    NamespaceSchemeOption,
     RegistrationTextOption,
     SourceOption,
     files_at_hand,
     local_context,
+    one_environment,
 )
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
 from kalypso_actions.cli.output import (
@@ -29,7 +36,7 @@ from kalypso_actions.cli.output import (
 )
 from kalypso_actions.cli.pager import show
 from kalypso_actions.commands.render import render as run_render
-from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.report.diff_view import shown_diffs
 from kalypso_actions.report.documents import ProblemEntry, RenderDocument
@@ -40,42 +47,12 @@ from kalypso_actions.report.terminal import Files
 
 
 def render(
-    environment: Annotated[
-        str,
-        typer.Argument(
-            help="The environment, such as dev. Default: that of the clone's branch.",
-            autocompletion=complete_environment,
-        ),
-    ] = "",
-    environment_option: Annotated[
-        str,
-        typer.Option(
-            "--environment",
-            metavar="NAME",
-            help="The same as ENVIRONMENT.",
-            autocompletion=complete_environment,
-        ),
-    ] = "",
-    control_plane: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REPO",
-            help="URL or path of the control plane, a git repository. Default: the clone that "
-            "contains the current folder.",
-        ),
-    ] = None,
-    environment_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Instead: the environment branch as a folder."),
-    ] = None,
+    environment: EnvironmentArgument = "",
+    environment_option: EnvironmentOption = "",
+    control_plane: ControlPlaneOption = None,
+    environment_dir: EnvironmentDirOption = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
-    base_commit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REV",
-            help="A branch, tag or commit of main, instead of the commit in base-repo.yaml.",
-        ),
-    ] = None,
+    base_commit: BaseCommitOption = None,
     gitops: Annotated[
         str | None,
         typer.Option(
@@ -86,13 +63,8 @@ def render(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the resulting tree here.")
     ] = None,
-    namespace_scheme: Annotated[
-        inputs.NamespaceScheme,
-        typer.Option(help="legacy names namespaces <environment>-<workspace>-<target>."),
-    ] = "current",
-    config_file: Annotated[
-        inputs.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
-    ] = "current",
+    namespace_scheme: NamespaceSchemeOption = "current",
+    config_file: ConfigFileOption = "current",
     on_failure: Annotated[
         inputs.OnFailure,
         typer.Option(help="For a failing assignment: block all, or keep its folder unchanged."),
@@ -139,9 +111,7 @@ def render(
 
     forms = Forms("kalypso render", print_text, render_summary)
     with errors_as_result(output, failed, forms):
-        if environment and named not in {"", environment}:
-            raise UsageError(f"two environments are named: {environment!r} and {named!r}")
-        options["environment"] = environment or named
+        options["environment"] = one_environment(environment, named)
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
             document = run_render(given, local_context(progress, calls=verbose > 1))

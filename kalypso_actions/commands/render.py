@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
+from kalypso_actions.commands.runtime.environment_reading import EnvironmentBranch, read_branch_of
 from kalypso_actions.commands.runtime.file_diffs import file_diffs
 from kalypso_actions.commands.runtime.local_context import LocalContext, given_sources
 from kalypso_actions.comparison import Mask, tree_changes
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.differences import Comparison
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
-from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
+from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, other_scope, scope_of
@@ -24,7 +23,6 @@ from kalypso_actions.plan_pair import secret_texts
 from kalypso_actions.report.documents import FileDiffEntry, RenderDocument
 from kalypso_actions.report.render_report import render_document
 from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
-from kalypso_actions.snapshot.control_plane import read_environment_branch
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.environments import find_environments
 from kalypso_actions.snapshot.gathering import gather
@@ -44,7 +42,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         out.check()
     with context.reader(inputs.source) as reader:
         base = _Base(inputs, context, reader)
-        branch = _environment_branch(inputs, reader, context)
+        branch = read_branch_of(inputs, reader, context, verb="Rendering")
         snapshot = gather(
             branch.environment,
             branch.own,
@@ -85,55 +83,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _EnvironmentBranch:
-    """An environment's name, its branch and its Environment object, and the control plane.
-
-    A folder that is read alone has neither object nor control plane.
-    """
-
-    environment: str
-    own: Reading
-    declared: Environment | None = None
-    control_plane: str = ""
-
-
-def _environment_branch(
-    inputs: RenderInputs, reader: Reader, context: LocalContext
-) -> _EnvironmentBranch:
-    name = inputs.environment
-    if inputs.control_plane is not None:
-        own, declared = read_environment_branch(reader, inputs.control_plane, name)
-        return _EnvironmentBranch(name, own, declared, inputs.control_plane)
-    folder = inputs.environment_dir
-    if folder is None:
-        return _branch_of_clone(name, reader, context)
-    if not folder.is_dir():
-        raise UsageError(f"--environment-dir {folder}: there is no such folder")
-    # Even in a clone, read the working tree: people render before they commit.
-    return _EnvironmentBranch(name, reader.documents_of(FolderFiles(folder), branch=name))
-
-
-def _branch_of_clone(name: str, reader: Reader, context: LocalContext) -> _EnvironmentBranch:
-    clone = context.clone(reader)
-    if clone is None:
-        raise UsageError(
-            f"no control plane is named, and {context.why_no_clone()}",
-            advice="change to a clone of the control plane, or name it with --control-plane, or "
-            "the environment's folder with --environment-dir",
-        )
-    environment = clone.environment(name)
-    place = environment.control_plane
-    context.log(f"Rendering {environment.name}: {clone.place(place.branch)} of {clone}.")
-    files = clone.files_of(place.branch)
-    if files:
-        own = reader.documents_of(files, branch=place.branch, path=place.path)
-    else:
-        own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
-    return _EnvironmentBranch(environment.name, own, environment, str(clone.path))
-
-
-def _known_repositories(branch: _EnvironmentBranch, reader: Reader) -> KnownRepositories:
+def _known_repositories(branch: EnvironmentBranch, reader: Reader) -> KnownRepositories:
     """Return what a document that the branch lacks probably says."""
     control_plane = branch.control_plane
     is_complete = all(has_kind(branch.own, kind) for kind in ("BaseRepo", "GitOpsRepo"))
@@ -180,7 +130,7 @@ def _own_reading(environment: Environment, control_plane: str, reader: Reader) -
         return None
 
 
-def _options(inputs: RenderInputs, branch: _EnvironmentBranch) -> PlanOptions:
+def _options(inputs: RenderInputs, branch: EnvironmentBranch) -> PlanOptions:
     return PlanOptions(
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,

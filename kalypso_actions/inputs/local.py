@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AliasGenerator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_pascal
@@ -23,34 +23,22 @@ from kalypso_actions.inputs.values import (
 )
 
 
-class RenderInputs(Inputs):
-    """Inputs of `kalypso render`; without a control plane, it reads the clone at hand."""
+class EnvironmentInputs(Inputs):
+    """How to plan one environment; without a control plane, a command reads the clone at hand."""
 
     environment: EnvironmentName | Literal[""] = ""
     control_plane: Place | None = None
     environment_dir: Folder | None = None
     source: Sources = ()
     base_commit: str | None = None
-    gitops: GitOpsPath = None
-    out: Folder | None = None
     namespace_scheme: NamespaceScheme = "current"
     config_file: ConfigFile = "current"
-    on_failure: OnFailure = "block"
-    on_source_failure: OnSourceFailure = "last-good"
     missing_values: MissingValues = "warning"
     registration_text: RegistrationText = "strict"
-    diff: bool = False
-    stat: bool = False
-    exit_code: bool = False
     mask: MaskedKeys = ()
 
-    @property
-    def compares(self) -> bool:
-        """Whether the result is what differs from the GitOps branch, also without `gitops`."""
-        return self.diff or self.stat or self.exit_code
-
     @model_validator(mode="after")
-    def _at_most_one_control_plane(self) -> RenderInputs:
+    def _at_most_one_control_plane(self) -> Self:
         if self.control_plane is not None and self.environment_dir is not None:
             raise PydanticCustomError(
                 "control_plane", "only one of --control-plane and --environment-dir is possible"
@@ -59,8 +47,40 @@ class RenderInputs(Inputs):
             raise PydanticCustomError("environment", "name the environment, such as dev")
         return self
 
+
+class ExplainInputs(EnvironmentInputs):
+    """Inputs of `kalypso explain`: what to explain of an environment."""
+
+    target: str = ""
+    cluster_type: str = ""
+    key: str = ""
+    file: str = ""
+
     @model_validator(mode="after")
-    def _out_apart(self) -> RenderInputs:
+    def _one_question(self) -> Self:
+        if self.key and self.file:
+            raise PydanticCustomError("file", "ask about a --key or a --file, not about both")
+        return self
+
+
+class RenderInputs(EnvironmentInputs):
+    """Inputs of `kalypso render`."""
+
+    gitops: GitOpsPath = None
+    out: Folder | None = None
+    on_failure: OnFailure = "block"
+    on_source_failure: OnSourceFailure = "last-good"
+    diff: bool = False
+    stat: bool = False
+    exit_code: bool = False
+
+    @property
+    def compares(self) -> bool:
+        """Whether the result is what differs from the GitOps branch, also without `gitops`."""
+        return self.diff or self.stat or self.exit_code
+
+    @model_validator(mode="after")
+    def _out_apart(self) -> Self:
         """Refuse an output inside of an input: the next run would read it as documents."""
         if self.out is None:
             return self
