@@ -59,8 +59,11 @@ def _parameter(name: str, default: object, annotation: object) -> inspect.Parame
 
 
 def _option(field: FieldInfo, complete: Callable[[str], list[str]] | None) -> object:
-    flag = field.annotation is bool
-    values = "|".join(get_args(field.annotation)) if get_origin(field.annotation) is Literal else ""
+    # What is on without an option is switched off by a value, as in an action.
+    flag = field.annotation is bool and not field.default
+    is_choice = get_origin(field.annotation) is Literal
+    choices = get_args(field.annotation) if is_choice else ()
+    values = "true|false" if field.annotation is bool else "|".join(choices)
     option = typer.Option(
         f"--{field.alias}",
         help=f"{field.description}{' [required]' if field.is_required() else ''}",

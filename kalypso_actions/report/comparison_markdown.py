@@ -26,17 +26,18 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
     """Add the documents, the table of targets, and collapsed values and diffs."""
     end = room.size - share
     documents = [
-        f"- {item.change} {markdown.text(item.kind)} {markdown.code(item.name)}"
+        [
+            f"{markdown.text(item.kind)} {markdown.code(_short(item.name))}",
+            item.change,
+            _place(item.where) if item.where else "",
+        ]
         for item in comparison.documents
     ]
-    room.add("\n".join(markdown.some(documents, MOST_ROWS)))
+    room.add(_table(("Document", "Change", "Place"), documents))
     rows = list(_target_rows(comparison))
-    if rows:
-        is_scheduled = comparison.assignments_added or comparison.assignments_removed
-        head = ("Cluster type", "Target", "Files", *(["Assignment"] if is_scheduled else []))
-        table = markdown.table(head, (row[: len(head)] for row in rows[:MOST_ROWS]))
-        more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
-        room.add(table + more)
+    is_scheduled = comparison.assignments_added or comparison.assignments_removed
+    head = ("Cluster type", "Target", "Files", *(["Assignment"] if is_scheduled else []))
+    room.add(_table(head, [row[: len(head)] for row in rows]))
     if comparison.values:
         values = [
             markdown.table(
@@ -50,6 +51,14 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
     diffs = (_diff(file.path, file.change, file.diff) for file in comparison.files)
     title = f"Diffs of {counted(len(comparison.files), 'file')}"
     room.add_details(title, diffs, room.size - end)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Format the first rows as a table, and the number of the others; "" for none."""
+    if not rows:
+        return ""
+    more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
+    return markdown.table(head, rows[:MOST_ROWS]) + more
 
 
 def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:

@@ -25,9 +25,10 @@ class ArrivingCommitEntry(Document):
 class ArrivalEntry(Document):
     """What arrives in an environment with the change.
 
-    `has` is the commit of main that it has now ("" for none), `commits` the number of commits of
-    main that arrive together, null if unknown, and `newest` the last of these. It comes first, or
-    `after` other environments. `comparison` is null if only the change arrives.
+    `has` is the commit of main that it has now ("" for none), `commits` the number of earlier
+    commits of main that arrive together with the change, null if unknown, and `newest` the last of
+    these. It comes first, or `after` other environments. `comparison` is null if only the change
+    arrives.
     """
 
     has: str
@@ -41,13 +42,17 @@ class ArrivalEntry(Document):
 class PreviewEnvironmentEntry(Document):
     """An environment; unless it is `compared`, it cannot be read on one side.
 
-    `removed`: the change deletes its Environment object. Its GitOps branch stays as it is.
-    `arrival` is null for a change of the environment's own branch, which arrives at once.
+    `added`: the change adds its Environment object. `removed`: the change deletes it; its GitOps
+    branch stays as it is. `blocked`: there are problems, new or known, with which schedule proposes
+    nothing (with `on-failure: keep`, nothing for what fails). `arrival` is null for a change of the
+    environment's own branch, which arrives at once.
     """
 
     environment: str
     compared: bool
+    added: bool = False
     removed: bool = False
+    blocked: bool = False
     change: ComparisonEntry
     arrival: ArrivalEntry | None
 

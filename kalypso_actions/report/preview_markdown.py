@@ -31,6 +31,16 @@ SUMMARY_ROOM: Final = 900_000
 
 MOST_FINDINGS: Final = 30
 
+_COLUMNS: Final = (
+    "Environment",
+    "Assignments",
+    "Files",
+    "Values",
+    "New problems",
+    "New warnings",
+    "Arrives",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PreviewFacts:
@@ -137,11 +147,9 @@ def _attention(document: PreviewDocument, facts: PreviewFacts) -> Iterator[str]:
 
 
 def _overview(document: PreviewDocument) -> str:
-    with_arrival = any(item.arrival for item in document.environments)
-    head = ["Environment", "Assignments", "Files", "Values", "New problems", "New warnings"]
-    rows = [[*_row(item), *([_when(item)] if with_arrival else [])] for item in _some(document)]
+    rows = [_row(item) for item in _some(document)]
     more = len(document.environments) - len(rows)
-    table = markdown.table([*head, "Arrives"] if with_arrival else head, rows)
+    table = markdown.table(_COLUMNS, rows)
     return f"{table}\n\n… and {counted(more, 'environment')} more" if more else table
 
 
@@ -162,13 +170,18 @@ def _row(item: PreviewEnvironmentEntry) -> list[str]:
         ]
     warnings = len(change.warnings) + bool(change.mass_removal)
     findings = [f"**{len(change.problems)}**" if change.problems else "–", str(warnings or "–")]
-    return [markdown.code(item.environment), *cells, *findings]
+    state = " (added)" if item.added else " (removed)" if item.removed else ""
+    return [f"{markdown.code(item.environment)}{state}", *cells, *findings, _when(item)]
 
 
 def _when(item: PreviewEnvironmentEntry) -> str:
     arrival = item.arrival
-    if arrival is None:
+    if item.removed:
         return "–"
+    if item.blocked:
+        return "**not before its problems are fixed**"
+    if arrival is None:
+        return "with the merge"
     if arrival.is_first:
         return "first, after the merge"
     if arrival.after:
@@ -228,6 +241,14 @@ def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, 
         room.add(markdown.details(title, "\n\n".join(inner.blocks) or "No manifest changes."))
 
 
+def arriving_commits(arrival: ArrivalEntry) -> str:
+    """Return the amount of what arrives."""
+    if not arrival.commits:
+        return "this change"
+    earlier = counted(arrival.commits, "earlier commit", "earlier commits")
+    return f"this change and {earlier} of main"
+
+
 def _newest(arrival: ArrivalEntry) -> str:
     lines = [
         f"- {markdown.code(each.commit[:7])} {markdown.text(each.subject)}"
@@ -240,10 +261,7 @@ def _newest(arrival: ArrivalEntry) -> str:
 def _amount(arrival: ArrivalEntry) -> str:
     comparison = arrival.comparison
     files = counted(comparison.files_changed, "file") if comparison else ""
-    commits = (
-        counted(arrival.commits, "commit of main", "commits of main") if arrival.commits else ""
-    )
-    return ", ".join(filter(None, (commits, files)))
+    return ", ".join(filter(None, (arriving_commits(arrival), files)))
 
 
 def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
@@ -257,6 +275,11 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
         yield (
             f"The environment has {markdown.code(arrival.has[:7])} of main: earlier commits arrive "
             "together with this change."
+        )
+    if item.blocked:
+        yield (
+            "**Problems block this environment**: schedule proposes nothing before they are fixed "
+            "(with `on-failure: keep`, nothing for what fails)."
         )
     if not _differs(change):
         yield "The change alone changes nothing here."

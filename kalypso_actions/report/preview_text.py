@@ -9,16 +9,17 @@ from rich.style import Style
 from rich.text import Text
 
 from kalypso_actions.model.counts import abbreviated, counted
+from kalypso_actions.model.differences import Change
 from kalypso_actions.report.comparison_entries import (
     AssignmentNameEntry,
     ComparisonEntry,
-    SetValueEntry,
+    ValueChangeEntry,
 )
 from kalypso_actions.report.diff_view import diff_lines, styled
 from kalypso_actions.report.documents import FileDiffEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.preview_documents import PreviewDocument, PreviewEnvironmentEntry
-from kalypso_actions.report.preview_markdown import preview_headline
+from kalypso_actions.report.preview_markdown import arriving_commits, preview_headline
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
@@ -29,8 +30,12 @@ from kalypso_actions.report.terminal import (
 MOST_LINES = 200
 """Lines of each list; the JSON output has all."""
 
+LONGEST = 100
+"""Characters of a value."""
+
 _HEADING = Style.parse("bold")
 _NOTE = Style.parse("dim")
+_BLOCKED = Style.parse("bold red")
 
 STYLES = {"added": "green", "modified": "yellow", "deleted": "red"}
 SIGNS = {"added": "+", "modified": "~", "deleted": "-"}
@@ -41,15 +46,26 @@ def preview_lines(console: Console, document: PreviewDocument, *, diffs: bool) -
     for item in document.environments:
         yield styled(console, escape_log_line(f"{item.environment}{_when(item)}"), _HEADING)
         yield from _environment(console, item)
+        yield ""
         if diffs:
-            yield from _diffs(console, item.change)
+            yield from _section(_diffs(console, item.change))
             arriving = item.arrival.comparison if item.arrival else None
-            if arriving:
-                yield styled(console, escape_log_line(f"arrives in {item.environment}"), _HEADING)
-                for each in item.arrival.newest if item.arrival else ():
+            if item.arrival and arriving:
+                amount = f"arrives in {item.environment}: {arriving_commits(item.arrival)}"
+                yield styled(console, escape_log_line(amount), _HEADING)
+                for each in item.arrival.newest:
                     yield f"  {each.commit[:7]} {escape_log_line(each.subject)}"
-                yield from _lines(console, arriving)
-                yield from _diffs(console, arriving)
+                yield from _section(_lines(console, arriving))
+                yield from _section(_diffs(console, arriving))
+
+
+def _section(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines, and an empty one behind them."""
+    line = None
+    for line in lines:
+        yield line
+    if line is not None:
+        yield ""
 
 
 def print_preview_findings(
@@ -78,13 +94,12 @@ def _environment(console: Console, item: PreviewEnvironmentEntry) -> Iterator[st
         yield from _lines(console, item.change)
     else:
         yield "  not compared"
+    if item.blocked:
+        yield styled(console, "  blocked: nothing arrives before its problems are fixed", _BLOCKED)
     arriving = item.arrival.comparison if item.arrival else None
     if item.arrival and arriving:
-        commits = item.arrival.commits
-        amount = (
-            counted(commits, "commit of main", "commits of main") if commits else "more of main"
-        )
-        yield f"  arrives with {amount}: {counted(arriving.files_changed, 'changed file')}"
+        files = counted(arriving.files_changed, "changed file")
+        yield f"  arrives: {arriving_commits(item.arrival)}, {files}"
 
 
 def _lines(console: Console, comparison: ComparisonEntry) -> Iterator[str]:
@@ -114,6 +129,8 @@ def _diffs(console: Console, comparison: ComparisonEntry) -> Iterator[str]:
 def _when(item: PreviewEnvironmentEntry) -> str:
     if item.removed:
         return " (removed; nothing deletes the files of its GitOps branch)"
+    if item.added:
+        return " (added)"
     if item.arrival is None:
         return ""
     if item.arrival.is_first:
@@ -130,20 +147,25 @@ def comparison_lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
     for entry in comparison.assignments_removed:
         yield "red", f"- assignment {_name(entry)}"
     for change in comparison.values:
-        sides = f"{_value(change.before)} → {_value(change.after)}"
-        places = [side.where for side in (change.after, change.before) if side and side.where]
-        where = f" ({places[0].path}:{places[0].line})" if places else ""
-        names = abbreviated([_name(name) for name in change.assignments])
-        yield "", f"{change.key}: {sides}{where}, for {names}"
+        yield from _value_lines(change)
     for file in comparison.files:
         yield STYLES[file.change], f"{SIGNS[file.change]} {file.path}"
-    for item in comparison.withheld:
-        yield "dim", f"not shown: {counted(item.files, 'file')} of {item.repository}"
 
 
 def _name(entry: AssignmentNameEntry) -> str:
     return f"{entry.cluster_type}/{entry.target}"
 
 
-def _value(side: SetValueEntry | None) -> str:
-    return "–" if side is None else side.value
+def _value_lines(change: ValueChangeEntry) -> Iterator[tuple[str, str]]:
+    sides = [side for side in (change.before, change.after) if side]
+    kind: Change = "modified" if len(sides) == 2 else "added" if change.after else "deleted"
+    values = " → ".join(_short(side.value) for side in sides)
+    yield STYLES[kind], f"{SIGNS[kind]} {_short(change.key)}: {values}"
+    places = [side.where for side in reversed(sides) if side.where]
+    where = f"{places[0].path}:{places[0].line}, " if places else ""
+    names = abbreviated([_name(name) for name in change.assignments], 2)
+    yield "dim", f"    {where}for {names}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

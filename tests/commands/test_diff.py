@@ -54,12 +54,13 @@ def test_what_stage_lacks_that_dev_has(clone: Path) -> None:
     assert f"main: 2 commits ({first}..{second})" in lines
     assert "  ~ ConfigMap all" in lines
     assert "  + Template more" in lines
-    assert "  PORT: 80 → 8080 (config.yaml:4), for store/till" in lines
-    assert "  API_TOKEN: *** → *** (config.yaml:4), for store/till" in lines
+    assert "  ~ PORT: 80 → 8080" in lines
+    token = lines.index("  ~ API_TOKEN: *** → ***")
+    assert lines[token + 1] == "      config.yaml:4, for store/till"
     assert "+  PORT: '8080'" in lines or '+  PORT: "8080"' in lines
     assert "-token" not in done.stdout
     masked = call_kalypso("diff", "dev", "stage", "--mask", "p*").stdout
-    assert "  PORT: *** → *** (config.yaml:4), for store/till" in masked
+    assert "  ~ PORT: *** → ***" in masked
     assert "8080" not in masked
 
 

@@ -40,17 +40,19 @@ def test_the_current_branch_of_main(clone: Path) -> None:
         "dev (first)",
         "  ~ Template reconciler",
         "  ~ store/till/reconciler.yaml",
-        "  arrives with 3 commits of main: 1 changed file",
+        "  arrives: this change and 2 earlier commits of main, 1 changed file",
+        "",
         "stage",
         "  ~ Template reconciler",
-        "  arrives with 3 commits of main: 0 changed files",
+        "  arrives: this change and 2 earlier commits of main, 0 changed files",
+        "",
         "1 changed file in dev",
     ]
     lines = call_kalypso("preview", "--verbose").stdout.splitlines()
-    arriving = lines.index("arrives in dev")
+    arriving = lines.index("arrives in dev: this change and 2 earlier commits of main")
     assert "+kind: changed" in lines[:arriving]
     assert "+kind: changed" in lines[arriving:]
-    assert f"  {git(clone, 'rev-parse', 'HEAD')[:7]} Change" in lines[arriving:]
+    assert f"  {git(clone, 'rev-parse', 'HEAD~1')[:7]} change" in lines[arriving:]
 
 
 def test_the_branch_of_an_environment(clone: Path) -> None:
@@ -142,3 +144,10 @@ def test_uncommitted_changes_are_noted(clone: Path) -> None:
     done = call_kalypso("preview")
     assert "note: uncommitted changes are not compared: templates.yaml" in done.stdout
     assert "uncommitted" not in call_kalypso("preview", "--head", "origin/main~1").stdout
+
+
+def test_an_input_that_is_on_is_switched_off_by_its_value(clone: Path) -> None:
+    assert call_kalypso("preview", "--comment", "false").returncode == 0
+    wrong = call_kalypso("preview", "--comment", "perhaps")
+    assert wrong.returncode == 2
+    assert "comment" in wrong.stderr

@@ -37,9 +37,19 @@ class Compared:
     faults: Comparison
     pair: PlanPair | None = None
 
+    @property
+    def comparison(self) -> Comparison:
+        """What differs, with secrets."""
+        return self.pair.comparison if self.pair else self.faults
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the side after the change has problems, new or known."""
+        return bool(self.comparison.problems_new or self.comparison.problems_known)
+
     def origins(self) -> frozenset[str]:
         """Return the repositories of which it has content."""
-        comparison = self.pair.comparison if self.pair else self.faults
+        comparison = self.comparison
         problems = (*comparison.problems_new, *comparison.warnings_new)
         places = (where for problem in problems for where in (problem.where, *problem.related))
         named = frozenset(where.repository for where in places if where)
@@ -72,10 +82,11 @@ class ComparedEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class ComparedBranch:
-    """The findings of the branch's documents, its environments, and those of the head by name."""
+    """The findings of the branch's documents, and its environments; those of both sides by name."""
 
     documents: Compared
     environments: tuple[ComparedEnvironment, ...]
+    before: Environments
     after: Environments
 
     def origins(self) -> frozenset[str]:
@@ -121,7 +132,7 @@ def compare_branch(
         head = sides.read(after[name], change.head) if name in after else None
         pair = _Sides(name, base or _absent(head), head or _absent(base), promoted)
         compared.append(_compare(pair, sides, inputs, progress))
-    return ComparedBranch(documents, tuple(compared), after)
+    return ComparedBranch(documents, tuple(compared), before, after)
 
 
 def _findings(base: Diagnostics, head: Diagnostics) -> Comparison:

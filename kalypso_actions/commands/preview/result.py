@@ -74,7 +74,9 @@ def preview_result(
             PreviewEnvironmentEntry(
                 environment=item.name,
                 compared=item.change.pair is not None,
+                added=item.name not in compared.before,
                 removed=item.name not in compared.after,
+                blocked=item.change.is_blocked,
                 change=ComparisonEntry.of(change, diffs.of(change)),
                 arrival=_arrival(request, compared, item, comparison, distance),
             )
@@ -183,7 +185,7 @@ def _arrival(
         return None
     when = arrival(item.name, compared.after)
     has = item.promoted_commit or ""
-    commits, newest = distance(has, change.head) if has else (None, ())
+    commits, newest = distance(has, change.base) if has else (None, ())
     return ArrivalEntry(
         has=has,
         commits=commits,

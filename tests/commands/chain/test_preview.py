@@ -68,7 +68,7 @@ def test_new_problems_fail(acme: Organisation) -> None:
     acme.commit(
         {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="no")}, "dev"
     )
-    propose(acme, {"broken.yaml": "kind: [ClusterType\n"})
+    number = propose(acme, {"broken.yaml": "kind: [ClusterType\n"})
     result = run(acme)
     shown = document(result)
     assert result.failed
@@ -76,24 +76,33 @@ def test_new_problems_fail(acme: Organisation) -> None:
     assert shown.problems_known
     state, text = acme.statuses(shown.head_commit)[CONTEXT]
     assert (state, text) == ("failure", "1 new problem")
+    assert all(item.blocked for item in shown.environments)
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert comment.count("| **not before its problems are fixed** |") == 2
 
 
 def test_known_problems_of_the_branch_do_not_fail(acme: Organisation) -> None:
+    """But they block what arrives."""
     acme.commit({"broken.yaml": "kind: [ClusterType\n"})
-    propose(acme, setting("two"))
+    number = propose(acme, setting("two"))
     result = run(acme)
     assert not result.failed
     assert document(result).problems_known
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert comment.count("**Problems block this environment**") == 2
 
 
 def test_a_pull_request_to_an_environment(acme: Organisation) -> None:
-    propose(acme, {"config.yaml": documents.config_map("common", SIZE="9")}, base="dev")
+    changes = {"config.yaml": documents.config_map("common", SIZE="9")}
+    number = propose(acme, changes, base="dev")
     result = run(acme)
     shown = document(result)
     assert shown.branch == "dev"
     (environment,) = shown.environments
     assert (environment.environment, environment.arrival) == ("dev", None)
     assert environment.change.files
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "| with the merge |" in comment
 
 
 def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation) -> None:
@@ -102,16 +111,18 @@ def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation)
     number = propose(acme, {"notes.txt": "nothing of Kalypso"})
     dev, stage = document(run(acme)).environments
     (comment,) = acme.comments(number, CONTROL_PLANE)
-    assert "<b>What arrives in <code>dev</code></b>: 3 commits of main, 2 files" in comment
-    assert "- added ConfigMap `base`" in comment
+    assert (
+        "<b>What arrives in <code>dev</code></b>: this change and 1 earlier commit of main"
+        in comment
+    )
+    assert "| ConfigMap `base` | added | [`release.yaml:1`](" in comment
     assert dev.change.files == stage.change.files == ()
     assert dev.arrival
     assert dev.arrival.is_first
     assert dev.arrival.comparison
-    assert dev.arrival.commits == 3
-    assert len(dev.arrival.newest) in {1, 2, 3}
-    for commit in dev.arrival.newest:
-        assert f"- `{commit.commit[:7]}` " in comment
+    assert dev.arrival.commits == 1
+    (commit,) = dev.arrival.newest
+    assert f"- `{commit.commit[:7]}` " in comment
     assert [file.change for file in dev.arrival.comparison.files] == ["modified", "modified"]
     assert stage.arrival
     assert stage.arrival.after == ("dev",)
@@ -139,8 +150,10 @@ def test_a_new_and_a_removed_environment(acme: Organisation) -> None:
     environments = {item.environment: item for item in document(run(acme)).environments}
     assert {file.change for file in environments["test"].change.files} == {"added"}
     assert len(environments["stage"].change.assignments_removed) == 2
-    assert environments["stage"].removed
+    assert (environments["test"].added, environments["stage"].removed) == (True, True)
     (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "| `test` (added) |" in comment
+    assert "| `stage` (removed) |" in comment
     assert "**nothing deletes the files** of its GitOps branch" in comment
     assert environments["stage"].arrival is None
 
@@ -265,7 +278,7 @@ def test_a_document_that_nothing_uses(acme: Organisation) -> None:
         CONTEXT: ("success", "1 changed document")
     }
     (comment,) = acme.comments(number, CONTROL_PLANE)
-    assert "- added Template `new`" in comment
+    assert "| Template `new` | added | [`templates/new.yaml:1`](" in comment
 
 
 def test_the_place_of_a_value_is_a_link_and_names_its_branch(acme: Organisation) -> None:
