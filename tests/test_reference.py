@@ -22,7 +22,9 @@ SOURCES = {
     f"{HOST}/rolling-stock/wheel-inspection": "samples/apps/wheel-inspection",
 }
 """Each repository that the control plane refers to, and the folder that stands for it here."""
-RENDER = ["render", "dev", *(f"--source={url}={folder}" for url, folder in SOURCES.items())]
+READING = ["dev", *(f"--source={url}={folder}" for url, folder in SOURCES.items())]
+RENDER = ["render", *READING]
+EXPLAIN = ["explain", *READING, f"--environment-dir={DEV}"]
 
 
 def kalypso(arguments: list[str]) -> tuple[int, dict[str, Any]]:
@@ -56,8 +58,22 @@ def broken(tmp_path: Path, policy: str) -> str:
         ([*RENDER, f"--environment-dir={DEV}", "--gitops=samples/gitops"], 0),
         ([*RENDER, f"--environment-dir={DEV}", "--base-commit", "0" * 40], 0),
         (["validate", "samples/control-plane/main", DEV], 0),
+        (EXPLAIN, 0),
+        ([*EXPLAIN, "--target=departure-boards", "--cluster-type=depot"], 0),
+        ([*EXPLAIN, "--key=LOGGING"], 0),
+        ([*EXPLAIN, "--file=depot/time-server/reconciler.yaml"], 0),
+        ([*EXPLAIN, "--target=departure-bords"], 2),
     ],
-    ids=["onto a tree", "onto nothing", "validate"],
+    ids=[
+        "onto a tree",
+        "onto nothing",
+        "validate",
+        "explain an environment",
+        "explain pairs",
+        "explain a value",
+        "explain a file",
+        "explain nothing",
+    ],
 )
 def test_output_is_as_its_schema_says(arguments: list[str], status: int) -> None:
     code, document = kalypso(arguments)

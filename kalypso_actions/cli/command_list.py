@@ -70,6 +70,10 @@ COMMANDS: Final = {
         "diff",
         "Show what an environment lacks that another one has, or between two commits.",
     ),
+    "explain": LazyCommand(
+        "explain",
+        "Explain an environment: who selects a pair, who set a value, what made a file.",
+    ),
     "validate": LazyCommand(
         "validate",
         "Check all documents of branches: schemas, references, templates, names.",

@@ -26,6 +26,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso diff dev stage --deployed --stat",
         "kalypso diff stage --to main --exit-code",
     ),
+    "explain": (
+        "kalypso explain dev --target hello-world --cluster-type edge",
+        "kalypso explain stage --key DATABASE_URL",
+        "kalypso explain dev --file large/hello-world/reconciler.yaml",
+    ),
     "validate": (
         "kalypso validate",
         "kalypso validate --source https://github.com/acme/shop=../shop",

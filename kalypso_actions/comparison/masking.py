@@ -50,6 +50,21 @@ class Mask:
         """Return notes without secrets: they say why a repository is not read; all are kept."""
         return tuple(map(_Masking(self, {}).problem, notes))
 
+    def value(self, path: Iterable[object], value: object, secrets: Collection[str]) -> object:
+        """Return a configuration value without secrets; `path` are the keys that lead to it.
+
+        `secrets` are texts to mask wherever they stand.
+        """
+        if any(map(self.names.include, path)):
+            return MASKED
+        if isinstance(value, dict):
+            return {key: self.value((key,), inner, secrets) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.value((), inner, secrets) for inner in value]
+        if isinstance(value, str):
+            return mask_text(value, self.names, secrets)
+        return MASKED if str(value) in secrets else value
+
     def hidden_of(self, repositories: Iterable[str]) -> str:
         """Return the first hidden repository; "" for none."""
         return min(
@@ -134,31 +149,14 @@ class _Masking:
         return mask_text(text, self.mask.names, secrets).encode("utf-8", "surrogateescape")
 
     def _value_change(self, item: ValueChange) -> ValueChange:
-        if any(map(self.mask.names.include, item.path)):
-            before, after = (
-                each and SetValue(MASKED, each.where) for each in (item.before, item.after)
-            )
-        else:
-            before, after = (
-                each and SetValue(self._value(each.value), each.where)
-                for each in (item.before, item.after)
-            )
+        before, after = (
+            each and SetValue(self.mask.value(item.path, each.value, self._all_secrets), each.where)
+            for each in (item.before, item.after)
+        )
         names = tuple(
             name for name in item.assignments if not self.mask.hidden_of(name.repositories)
         )
         return replace(item, assignments=names, before=before, after=after)
-
-    def _value(self, value: object) -> object:
-        if isinstance(value, dict):
-            return {
-                key: MASKED if self.mask.names.include(key) else self._value(inner)
-                for key, inner in value.items()
-            }
-        if isinstance(value, list):
-            return [*map(self._value, value)]
-        if isinstance(value, str):
-            return mask_text(value, self.mask.names, self._all_secrets)
-        return MASKED if str(value) in self._all_secrets else value
 
     def _problems(self, what: _Counted, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         return tuple(

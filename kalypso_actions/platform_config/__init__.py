@@ -10,7 +10,7 @@ lint.py        values that are too large, or that may surprise their authors
 """
 
 from kalypso_actions.platform_config.changes import ConfigChanges
-from kalypso_actions.platform_config.layers import AppliedSchema, PlatformConfig
+from kalypso_actions.platform_config.layers import AppliedSchema, Entry, PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.platform_config.matching import Label, matched_labels
 from kalypso_actions.platform_config.merging import Layers
@@ -20,6 +20,7 @@ from kalypso_actions.platform_config.values import parse_value
 __all__ = [
     "AppliedSchema",
     "ConfigChanges",
+    "Entry",
     "Label",
     "Layers",
     "PlatformConfig",

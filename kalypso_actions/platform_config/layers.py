@@ -84,6 +84,18 @@ class PlatformConfig:
         own = (AppliedSchema(name, text, target.where) for text in target.config_schemas)
         return (*self._schemas_of_fleet(self._masks.provided(assignment)), *own)
 
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """All keys of the fleet's ConfigMaps, in the order in which they are merged."""
+        return (entry for _, entry in self._entries)
+
+    def lacking(self, assignment: Assignment, entry: Entry) -> tuple[Label, ...]:
+        """Return the labels that an entry requires and an assignment lacks; () if it applies."""
+        provided = self._masks.provided(assignment)
+        return tuple(
+            label for label in entry.labels if not self._masks.required((label,)) & provided
+        )
+
     def _schemas_of_fleet(self, provided: int) -> Iterator[AppliedSchema]:
         return (schema for mask, schema in self._schemas if mask & provided == mask)
 

@@ -16,6 +16,7 @@ functions.py          Kalypso's own template functions, in addition to sprig's
 hashing.py            `hash`
 builtin_config.py     configuration files without a Template, as old control planes have them
 missing_values.py     `<no value>` in files
+fields_read.py        the fields that a Template reads
 unknown_fields.py     fields that no assignment has
 unquoted.py           texts of applications that templates print as they are
 compiled_templates.py compiled manifests, how they are joined, the places of their errors
@@ -30,6 +31,7 @@ from kalypso_actions.rendering.compiled_templates import (
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import special_texts
 from kalypso_actions.rendering.failures import OF_TEMPLATES, Excerpt, Failure
+from kalypso_actions.rendering.fields_read import fields_read
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.rendering.missing_values import (
     NO_VALUE,
@@ -59,6 +61,7 @@ __all__ = [
     "Renderer",
     "Spend",
     "TemplateData",
+    "fields_read",
     "is_builtin_config",
     "join_manifests",
     "missing_template",

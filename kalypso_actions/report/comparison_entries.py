@@ -45,7 +45,7 @@ class SetValueEntry(Document):
         """Convert a value; None stays None."""
         if value is None:
             return None
-        return cls(value=_as_text(value.value), where=Where.of(value.where))
+        return cls(value=value_text(value.value), where=Where.of(value.where))
 
 
 class ValueChangeEntry(Document):
@@ -156,6 +156,6 @@ def key_text(path: Sequence[Hashable]) -> str:
     return text.removeprefix(".")
 
 
-def _as_text(value: object) -> str:
+def value_text(value: object) -> str:
     """Format a value as JSON; a text stays as it is."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

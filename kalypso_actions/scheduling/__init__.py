@@ -13,7 +13,7 @@ from kalypso_actions.scheduling.labels import (
     compile_policy,
     policy_faults,
 )
-from kalypso_actions.scheduling.registry import find_scheduler
+from kalypso_actions.scheduling.registry import DEFAULT_SCHEDULER, find_scheduler
 from kalypso_actions.scheduling.selectors import (
     Requirement,
     RequirementMatch,
@@ -22,6 +22,7 @@ from kalypso_actions.scheduling.selectors import (
 )
 
 __all__ = [
+    "DEFAULT_SCHEDULER",
     "CompiledPolicy",
     "Decision",
     "DecisionStep",

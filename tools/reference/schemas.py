@@ -13,6 +13,7 @@ from kalypso_actions.report import (
     demo_document,
     diff_document,
     documents,
+    explain_document,
     preview_documents,
 )
 from kalypso_actions.report.documents import Document
@@ -38,6 +39,7 @@ def output_documents() -> dict[str, type[Document]]:
             diff_document,
             chain_documents,
             app_documents,
+            explain_document,
             preview_documents,
         )
         for _, model in inspect.getmembers(module, inspect.isclass)

@@ -1,0 +1,107 @@
+"""The command explain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from kalypso_actions.cli.local import (
+    BaseCommitOption,
+    ConfigFileOption,
+    ControlPlaneOption,
+    EnvironmentArgument,
+    EnvironmentDirOption,
+    EnvironmentOption,
+    MissingValuesOption,
+    NamespaceSchemeOption,
+    RegistrationTextOption,
+    SourceOption,
+    files_at_hand,
+    local_context,
+    one_environment,
+)
+from kalypso_actions.cli.output import (
+    MaskOption,
+    Output,
+    Verbose,
+    errors_as_json,
+    print_json,
+    stderr,
+    stdout,
+)
+from kalypso_actions.cli.pager import show
+from kalypso_actions.commands.explain import explain as run_explain
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.local import ExplainInputs
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.explain_document import ExplainDocument
+from kalypso_actions.report.explain_report import ExplainReport
+from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import finding_counts, print_findings
+
+
+def explain(
+    environment: EnvironmentArgument = "",
+    environment_option: EnvironmentOption = "",
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="A deployment target, or a Workload for all of its targets."
+        ),
+    ] = "",
+    cluster_type: Annotated[str, typer.Option(metavar="NAME", help="A cluster type.")] = "",
+    key: Annotated[
+        str,
+        typer.Option(
+            metavar="KEY",
+            help="A configuration value, such as REGION, or a part of one: hosts[0].name.",
+        ),
+    ] = "",
+    file: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH",
+            help="A file of the GitOps tree: CLUSTER_TYPE/TARGET/FILE, or FILE of a named pair.",
+        ),
+    ] = "",
+    control_plane: ControlPlaneOption = None,
+    environment_dir: EnvironmentDirOption = None,
+    source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    base_commit: BaseCommitOption = None,
+    namespace_scheme: NamespaceSchemeOption = "current",
+    config_file: ConfigFileOption = "current",
+    missing_values: MissingValuesOption = "warning",
+    registration_text: RegistrationTextOption = "strict",
+    mask: MaskOption = "",
+    output: Output = "text",
+    verbose: Verbose = 0,
+) -> None:
+    """Explain an environment: who selects a pair, who set a value, what made a file."""
+    options = {**locals(), "verbose": verbose > 0}
+    named = options.pop("environment_option")
+    del options["output"]
+
+    def failed(problems: Sequence[Problem]) -> ExplainDocument:
+        return ExplainDocument(
+            environment=environment or named, problems=ProblemEntry.all_of(problems)
+        )
+
+    with errors_as_json(output, failed):
+        options["environment"] = one_environment(environment, named)
+        given = checked_inputs(ExplainInputs, options)
+        with ProgressDisplay(stderr(), "reading") as progress:
+            document = run_explain(given, local_context(progress, calls=verbose > 1))
+    if output == "json":
+        print_json(document)
+    else:
+        files = files_at_hand(given.source)
+        show(stdout(), ExplainReport(stdout(), document, files).lines())
+        warnings = document.warnings if verbose else ()
+        print_findings(stderr(), warnings, document.problems, files)
+        if document.problems or document.warnings:
+            hidden = ": --verbose shows them" if document.warnings and not verbose else ""
+            stderr().print(f"{finding_counts(document.problems, document.warnings)}{hidden}")
+    raise typer.Exit(1 if document.problems else 0)

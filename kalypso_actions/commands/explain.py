@@ -1,0 +1,78 @@
+"""`kalypso explain`: why an environment assigns, configures and renders as it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kalypso_actions.commands.runtime.environment_reading import read_branch_of
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.comparison import Mask
+from kalypso_actions.explanation import (
+    ExplainedEnvironment,
+    Question,
+    explain_file,
+    explain_key,
+    explain_pairs,
+    explain_policies,
+)
+from kalypso_actions.inputs.local import ExplainInputs
+from kalypso_actions.plan import PlanOptions
+from kalypso_actions.report.documents import PositionEntry, ProblemEntry, SourceEntry
+from kalypso_actions.report.explain_document import ExplainDocument
+from kalypso_actions.scheduling import DEFAULT_SCHEDULER, find_scheduler
+from kalypso_actions.snapshot.gathering import gather
+from kalypso_actions.snapshot.main_position import main_position
+
+
+def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
+    """Read and schedule the environment, and answer the question of the inputs.
+
+    Raises KalypsoError for an unreadable control plane, UsageError for an unknown name.
+    """
+    with context.reader(inputs.source) as reader:
+        branch = read_branch_of(inputs, reader, context, verb="Explaining")
+        snapshot = gather(
+            branch.environment,
+            branch.own,
+            reader,
+            promoted_commit=inputs.base_commit,
+            declared=branch.declared,
+            registration_text=inputs.registration_text,
+        )
+        options = PlanOptions(
+            namespace_scheme=inputs.namespace_scheme,
+            config_file=inputs.config_file,
+            missing_values=inputs.missing_values,
+            registration_text=inputs.registration_text,
+        )
+        environment = ExplainedEnvironment.of(
+            snapshot, options, find_scheduler(), Mask(inputs.mask)
+        )
+        main = main_position(snapshot, reader)
+        answer = _answer(inputs, environment)
+    readings = [("environment", snapshot.own.revision)]
+    readings += [(f"base:{base.name}", reading.revision) for base, reading in snapshot.bases]
+    problems = answer.pop("problems", ())
+    return ExplainDocument(
+        environment=branch.environment,
+        scheduler=DEFAULT_SCHEDULER,
+        main=PositionEntry.of(branch.environment, main) if main else None,
+        sources=SourceEntry.all_of(readings),
+        **answer,
+        warnings=ProblemEntry.all_of(environment.warnings),
+        problems=ProblemEntry.all_of((*environment.problems, *problems)),
+    )
+
+
+def _answer(inputs: ExplainInputs, environment: ExplainedEnvironment) -> dict[str, Any]:
+    """Return the parts of the document that answer, and problems of a file."""
+    if inputs.file:
+        files, problems = explain_file(environment, inputs.file, inputs.target, inputs.cluster_type)
+        return {"files": files, "problems": problems}
+    question = Question.of(environment, inputs.target, inputs.cluster_type)
+    if inputs.key:
+        return {"values": explain_key(question, inputs.key)}
+    if inputs.target or inputs.cluster_type:
+        return {"pairs": explain_pairs(question)}
+    policies, unassigned, empty = explain_policies(environment)
+    return {"policies": policies, "unassigned_targets": unassigned, "empty_cluster_types": empty}

@@ -1,0 +1,23 @@
+"""A snapshot and a question → why the environment is as it is, as parts of its document.
+
+environment.py   the fleet, its schedule and its configuration, which all answers share
+names.py         the targets and cluster types that a question names
+pairs.py         which policies select a pair, or which terms fail
+values.py        the layers of a configuration value
+files.py         the Template of a file, and the values that it reads
+"""
+
+from kalypso_actions.explanation.environment import ExplainedEnvironment
+from kalypso_actions.explanation.files import explain_file
+from kalypso_actions.explanation.names import Question
+from kalypso_actions.explanation.pairs import explain_pairs, explain_policies
+from kalypso_actions.explanation.values import explain_key
+
+__all__ = [
+    "ExplainedEnvironment",
+    "Question",
+    "explain_file",
+    "explain_key",
+    "explain_pairs",
+    "explain_policies",
+]

@@ -1,0 +1,64 @@
+"""The fields that a Template reads from its data, found without an assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from kalypso_actions import gotemplate
+from kalypso_actions.errors import Location
+from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Template
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
+
+JINJA: Final = "jinja2"
+
+
+def is_jinja(template: Template) -> bool:
+    """Whether a Template is written for Jinja2, by its annotation."""
+    return template.annotations.get(ENGINE_ANNOTATION) == JINJA
+
+
+def fields_read(template: Template) -> Iterator[tuple[tuple[str, ...], Location]]:
+    """Yield each field that a Template reads, with the keys below it, and its place.
+
+    A field is `("ConfigData", "REGION")`. A manifest that does not compile has none: its fault is
+    reported where the Template is compiled.
+    """
+    names_of = _jinja_names if is_jinja(template) else _go_names
+    for index, source in enumerate(template.manifests):
+        for text in _texts(source):
+            for names, line in dict.fromkeys(names_of(text)):
+                yield names, _place(template, index, line if isinstance(source, str) else 1)
+
+
+def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    try:
+        fields = list(gotemplate.root_fields(text, FUNCTIONS, REFUSED))
+    except gotemplate.TemplateError:
+        return
+    for field in fields:
+        yield field.names, field.line
+
+
+def _jinja_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    # Importing Jinja2 takes time, and most runs have no Template for it.
+    from kalypso_actions.rendering.jinja.manifests import root_names  # noqa: PLC0415
+
+    return root_names(text)
+
+
+def _texts(source: object) -> Iterator[str]:
+    """Yield the templates of a manifest: a text, or all texts of an object."""
+    match source:
+        case str():
+            yield source
+        case Mapping():
+            for value in source.values():
+                yield from _texts(value)
+
+
+def _place(template: Template, index: int, line: int) -> Location:
+    where = template.where
+    first = template.manifest_lines[index] if template.manifest_lines else where.line
+    return replace(where, line=first + line - 1, column=0)
