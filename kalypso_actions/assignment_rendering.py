@@ -33,7 +33,7 @@ class AssignmentRenderer:
         self,
         fleet: Fleet,
         layout: rendering.Options,
-        missing_values: Literal["warning", "error"],
+        missing_values: Literal["warn", "error"],
         unpromoted_templates: Collection[str] = (),
     ) -> None:
         self._fleet = fleet

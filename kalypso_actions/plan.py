@@ -44,7 +44,7 @@ class PlanOptions:
     config_file: Literal["current", "legacy"] = "current"
     on_failure: Literal["block", "keep"] = "block"
     on_source_failure: Literal["last-good", "block"] = "last-good"
-    missing_values: Literal["warning", "error"] = "warning"
+    missing_values: Literal["warn", "error"] = "warn"
     requires_main: bool = False
     registration_text: Literal["strict", "any"] = "strict"
     max_removal_percent: int = MAX_REMOVAL_PERCENT

@@ -22,7 +22,7 @@ _Failures = dict[tuple[Location, str, bool], Problem]
 def try_rendering(
     scopes: Iterable[FleetScope],
     diagnostics: Diagnostics,
-    missing_values: Literal["warning", "error"] = "warning",
+    missing_values: Literal["warn", "error"] = "warn",
     registration_text: Literal["strict", "any"] = "strict",
 ) -> None:
     """Configure, validate and render assignments, and add each failure once, with an example.

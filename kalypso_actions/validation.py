@@ -44,7 +44,7 @@ class _Branch:
 def validate_control_plane(
     readings: Sequence[Reading],
     registered: Registered,
-    missing_values: Literal["warning", "error"] = "warning",
+    missing_values: Literal["warn", "error"] = "warn",
     registration_text: fleet.RegistrationText = "strict",
     main_commit: str = "",
 ) -> fleet.Diagnostics:

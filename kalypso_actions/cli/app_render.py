@@ -38,12 +38,12 @@ def _run(options: dict[str, Any]) -> None:
     with errors_as_json(output, failed):
         inputs = checked_inputs(AppRenderInputs, given)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            context = local_context(progress, calls=verbose > 1)
+            context = local_context(progress, calls=verbose)
             document = run_app_render(inputs, context, partial(datetime.now, UTC))
     if output == "json":
         print_json(document)
     else:
-        print_app_render(stdout(), document, files_at_hand(), verbose=verbose > 0)
+        print_app_render(stdout(), document, files_at_hand(), verbose=verbose)
         if inputs.out and not document.problems:
             typer.echo(f"written to {inputs.out}")
     raise typer.Exit(1 if document.problems else 0)

@@ -31,7 +31,7 @@ def run_in_job(command: ChainCommand, given: dict[str, Any]) -> None:
     """Run a command with its options, as in a job. Raises typer.Exit."""
     as_json = given.pop("output") == "json"
     verbose = given.pop("verbose")
-    configure_logging(calls=verbose > 1)
+    configure_logging(calls=verbose)
     with ProgressDisplay(stderr(), "rendering") as progress:
         runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _log)
         result, exit_code = run_command(command, given, runtime)

@@ -74,13 +74,13 @@ def diff(
     ] = False,
     namespace_scheme: NamespaceSchemeOption = "current",
     config_file: ConfigFileOption = "current",
-    missing_values: MissingValuesOption = "warning",
+    missing_values: MissingValuesOption = "warn",
     registration_text: RegistrationTextOption = "strict",
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,
     mask: MaskOption = "",
     output: Output = "text",
-    verbose: Verbose = 0,
+    verbose: Verbose = False,
 ) -> None:
     """Show what an environment lacks that another one has, or between two commits."""
     options = dict(locals())
@@ -91,9 +91,9 @@ def diff(
         return DiffDocument(problems=ProblemEntry.all_of(problems))
 
     with errors_as_json(output, failed):
-        given = checked_inputs(DiffInputs, {**options, "from": from_, "verbose": verbose > 0})
+        given = checked_inputs(DiffInputs, {**options, "from": from_})
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = run_diff(given, local_context(progress, calls=verbose > 1))
+            document = run_diff(given, local_context(progress, calls=verbose))
     if output == "json":
         print_json(document)
     else:

@@ -82,7 +82,8 @@ SourceOption = Annotated[
 ]
 
 MissingValuesOption = Annotated[
-    inputs.MissingValues, typer.Option(help="What <no value> in a rendered file is.")
+    inputs.MissingValues,
+    typer.Option(help="Warn of <no value> in a rendered file, or make it an error."),
 ]
 
 RegistrationTextOption = Annotated[

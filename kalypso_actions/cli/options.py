@@ -43,7 +43,7 @@ def _parameters(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
             complete = _complete_environment if name in ENVIRONMENTS else None
             yield _parameter(name, None, _option(field, complete))
     yield _parameter("output", "text", Output)
-    yield _parameter("verbose", 0, Verbose)
+    yield _parameter("verbose", False, Verbose)
 
 
 def _complete_environment(incomplete: str) -> list[str]:

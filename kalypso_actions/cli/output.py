@@ -18,18 +18,16 @@ from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="The format of standard output.")]
 Verbose = Annotated[
-    int,
+    bool,
     typer.Option(
         "--verbose",
         "-v",
-        count=True,
-        metavar="",
-        show_default=False,
-        help="Show notes and acknowledged warnings; -vv: also each program started and API call.",
+        help="Show notes and acknowledged warnings, and on standard error each program started and "
+        "API call, with its time.",
     ),
 ]
 VerboseCalls = Annotated[
-    bool, typer.Option("--verbose", help="Show each program started and API call.")
+    bool, typer.Option("--verbose", "-v", help="Show each program started and API call.")
 ]
 
 

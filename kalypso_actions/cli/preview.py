@@ -35,12 +35,12 @@ def _run(given: dict[str, Any]) -> None:
         options = {name: value for name, value in given.items() if value is not None}
         inputs = checked_inputs(PreviewInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = preview_clone(inputs, local_context(progress, calls=verbose > 1))
+            document = preview_clone(inputs, local_context(progress, calls=verbose))
     if output == "json":
         print_json(document)
     else:
         console = stdout()
-        show(console, preview_lines(console, document, diffs=verbose > 0))
+        show(console, preview_lines(console, document, diffs=verbose))
         print_preview_findings(console, document, files_at_hand())
     raise typer.Exit(1 if document.problems else 0)
 

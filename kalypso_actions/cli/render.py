@@ -73,7 +73,7 @@ def render(
         inputs.OnSourceFailure,
         typer.Option(help="For an unusable repository: take its last good commit, or block all."),
     ] = "last-good",
-    missing_values: MissingValuesOption = "warning",
+    missing_values: MissingValuesOption = "warn",
     registration_text: RegistrationTextOption = "strict",
     diff: Annotated[
         bool,
@@ -87,10 +87,10 @@ def render(
     exit_code: ExitCodeOption = False,
     mask: MaskOption = "",
     output: LocalOutput = "text",
-    verbose: Verbose = 0,
+    verbose: Verbose = False,
 ) -> None:
     """Compute the GitOps tree of one environment."""
-    options = {**locals(), "verbose": verbose > 0}
+    options = dict(locals())
     named = options.pop("environment_option")
     del options["output"]
 
@@ -103,9 +103,9 @@ def render(
 
     def print_text(document: RenderDocument, files: Files) -> None:
         if diff or stat:
-            _show_diffs(document, files, with_lines=diff, with_stat=stat, verbose=verbose > 0)
+            _show_diffs(document, files, with_lines=diff, with_stat=stat, verbose=verbose)
         else:
-            print_render(stdout(), document, files, verbose=verbose > 0)
+            print_render(stdout(), document, files, verbose=verbose)
         if out and not document.problems:
             typer.echo(f"written to {out}")
 
@@ -114,7 +114,7 @@ def render(
         options["environment"] = one_environment(environment, named)
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = run_render(given, local_context(progress, calls=verbose > 1))
+            document = run_render(given, local_context(progress, calls=verbose))
     print_result(document, output, files_at_hand(given.source), forms)
     raise typer.Exit(1 if document.problems or (exit_code and _changes(document)) else 0)
 

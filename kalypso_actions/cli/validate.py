@@ -45,10 +45,10 @@ def validate(
         ),
     ] = False,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
-    missing_values: MissingValuesOption = "warning",
+    missing_values: MissingValuesOption = "warn",
     registration_text: RegistrationTextOption = "strict",
     output: LocalOutput = "text",
-    verbose: Verbose = 0,
+    verbose: Verbose = False,
 ) -> None:
     """Check all documents of branches: schemas, references, templates, names."""
     options = {
@@ -65,18 +65,18 @@ def validate(
 
 def print_validation(options: Mapping[str, Any], output: str) -> ValidateDocument:
     """Run validate with its options, print the result, and return it. Raises KalypsoError."""
-    verbose = int(options.get("verbose", 0))
+    verbose = bool(options.get("verbose"))
 
     def failed(problems: Sequence[Problem]) -> ValidateDocument:
         return ValidateDocument(problems=ProblemEntry.all_of(problems))
 
     def print_text(document: ValidateDocument, files: Files) -> None:
-        print_validate(stdout(), document, files, verbose=verbose > 0)
+        print_validate(stdout(), document, files, verbose=verbose)
 
     forms = Forms("kalypso validate", print_text, validate_summary)
     with errors_as_result(output, failed, forms):
-        given = checked_inputs(ValidateInputs, {**options, "verbose": verbose > 0})
+        given = checked_inputs(ValidateInputs, options)
         with ProgressDisplay(stderr(), "validating") as progress:
-            document = run_validate(given, local_context(progress, calls=verbose > 1))
+            document = run_validate(given, local_context(progress, calls=verbose))
     print_result(document, output, files_at_hand(given.source), forms)
     return document

@@ -1,28 +1,27 @@
 """Warnings that people acknowledge at the object, with a reason.
 
     annotations:
-      kalypso.io/ignore: policy-without-targets -- waits for the edge clusters
+      kalypso.io/ignore: policy-without-targets
+      kalypso.io/ignore-reason: waits for the edge clusters
 
-Several codes stand before `--` with commas between them; each reason has a line of its own.
+Commas stand between several codes.
 """
 
 from __future__ import annotations
 
 import bisect
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.kinds import IGNORE_ANNOTATION
+from kalypso_actions.model.kinds import IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.problem_codes import CODES
 
 _File = tuple[str, str, str]
 
-LINE: Final = re.compile(r"(?P<codes>.*?)(?:\s+--\s+(?P<reason>\S.*))?")
+_ANNOTATIONS = IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,32 +91,35 @@ class Acknowledgements:
         return starts[position][1] if position >= 0 else ()
 
     def _of(self, document: Document) -> Iterator[_Acknowledgement]:
-        for line in _annotation(document).splitlines():
-            match = LINE.fullmatch(line.strip())
-            if not line.strip() or match is None:
-                continue
-            codes = [code.strip() for code in match["codes"].split(",")]
-            faults = [*filter(None, map(_fault, codes))]
-            if not match["reason"]:
-                faults.append(("it gives no reason", f"write {match['codes']} -- <reason>"))
-            where = document.at("metadata", "annotations", IGNORE_ANNOTATION)
-            self.problems += (
-                Problem(f"{IGNORE_ANNOTATION}: {fault}", where, advice, "ignore-invalid")
-                for fault, advice in faults
-            )
-            if not faults:
-                yield from (_Acknowledgement(code, match["reason"], where) for code in codes)
+        text, reason = (_annotation(document, name) for name in _ANNOTATIONS)
+        if not (text or reason):
+            return
+        codes = [code.strip() for code in text.split(",") if code.strip()]
+        faults = [*filter(None, map(_fault, codes))]
+        if not codes:
+            faults.append(("it names no code", "name the code that the warning ends with"))
+        if not reason:
+            advice = f"add the annotation {IGNORE_REASON_ANNOTATION} with the reason"
+            faults.append(("it gives no reason", advice))
+        name = IGNORE_ANNOTATION if text else IGNORE_REASON_ANNOTATION
+        where = document.at("metadata", "annotations", name)
+        self.problems += (
+            Problem(f"{IGNORE_ANNOTATION}: {fault}", where, advice, "ignore-invalid")
+            for fault, advice in faults
+        )
+        if not faults:
+            yield from (_Acknowledgement(code, reason, where) for code in codes)
 
 
 def _file(where: Location) -> _File:
     return where.repository, where.branch, where.path
 
 
-def _annotation(document: Document) -> str:
+def _annotation(document: Document, name: str) -> str:
     match document.body:
         case {"metadata": {"annotations": Mapping() as annotations}}:
-            text = annotations.get(IGNORE_ANNOTATION)
-            return text if isinstance(text, str) else ""
+            text = annotations.get(name)
+            return text.strip() if isinstance(text, str) else ""
     return ""
 
 

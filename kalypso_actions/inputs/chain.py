@@ -96,8 +96,8 @@ class PlanInputs(ChainInputs):
     ] = "last-good"
     missing_values: Annotated[
         MissingValues,
-        Field(description="What <no value> in a rendered file is: warning or error."),
-    ] = "warning"
+        Field(description="Warn of <no value> in a rendered file, or make it an error."),
+    ] = "warn"
     registration_text: Annotated[
         RegistrationText,
         Field(

@@ -31,7 +31,7 @@ class DiffInputs(Inputs):
     deployed: bool = False
     namespace_scheme: NamespaceScheme = "current"
     config_file: ConfigFile = "current"
-    missing_values: MissingValues = "warning"
+    missing_values: MissingValues = "warn"
     registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 

@@ -33,7 +33,7 @@ class EnvironmentInputs(Inputs):
     base_commit: str | None = None
     namespace_scheme: NamespaceScheme = "current"
     config_file: ConfigFile = "current"
-    missing_values: MissingValues = "warning"
+    missing_values: MissingValues = "warn"
     registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 
@@ -106,7 +106,7 @@ class ValidateInputs(Inputs):
     places: tuple[Place, ...] = ()
     source: Sources = ()
     workload: bool = False
-    missing_values: MissingValues = "warning"
+    missing_values: MissingValues = "warn"
     registration_text: RegistrationText = "strict"
 
     @model_validator(mode="after")

@@ -21,7 +21,7 @@ NamespaceScheme = Literal["current", "legacy"]
 ConfigFile = Literal["current", "legacy"]
 OnFailure = Literal["block", "keep"]
 OnSourceFailure = Literal["last-good", "block"]
-MissingValues = Literal["warning", "error"]
+MissingValues = Literal["warn", "error"]
 RegistrationText = Literal["strict", "any"]
 
 DURATION: Final = re.compile(r"([0-9]{1,6})(s|m|h)")

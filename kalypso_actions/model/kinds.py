@@ -21,6 +21,7 @@ FIRST_ENVIRONMENT_ANNOTATION = "kalypso.io/first-environment"
 NEXT_ENVIRONMENT_ANNOTATION = "kalypso.io/next-environment"
 COMPLIANCE_ANNOTATION = "kalypso.io/compliance"
 IGNORE_ANNOTATION = "kalypso.io/ignore"
+IGNORE_REASON_ANNOTATION = "kalypso.io/ignore-reason"
 FOREIGN_ENVIRONMENTS_ANNOTATION = "kalypso.io/foreign-environments"
 
 TEMPLATE_TYPES = ("reconciler", "namespace", "config")

@@ -204,8 +204,10 @@ manifests:
         """\
 annotations:
   kalypso.io/ignore: policy-without-target
+  kalypso.io/ignore-reason: waits for the edge clusters
 """,
-        "Write `<code> -- <reason>`, one line for each reason. Errors cannot be acknowledged.",
+        "Name codes of warnings, with commas between them, and write the reason into "
+        "`kalypso.io/ignore-reason`. Errors cannot be acknowledged.",
     ),
     ProblemCode(
         "ignore-stale",
@@ -214,7 +216,8 @@ annotations:
         "`kalypso validate` says so when it knows all environments and applications.",
         """\
 annotations:
-  kalypso.io/ignore: policy-without-targets -- waits for the edge clusters   # they are here
+  kalypso.io/ignore: policy-without-targets
+  kalypso.io/ignore-reason: waits for the edge clusters   # they are here
 """,
         "Remove the acknowledgement.",
     ),

@@ -229,7 +229,8 @@ def test_sarif_names_branches_and_repositories_elsewhere(clone: Path) -> None:
 
 
 def test_verbose_shows_the_reasons_of_acknowledged_warnings(clone: Path) -> None:
-    annotation = ", annotations: {kalypso.io/ignore: policy-without-cluster-types -- until May}"
+    codes = "kalypso.io/ignore: policy-without-cluster-types"
+    annotation = f", annotations: {{{codes}, kalypso.io/ignore-reason: until May}}"
     text = FLEET.replace("{name: all}", f"{{name: all{annotation}}}")
     (clone / "fleet.yaml").write_text(text.replace("{size: small}}}\n---", "{size: smalll}}}\n---"))
     done = call_kalypso("validate", "-v")

@@ -261,7 +261,7 @@ def test_a_narrow_terminal_loses_nothing(planes: Path) -> None:
 
 def test_very_verbose_tells_each_call_on_a_line(planes: Path) -> None:
     subprocess.run(["git", "init", "-q", "-b", "main", planes / "empty"], check=True)
-    done = start_kalypso("render", "dev", "--control-plane", planes / "empty", "-vv")
+    done = start_kalypso("render", "dev", "--control-plane", planes / "empty", "-v")
     (asked, *_) = done.stderr.splitlines()
     assert f"{planes / 'empty'}/.git: git rev-parse --verify" in asked
     assert "hooksPath" not in done.stderr

@@ -118,8 +118,9 @@ def test_manifests_that_nobody_can_find(application: Path, old: str, new: str, t
 
 def test_other_manifests_can_be_acknowledged(application: Path) -> None:
     edit(application, "        path: ./web\n", "")
-    reason = "manifests-incomplete -- pulled as an OCI artifact"
-    edit(application, "name: app\n", f"name: app\n  annotations: {{kalypso.io/ignore: {reason}}}\n")
+    reason = "kalypso.io/ignore-reason: pulled as an OCI artifact"
+    annotations = f"{{kalypso.io/ignore: manifests-incomplete, {reason}}}"
+    edit(application, "name: app\n", f"name: app\n  annotations: {annotations}\n")
     code, document = validate(application)
     assert (code, document["warnings"], len(document["acknowledged"])) == (0, [], 1)
 

@@ -163,7 +163,7 @@ def findings(
     *,
     app_fault: str = "",
     with_app: bool = True,
-    missing_values: Literal["warning", "error"] = "warning",
+    missing_values: Literal["warn", "error"] = "warn",
     main_commit: str = "",
 ) -> Diagnostics:
     """Validate the branches, with the registered repository unless it is not `with_app`."""

@@ -9,27 +9,32 @@ from tests.fleet_checks.control_planes import Plane, edited, findings, shown, so
 CODE = "policy-without-cluster-types"
 
 
-def annotated(text: str) -> Plane:
-    """A control plane with that warning, and this annotation at the policy."""
+def acknowledging(codes: str, reason: str = "until May") -> str:
+    lines = [f"    kalypso.io/ignore: {codes}\n"] if codes else []
+    lines += [f"    kalypso.io/ignore-reason: {reason}\n"] if reason else []
+    return "".join(("  annotations:\n", *lines))
+
+
+def annotated(codes: str, reason: str = "until May") -> Plane:
+    """A control plane with that warning, and these annotations at the policy."""
     plane = edited(sound(), "dev/policy.yaml", "size: edge", "size: egde")
-    lines = "".join(f"      {line}\n" for line in text.splitlines())
-    annotation = f"  annotations:\n    kalypso.io/ignore: |\n{lines}"
-    return edited(plane, "dev/policy.yaml", "  name: tests\n", f"  name: tests\n{annotation}")
+    name = "  name: tests\n"
+    return edited(plane, "dev/policy.yaml", name, f"{name}{acknowledging(codes, reason)}")
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("codes", "reason"),
     [
-        f"{CODE} -- the edge clusters come in May",
-        f"policies-equal, {CODE} -- both intended",
-        f"policies-equal -- intended\n{CODE}  --  the edge clusters -- all of them -- come in May",
+        (CODE, "the edge clusters -- all of them -- come in May"),
+        (f"policies-equal, {CODE}", "both intended"),
+        (f"' {CODE},'", "'until May '"),
     ],
 )
-def test_acknowledged_warnings_are_set_apart(text: str) -> None:
-    diagnostics = findings(annotated(text))
+def test_acknowledged_warnings_are_set_apart(codes: str, reason: str) -> None:
+    diagnostics = findings(annotated(codes, reason))
     assert diagnostics.warnings == []
     assert [item.code for item in diagnostics.acknowledged] == [CODE]
-    assert diagnostics.acknowledged[0].reason in text.splitlines()[-1]
+    assert diagnostics.acknowledged[0].reason == reason.strip("' ")
 
 
 @pytest.mark.parametrize("name", ["tests", "again"])
@@ -37,8 +42,8 @@ def test_equal_policies_are_acknowledged_at_either(name: str) -> None:
     plane = sound()
     policy = plane["dev"]["policy.yaml"]
     text = f"{policy}---\n{policy.replace('name: tests', 'name: again')}"
-    annotation = "  annotations: {kalypso.io/ignore: policies-equal -- until May}"
-    plane["dev"]["policy.yaml"] = text.replace(f"name: {name}\n", f"name: {name}\n{annotation}\n")
+    added = f"name: {name}\n{acknowledging('policies-equal')}"
+    plane["dev"]["policy.yaml"] = text.replace(f"name: {name}\n", added)
     diagnostics = findings(plane)
     assert (diagnostics.warnings, diagnostics.notes) == ([], [])
     assert [item.reason for item in diagnostics.acknowledged] == ["until May"]
@@ -46,8 +51,8 @@ def test_equal_policies_are_acknowledged_at_either(name: str) -> None:
 
 @pytest.mark.parametrize("with_app", [True, False])
 def test_an_acknowledgement_of_nothing_is_a_note_if_everything_was_read(with_app: bool) -> None:
-    annotation = "  annotations:\n    kalypso.io/ignore: policies-equal -- until May\n"
-    plane = edited(sound(), "dev/policy.yaml", "  name: tests\n", f"  name: tests\n{annotation}")
+    name = "  name: tests\n"
+    plane = edited(sound(), "dev/policy.yaml", name, f"{name}{acknowledging('policies-equal')}")
     diagnostics = findings(plane, with_app=with_app)
     assert diagnostics.warnings == []
     stale = [item for item in diagnostics.notes if item.code == "ignore-stale"]
@@ -55,18 +60,19 @@ def test_an_acknowledgement_of_nothing_is_a_note_if_everything_was_read(with_app
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "advice"),
+    ("codes", "reason", "said", "advice"),
     [
-        (CODE, "it gives no reason", f"write {CODE} -- <reason>"),
-        (f"{CODE} --", f"'{CODE} --' is not the code of a problem", f"did you mean {CODE}?"),
-        ("policy-without-clustertypes -- x", "'policy-without-clustertypes' is not the code of a problem", f"did you mean {CODE}?"),
-        ("template-missing -- x", "'template-missing' is an error, which cannot be acknowledged", "repair it"),
+        (CODE, "", "it gives no reason", "add the annotation kalypso.io/ignore-reason with the reason"),
+        ("", "x", "it names no code", "name the code that the warning ends with"),
+        ("policy-without-clustertypes", "x", "'policy-without-clustertypes' is not the code of a problem", f"did you mean {CODE}?"),
+        ("template-missing", "x", "'template-missing' is an error, which cannot be acknowledged", "repair it"),
     ],
+    ids=["no reason", "no code", "unknown code", "error"],
 )  # fmt: skip
 def test_a_faulty_annotation_is_a_warning_and_acknowledges_nothing(
-    text: str, said: str, advice: str
+    codes: str, reason: str, said: str, advice: str
 ) -> None:
-    diagnostics = findings(annotated(text))
+    diagnostics = findings(annotated(codes, reason))
     assert diagnostics.acknowledged == []
     assert {item.code for item in diagnostics.warnings} == {CODE, "ignore-invalid"}
     fault = next(item for item in diagnostics.warnings if item.code == "ignore-invalid")
@@ -77,7 +83,7 @@ def test_a_faulty_annotation_is_a_warning_and_acknowledges_nothing(
 
 
 def test_an_annotation_covers_its_own_document_only() -> None:
-    plane = annotated(f"{CODE} -- waits")
+    plane = annotated(CODE, "waits")
     policy = plane["dev"]["policy.yaml"]
     other = policy.replace("name: tests", "name: others")
     plain = "".join(
@@ -98,7 +104,7 @@ def test_a_workload_acknowledges_for_its_targets() -> None:
         plane,
         "app/workload.yaml",
         "  name: boards\n",
-        f"  name: boards\n  annotations:\n    kalypso.io/ignore: {code} -- of a branch in work\n",
+        f"  name: boards\n{acknowledging(code)}",
     )
     diagnostics = findings(plane)
     assert (diagnostics.warnings, [item.code for item in diagnostics.acknowledged]) == ([], [code])

@@ -90,7 +90,7 @@ class Observatory:
             old.unlink()
         start = f"{code}\nfrom kalypso_actions.__main__ import main\nmain()"
         done = subprocess.run(
-            [sys.executable, "-c", start, *arguments, "--verbose", "--verbose"],
+            [sys.executable, "-c", start, *arguments, "--verbose"],
             env={
                 **environment,
                 **{name: str(self._job / name) for name in ("GITHUB_OUTPUT", "GITHUB_ENV")},

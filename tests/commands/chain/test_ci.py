@@ -233,8 +233,8 @@ def test_what_has_no_effect_is_a_warning_at_its_file(acme: Organisation) -> None
 def test_an_acknowledged_warning_is_set_apart(acme: Organisation) -> None:
     policy = documents.policy("edge-only", size="egde").replace(
         "{name: edge-only}",
-        "{name: edge-only, annotations: {kalypso.io/ignore: "
-        "policy-without-cluster-types -- the clusters come in May}}",
+        "{name: edge-only, annotations: {kalypso.io/ignore: policy-without-cluster-types, "
+        "kalypso.io/ignore-reason: the clusters come in May}}",
     )
     acme.commit({"edge.yaml": policy}, "dev")
     acme.commit({"notes.txt": "1"})
@@ -358,7 +358,8 @@ def test_each_repository_is_read_once(acme: Organisation) -> None:
 def test_what_a_branch_lacks_and_what_is_acknowledged_in_vain(acme: Organisation) -> None:
     ignored = documents.cluster_type("large").replace(
         "metadata:\n",
-        "metadata:\n  annotations: {kalypso.io/ignore: template-type-wrong -- kept for old tools}\n",
+        "metadata:\n  annotations: {kalypso.io/ignore: template-type-wrong, "
+        "kalypso.io/ignore-reason: kept for old tools}\n",
     )
     acme.commit({"gitops-repo.yaml": None, "cluster-types/large.yaml": ignored}, "dev")
     checked = run(acme).document
