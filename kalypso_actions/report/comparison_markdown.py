@@ -78,7 +78,7 @@ def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:
     for (cluster_type, target), changes in sorted(counts.items()):
         files = ", ".join(f"{changes[change]} {change}" for change in CHANGES if changes[change])
         state = assignments.get((cluster_type, target), "")
-        name = markdown.code(target) if target else ""
+        name = markdown.code(target) if target else "–"
         yield [markdown.code(cluster_type), name, files or "–", f"**{state}**" if state else "–"]
 
 

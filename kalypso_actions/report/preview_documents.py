@@ -28,7 +28,7 @@ class ArrivalEntry(Document):
     `has` is the commit of main that it has now ("" for none), `commits` the number of earlier
     commits of main that arrive together with the change, null if unknown, and `newest` the last of
     these. It comes first, or `after` other environments. `comparison` is null if only the change
-    arrives.
+    arrives; findings of the change are not repeated there.
     """
 
     has: str
@@ -43,9 +43,10 @@ class PreviewEnvironmentEntry(Document):
     """An environment; unless it is `compared`, it cannot be read on one side.
 
     `added`: the change adds its Environment object. `removed`: the change deletes it; its GitOps
-    branch stays as it is. `blocked`: there are problems, new or known, with which schedule proposes
-    nothing (with `on-failure: keep`, nothing for what fails). `arrival` is null for a change of the
-    environment's own branch, which arrives at once.
+    branch stays as it is. `blocked`: nothing arrives before problems are fixed, new or known ones,
+    with which ci promotes nothing or schedule proposes nothing (with `on-failure: keep`, nothing
+    for what fails). `arrival` is null for a change of the environment's own branch, which arrives
+    at once.
     """
 
     environment: str

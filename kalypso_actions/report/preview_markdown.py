@@ -138,6 +138,10 @@ def _attention(document: PreviewDocument, facts: PreviewFacts) -> Iterator[str]:
     """Yield facts that reviewers may not expect."""
     if facts.is_of_author:
         yield "**The author of the pull request can change this preview.**"
+    blocked = [markdown.code(item.environment) for item in document.environments if item.blocked]
+    if blocked:
+        names = ", ".join(markdown.some(blocked, MOST_ROWS))
+        yield f"**Nothing arrives before the problems are fixed**, in {names}."
     if document.settings:
         names = ", ".join(markdown.some([*map(markdown.code, document.settings)], MOST_ROWS))
         yield (
@@ -179,7 +183,7 @@ def _when(item: PreviewEnvironmentEntry) -> str:
     if item.removed:
         return "–"
     if item.blocked:
-        return "**not before its problems are fixed**"
+        return "**blocked by problems**"
     if arrival is None:
         return "with the merge"
     if arrival.is_first:
@@ -275,11 +279,6 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
         yield (
             f"The environment has {markdown.code(arrival.has[:7])} of main: earlier commits arrive "
             "together with this change."
-        )
-    if item.blocked:
-        yield (
-            "**Problems block this environment**: schedule proposes nothing before they are fixed "
-            "(with `on-failure: keep`, nothing for what fails)."
         )
     if not _differs(change):
         yield "The change alone changes nothing here."

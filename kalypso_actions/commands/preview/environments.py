@@ -198,7 +198,7 @@ def _base(sides: SideReader, environment: Environment) -> tuple[Side, Side | Non
 def _absent(other: Side | None) -> Side:
     """Return the side on which an environment does not exist."""
     snapshot = other.snapshot if other else None
-    return Side(without_content(snapshot) if snapshot else None)
+    return Side(without_content(snapshot) if snapshot else None, is_absent=True)
 
 
 def _compare(
@@ -227,6 +227,10 @@ def _compared(
         registration_text=inputs.registration_text,
     )
     pair = plan_pair(base.snapshot, head.snapshot, options, find_scheduler(), progress)
+    if base.is_absent or head.is_absent:  # its documents are those of other branches, and stay
+        pair = dataclasses.replace(
+            pair, comparison=dataclasses.replace(pair.comparison, documents=())
+        )
     return Compared(pair.comparison, pair)
 
 

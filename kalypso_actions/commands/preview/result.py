@@ -65,10 +65,14 @@ def preview_result(
     documents = _located(compared.documents.masked(mask), request.change)
     changes: dict[str, MaskedComparison] = {}
     entries = []
+    blocked = _blocked(compared, request.change)
     for item in compared.environments:
         change = _without(_located(item.change.masked(mask), request.change), documents)
         changes[item.name] = change
-        arriving = item.arriving.masked(mask) if item.arriving else None
+        arriving = None
+        if item.arriving:
+            arriving = _located(item.arriving.masked(mask), request.change)
+            arriving = _without(_without(arriving, documents), change)
         comparison = ComparisonEntry.of(arriving, diffs.of(arriving)) if arriving else None
         entries.append(
             PreviewEnvironmentEntry(
@@ -76,7 +80,7 @@ def preview_result(
                 compared=item.change.pair is not None,
                 added=item.name not in compared.before,
                 removed=item.name not in compared.after,
-                blocked=item.change.is_blocked,
+                blocked=item.name in blocked,
                 change=ComparisonEntry.of(change, diffs.of(change)),
                 arrival=_arrival(request, compared, item, comparison, distance),
             )
@@ -128,13 +132,27 @@ def failed_preview(
     )
 
 
-def _without(change: MaskedComparison, documents: MaskedComparison) -> MaskedComparison:
-    """Leave out of an environment the findings of the branch's documents."""
-    known = (*documents.problems_new, *documents.warnings_new)
-    problems = tuple(without(change.problems_new, documents.problems_new))
-    warnings = tuple(without(change.warnings_new, known))
+def _blocked(compared: ComparedBranch, change: ChangedBranch) -> frozenset[str]:
+    """Return the environments in which nothing arrives before problems are fixed.
+
+    ci refuses a commit of main with problems in its documents, or with new ones in an environment.
+    schedule refuses an environment with problems.
+    """
+    environments = [item for item in compared.environments if item.name in compared.after]
+    is_refused = change.is_main and (
+        compared.documents.is_blocked
+        or any(item.change.comparison.problems_new for item in environments)
+    )
+    return frozenset(item.name for item in environments if is_refused or item.change.is_blocked)
+
+
+def _without(comparison: MaskedComparison, others: MaskedComparison) -> MaskedComparison:
+    """Leave out the findings of another comparison."""
+    known = (*others.problems_new, *others.warnings_new)
+    problems = tuple(without(comparison.problems_new, others.problems_new))
+    warnings = tuple(without(comparison.warnings_new, known))
     return MaskedComparison(
-        dataclasses.replace(change, problems_new=problems, warnings_new=warnings)
+        dataclasses.replace(comparison, problems_new=problems, warnings_new=warnings)
     )
 
 

@@ -48,12 +48,14 @@ class ChangedBranch:
 class Side:
     """An environment with a commit: its snapshot, or the problems that prevent one.
 
-    `promoted_commit` is the commit of main that its branch names, if it can be read.
+    `promoted_commit` is the commit of main that its branch names, if it can be read. `is_absent`:
+    the environment does not exist on this side.
     """
 
     snapshot: Snapshot | None
     problems: tuple[Problem, ...] = ()
     promoted_commit: str | None = None
+    is_absent: bool = False
 
     def repositories(self) -> Iterator[str]:
         """Yield the URLs of all repositories that it names."""

@@ -78,7 +78,17 @@ def test_new_problems_fail(acme: Organisation) -> None:
     assert (state, text) == ("failure", "1 new problem")
     assert all(item.blocked for item in shown.environments)
     (comment,) = acme.comments(number, CONTROL_PLANE)
-    assert comment.count("| **not before its problems are fixed** |") == 2
+    assert comment.count("| **blocked by problems** |") == 2
+
+
+def test_problems_of_one_environment_block_others_on_main(acme: Organisation) -> None:
+    """ci promotes no commit with new problems anywhere; known ones stop their environment."""
+    broken = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="no")}
+    acme.commit(broken, "stage")
+    propose(acme, setting("two"))
+    assert [item.blocked for item in document(run(acme)).environments] == [False, True]
+    propose(acme, {"templates/flux.yaml": documents.template("flux", "{{ fail .X }}")}, head="two")
+    assert [item.blocked for item in document(run(acme)).environments] == [True, True]
 
 
 def test_known_problems_of_the_branch_do_not_fail(acme: Organisation) -> None:
@@ -89,7 +99,7 @@ def test_known_problems_of_the_branch_do_not_fail(acme: Organisation) -> None:
     assert not result.failed
     assert document(result).problems_known
     (comment,) = acme.comments(number, CONTROL_PLANE)
-    assert comment.count("**Problems block this environment**") == 2
+    assert "**Nothing arrives before the problems are fixed**, in `dev`, `stage`." in comment
 
 
 def test_a_pull_request_to_an_environment(acme: Organisation) -> None:
@@ -151,6 +161,7 @@ def test_a_new_and_a_removed_environment(acme: Organisation) -> None:
     assert {file.change for file in environments["test"].change.files} == {"added"}
     assert len(environments["stage"].change.assignments_removed) == 2
     assert (environments["test"].added, environments["stage"].removed) == (True, True)
+    assert environments["test"].change.documents == environments["stage"].change.documents == ()
     (comment,) = acme.comments(number, CONTROL_PLANE)
     assert "| `test` (added) |" in comment
     assert "| `stage` (removed) |" in comment
