@@ -1,11 +1,13 @@
 """A control plane of any size, as plain folders.
 
-    python -m bench.fleet FOLDER --assignments 10000
+    python -m bench.fleet FOLDER --assignments 10000 --shape repeating
 
-Regions hold cluster types, workspaces hold workloads. Each target goes to all cluster types of its
-region, and configuration comes in layers for all, for a region, a cluster type and a workload, so
-that nearly every assignment has configuration of its own: nothing is cheaper than in a real fleet.
-The same numbers give the same files.
+Regions hold cluster types, registered repositories hold workloads. Each target goes to all cluster
+types of its region, and configuration comes in layers. The same numbers give the same files.
+
+distinct    many small regions; each target has a repository and a layer of configuration of its
+            own, so that no two assignments have equal content: nothing can be remembered
+repeating   one region of large cluster types, whose targets all have its configuration
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import yaml
 
@@ -27,10 +29,14 @@ CONTROL_PLANE = f"{HOST}/platform/control-plane"
 
 CLUSTER_TYPES_OF_A_REGION = 20
 TARGETS_OF_A_REGION = 50
-WORKSPACES = 10
+TARGETS_OF_A_CLUSTER_TYPE = 500
+CLUSTER_TYPES_AT_LEAST = 10
+REGISTRATIONS = 300
 KEYS_FOR_ALL = 40
+RECONCILERS = ("argocd", "flux", "rancher-fleet", "flux")
 
 Documents = list[dict[str, Any]]
+Shape = Literal["distinct", "repeating"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +45,76 @@ class Fleet:
 
     folder: Path
     assignments: int
+    cluster_types: int
+    registrations: int
 
     def arguments(self) -> list[str]:
         """The arguments of `kalypso render` that make it read this fleet."""
         sources = {CONTROL_PLANE: "main"}
-        sources |= {_repository(number): f"apps/{number:02}" for number in range(WORKSPACES)}
+        sources |= {
+            _repository(number): f"apps/{number:03}" for number in range(self.registrations)
+        }
         options = [f"--source={url}={self.folder / path}" for url, path in sources.items()]
         return [ENVIRONMENT, f"--environment-dir={self.folder / ENVIRONMENT}", *options]
 
 
-def make_fleet(folder: Path, assignments: int) -> Fleet:
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The numbers of a fleet; every region has as many cluster types and targets."""
+
+    shape: Shape
+    regions: int
+    cluster_types: int
+    targets: int
+
+    @classmethod
+    def of(cls, shape: Shape, assignments: int) -> _Size:
+        """The numbers for at least so many assignments."""
+        if shape == "distinct":
+            of_a_region = CLUSTER_TYPES_OF_A_REGION * TARGETS_OF_A_REGION
+            regions = -(-assignments // of_a_region)
+            return cls(shape, regions, CLUSTER_TYPES_OF_A_REGION, TARGETS_OF_A_REGION)
+        cluster_types = max(CLUSTER_TYPES_AT_LEAST, assignments // TARGETS_OF_A_CLUSTER_TYPE)
+        return cls(shape, 1, cluster_types, -(-assignments // cluster_types))
+
+    @property
+    def workloads(self) -> int:
+        """Each has two targets."""
+        return self.regions * self.targets // 2
+
+    @property
+    def registrations(self) -> int:
+        return min(REGISTRATIONS, self.workloads)
+
+
+def make_fleet(folder: Path, assignments: int, shape: Shape = "distinct") -> Fleet:
     """Write a fleet with at least so many assignments."""
-    of_a_region = CLUSTER_TYPES_OF_A_REGION * TARGETS_OF_A_REGION
-    regions = [f"region-{number:03}" for number in range(-(-assignments // of_a_region))]
-    for path, documents in {**_main(), **_environment(regions), **_workloads(regions)}.items():
+    size = _Size.of(shape, assignments)
+    for path, documents in {**_main(size), **_environment(size), **_workloads(size)}.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("w", encoding="utf-8") as stream:
             yaml.dump_all(documents, stream, Dumper=yaml.CSafeDumper, sort_keys=False, width=1000)
-    return Fleet(folder, len(regions) * of_a_region)
+    return Fleet(
+        folder,
+        size.regions * size.cluster_types * size.targets,
+        size.regions * size.cluster_types,
+        size.registrations,
+    )
 
 
-def _main() -> dict[str, Documents]:
+def _main(size: _Size) -> dict[str, Documents]:
     """The main branch: templates, registrations, configuration and schemas for all."""
     registrations = [
         _document(
             "WorkloadRegistration",
-            f"workspace-{number:02}",
+            f"workspace-{number:03}",
             spec={
                 "workload": {"repo": _repository(number), "branch": "main", "path": "workloads"},
-                "workspace": f"workspace-{number:02}",
+                "workspace": f"workspace-{number:03}",
             },
         )
-        for number in range(WORKSPACES)
+        for number in range(size.registrations)
     ]
     for_all = {f"SETTING_{number:02}": f"value {number}" for number in range(KEYS_FOR_ALL)}
     for_all |= {"PORT": "8080", "LOGGING": _logging("info", "console"), "ZONES": "[a, b, c]"}
@@ -90,7 +133,7 @@ def _main() -> dict[str, Documents]:
     }
 
 
-def _environment(regions: list[str]) -> dict[str, Documents]:
+def _environment(size: _Size) -> dict[str, Documents]:
     """The environment branch: cluster types, policies and the layers of configuration."""
     repository = {"branch": "main", "path": "."}
     files: dict[str, Documents] = {
@@ -101,15 +144,15 @@ def _environment(regions: list[str]) -> dict[str, Documents]:
             _document("GitOpsRepo", "dev", spec={"repo": f"{HOST}/platform/gitops", **repository})
         ],
     }
-    for region in regions:
+    for region in map(_region, range(size.regions)):
         layer = {"REGION": region, "LOGGING": _logging("warning", "collector"), "ZONES": "[d]"}
         files[f"dev/{region}/region.yaml"] = [
             _config_map(f"b-{region}", layer, region=region),
             _policy(f"{region}-all", {"region": region}, region),
             _policy(f"{region}-first", {"region": region, "tier": "first"}, region),
         ]
-        for number in range(CLUSTER_TYPES_OF_A_REGION):
-            name = f"{region}-{number:02}"
+        for number in range(size.cluster_types):
+            name = f"{region}-{number:03}"
             files[f"dev/{region}/{name}.yaml"] = [
                 _cluster_type(name, region, number),
                 _config_map(
@@ -121,12 +164,12 @@ def _environment(regions: list[str]) -> dict[str, Documents]:
     return files
 
 
-def _workloads(regions: list[str]) -> dict[str, Documents]:
-    """The application repositories, one for each workspace; a target belongs to one region."""
+def _workloads(size: _Size) -> dict[str, Documents]:
+    """The application repositories; a target belongs to one region."""
     files: dict[str, Documents] = {}
-    for number in range(len(regions) * TARGETS_OF_A_REGION // 2):
-        workload = f"workload-{number:04}"
-        region = regions[number % len(regions)]
+    for number in range(size.workloads):
+        workload = f"workload-{number:05}"
+        region = _region(number % size.regions)
         required = {"type": "object", "required": ["CLUSTER"]}
         spec: dict[str, Any] = {"configSchemas": [json.dumps(required)]} if number % 3 == 0 else {}
         spec["deploymentTargets"] = [
@@ -135,24 +178,35 @@ def _workloads(regions: list[str]) -> dict[str, Documents]:
                 "environment": ENVIRONMENT,
                 "labels": {"region": region, "tier": tier},
                 "manifests": {
-                    "repo": f"{HOST}/{workload}/manifests",
+                    "repo": f"{HOST}/{workload}/{name}",
                     "branch": ENVIRONMENT,
                     "path": f"./{name}",
                 },
             }
             for name, tier in (("north", "first"), ("south", "second"))
         ]
-        folder = f"apps/{number % WORKSPACES:02}/workloads"
+        folder = f"apps/{number % size.registrations:03}/workloads"
         files[f"{folder}/{workload}.yaml"] = [_document("Workload", workload, spec=spec)]
-        own = {"REPLICAS": str(number % 5 + 1), "FEATURES": f"[{workload}, trial]"}
-        layer = _config_map(f"d-{workload}", own, workload=workload)
-        files.setdefault("main/workloads.yaml", []).append(layer)
+        if size.shape == "distinct":
+            files.setdefault("main/workloads.yaml", []).extend(_own_layers(workload, number))
     return files
+
+
+def _own_layers(workload: str, number: int) -> Documents:
+    """Configuration of each target of a workload."""
+    return [
+        _config_map(
+            f"d-{workload}-{name}",
+            {"REPLICAS": str(number % 5 + 1), "FEATURES": f"[{workload}-{name}, trial]"},
+            **{"deployment-target": f"{workload}-{name}"},
+        )
+        for name in ("north", "south")
+    ]
 
 
 def _cluster_type(name: str, region: str, number: int) -> dict[str, Any]:
     spec = {
-        "reconciler": "argocd" if number % 4 == 0 else "flux",
+        "reconciler": RECONCILERS[number % len(RECONCILERS)],
         "namespaceService": "namespace",
         "configType": "config-map",
     }
@@ -196,7 +250,11 @@ def _document(
 
 
 def _repository(number: int) -> str:
-    return f"{HOST}/workspace-{number:02}/workloads"
+    return f"{HOST}/workspace-{number:03}/workloads"
+
+
+def _region(number: int) -> str:
+    return f"region-{number:03}"
 
 
 def main() -> None:
@@ -204,8 +262,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--assignments", type=int, default=10_000)
-    arguments = parser.parse_args()
-    print(" ".join(make_fleet(arguments.folder, arguments.assignments).arguments()))
+    parser.add_argument("--shape", choices=get_args(Shape), default="distinct")
+    given = parser.parse_args()
+    print(" ".join(make_fleet(given.folder, given.assignments, given.shape).arguments()))
 
 
 if __name__ == "__main__":

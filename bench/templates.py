@@ -66,6 +66,28 @@ spec:
 """,
         ),
     ),
+    "rancher-fleet": (
+        "reconciler",
+        (
+            """\
+apiVersion: fleet.cattle.io/v1alpha1
+kind: GitRepo
+metadata:
+  name: {{ .DeploymentTargetName }}
+  namespace: fleet-default
+spec:
+  repo: {{ .Manifests.repo }}
+  branch: {{ .Manifests.branch }}
+  paths:
+  - {{ .Manifests.path | trimPrefix "./" | quote }}
+  targetNamespace: {{ .Namespace }}
+  targets:
+  - clusterSelector:
+      matchLabels:
+        cluster-type: {{ .ClusterType }}
+""",
+        ),
+    ),
     "namespace": (
         "namespace",
         (

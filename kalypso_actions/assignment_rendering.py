@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -21,9 +21,19 @@ class PlannedAssignment:
 
     assignment: Assignment
     namespace: str
-    config: MergedConfig
     files: tuple[str, ...]
+    platform_config: PlatformConfig = field(repr=False, compare=False)
     failure: rendering.Failure | None = None
+
+    @property
+    def config(self) -> MergedConfig:
+        """The configuration, merged again unless it is one of the last."""
+        return self.platform_config.config_of(self.assignment)
+
+    @property
+    def combination(self) -> Hashable:
+        """What assignments with the same configuration have in common."""
+        return self.platform_config.combination(self.assignment)
 
 
 class AssignmentRenderer:
@@ -53,18 +63,19 @@ class AssignmentRenderer:
     ) -> Iterator[PlannedAssignment]:
         """Yield each assignment; the files go into `folders`."""
         total = len(assignments)
+        configs = self._platform_config
         for done, assignment in enumerate(assignments):
             progress(done, total)
-            config = self._platform_config.config_of(assignment)
+            config = configs.config_of(assignment)
             namespace = rendering.namespace_of(
                 assignment, self._fleet.environment, self._layout.namespace_scheme
             )
             outcome = self._outcome(assignment, config)
             if isinstance(outcome, rendering.Failure):
-                yield PlannedAssignment(assignment, namespace, config, (), outcome)
+                yield PlannedAssignment(assignment, namespace, (), configs, outcome)
             else:
                 folders[assignment.folder] = outcome
-                yield PlannedAssignment(assignment, namespace, config, tuple(outcome))
+                yield PlannedAssignment(assignment, namespace, tuple(outcome), configs)
         progress(total, total)
 
     def _outcome(

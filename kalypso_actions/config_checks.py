@@ -5,14 +5,15 @@ Upstream's message names neither the schema nor the ConfigMap that set the value
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from kalypso_actions import config_schemas, rendering
 from kalypso_actions.errors import Location
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.platform_config import AppliedSchema, PlatformConfig
 
 MAX_TRACED = 5
@@ -22,16 +23,25 @@ STEP: Final = 10
 COMPILING: Final = 10
 """The work of a step of an evaluation, and of a character that is compiled, in characters."""
 
+KEPT: Final = 10_000
+"""Results that are kept."""
+
+Result = TypeVar("Result")
+
 _Places = Mapping[str, tuple[Location, ...]]
 
 
 class ConfigValidator:
-    """Validates configurations by their schemas; many assignments share both."""
+    """Validates configurations by their schemas; many assignments share both.
+
+    The last results are kept. A registration pays for each of them once, whoever needed it before:
+    what it may take depends neither on the other registrations nor on what is kept.
+    """
 
     def __init__(self, platform_config: PlatformConfig) -> None:
         self._platform_config = platform_config
-        self._messages: dict[tuple[int, tuple[str, ...]], str] = {}
-        self._traces: dict[tuple[int, tuple[AppliedSchema, ...]], _Trace] = {}
+        self._messages: _Results[str] = _Results()
+        self._traces: _Results[_Trace] = _Results()
 
     def failure(
         self,
@@ -46,25 +56,59 @@ class ConfigValidator:
         texts = self._platform_config.schemas_of(assignment)
         if not texts:
             return None
-        seen = (id(config), texts)  # `platform_config` keeps every configuration alive
-        message = self._messages.get(seen)
-        count = _steps(spend) if assignment.target.config_schemas else _nothing
-        if message is None:
-            for text in assignment.target.config_schemas:
-                spend(COMPILING * len(text))
-            message = self._messages[seen] = config_schemas.validate(config.values, texts, count)
-        return self._traced(message, assignment, config, count) if message else None
+        own = assignment.target.config_schemas
 
-    def _traced(
-        self, message: str, assignment: Assignment, config: MergedConfig, spend: rendering.Spend
-    ) -> rendering.Failure:
-        """Return the failure at the first value that is wrong, else at the schema."""
+        def validate(count: rendering.Spend) -> str:
+            for text in own:
+                count(COMPILING * len(text))
+            return config_schemas.validate(config.values, texts, _steps(count) if own else _nothing)
+
+        combination = self._platform_config.combination(assignment)
+        payer = assignment.target.registration
+        message = self._messages.get((combination, texts), payer, spend, validate)
+        if not message:
+            return None
+
+        def trace(count: rendering.Spend) -> _Trace:
+            return _trace_all(schemas, config, _steps(count) if own else _nothing)
+
         schemas = self._platform_config.applied_schemas(assignment)
-        seen = (id(config), schemas)
-        if seen not in self._traces:
-            self._traces[seen] = _trace_all(schemas, config, spend)
-        trace = self._traces[seen]
-        return rendering.Failure(message, trace.where, trace.text, code="config-refused")
+        traced = self._traces.get((combination, schemas), payer, spend, trace)
+        return rendering.Failure(message, traced.where, traced.text, code="config-refused")
+
+
+class _Results(Generic[Result]):
+    """The last results, with the work that each took."""
+
+    def __init__(self) -> None:
+        self._results: SizedCache[tuple[Result, int]] = SizedCache(KEPT)
+        self._paid: set[int] = set()
+
+    def get(
+        self,
+        key: Hashable,
+        payer: str,
+        spend: rendering.Spend,
+        compute: Callable[[rendering.Spend], Result],
+    ) -> Result:
+        """Return the result for a key; `spend` its work, unless the payer has paid for it."""
+        payment = hash((payer, key))
+        count = _nothing if payment in self._paid else spend
+        known = self._results.get(key)
+        if known is None:
+            parts: list[int] = []
+
+            def count_part(work: int) -> None:
+                parts.append(work)
+                count(work)
+
+            result = compute(count_part)
+            self._results.put(key, (result, sum(parts)), 1)
+        else:
+            result, work = known
+            count(work)
+        self._paid.add(payment)
+        return result
 
 
 @dataclass(frozen=True, slots=True)

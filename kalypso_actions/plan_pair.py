@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,15 +72,16 @@ def secret_texts(
 ) -> dict[str, frozenset[str]]:
     """Return the secrets that the files of assignments may contain, by `prefix` and folder."""
     by_folder: dict[str, frozenset[str]] = {}
-    by_config: dict[int, frozenset[str]] = {}
+    by_config: dict[tuple[int, Hashable], frozenset[str]] = {}
     for item in items:
-        config, target = item.config, item.assignment.target
-        if id(config) not in by_config:
-            values = {"values": config.values, "texts": config.texts}
-            by_config[id(config)] = mask.names.secrets_of(values)
+        target = item.assignment.target
+        key = id(item.platform_config), item.combination
+        if key not in by_config:
+            values = {"values": item.config.values, "texts": item.config.texts}
+            by_config[key] = mask.names.secrets_of(values)
         own = mask.names.secrets_of({**target.labels, **target.manifests})
         folder = prefix + item.assignment.folder
-        by_folder[folder] = by_folder.get(folder, own) | own | by_config[id(config)]
+        by_folder[folder] = by_folder.get(folder, own) | own | by_config[key]
     return by_folder
 
 
@@ -140,7 +141,7 @@ class _Side:
         self.assignments = {item.folder: item for item in self.schedule.assignments}
         self.rendered: dict[str, PlannedAssignment] = {}
         self.files: dict[str, dict[str, bytes]] = {}
-        self._repositories: dict[int, frozenset[str]] = {}
+        self._repositories: dict[Hashable, frozenset[str]] = {}
 
     @property
     def plan(self) -> PairedPlan:
@@ -223,11 +224,11 @@ class _Side:
         return frozenset(where.repository for where in places) | self._layers(item)
 
     def _layers(self, item: PlannedAssignment) -> frozenset[str]:
-        known = self._repositories.get(id(item.config))
+        known = self._repositories.get(item.combination)
         if known is None:
             places = (where for origins in item.config.origins.values() for where in origins)
             known = frozenset(where.repository for where in places)
-            self._repositories[id(item.config)] = known
+            self._repositories[item.combination] = known
         return known
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from kalypso_actions.errors import Location
 
@@ -14,16 +15,23 @@ Origins = Mapping[Path, tuple[Location, ...]]
 """The places that set the value at a path, in order; the last one wins."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MergedConfig:
     """The configuration of an assignment.
 
     `values` are parsed and merged. `texts` are the plain texts for the built-in configuration of
     old control planes, where later layers replace earlier ones. `config_maps` names the layers in
     order. Assignments share the mappings: they must not be changed.
+
+    `trace` finds the origins: most configurations are never asked for them.
     """
 
     values: Mapping[str, object]
     texts: Mapping[str, str]
-    origins: Origins
     config_maps: tuple[str, ...]
+    trace: Callable[[], Origins] = field(default=dict, repr=False, compare=False)
+
+    @cached_property
+    def origins(self) -> Origins:
+        """The places that set each value."""
+        return self.trace()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.config import MergedConfig, Origins
 from kalypso_actions.model.kinds import (
     PLATFORM_CONFIG_LABEL,
     Assignment,
@@ -14,11 +16,15 @@ from kalypso_actions.model.kinds import (
     ConfigSchema,
     Fleet,
 )
-from kalypso_actions.platform_config.matching import Label, LabelMasks, matched_labels
+from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_actions.platform_config.matching import Applicable, Label, LabelMasks, matched_labels
 from kalypso_actions.platform_config.merging import Layers
 from kalypso_actions.platform_config.values import parse_value
 
 AZURE_APP_CONFIG_PREFIX = "azure-app-config"
+
+KEPT_KEYS: Final = 200_000
+"""The keys of all merged configurations that are kept: some thousand ordinary ones, 30 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,50 +50,50 @@ class AppliedSchema:
 class PlatformConfig:
     """The configuration and the schemas of each assignment.
 
-    Many assignments have the same layers; each distinct combination is merged once.
+    Many assignments have the same layers: the last combinations are kept. A large fleet has too
+    many different ones to keep all.
     """
 
     def __init__(self, fleet: Fleet) -> None:
         self._masks = LabelMasks()
-        self._entries = tuple(
-            (self._masks.required(entry.labels), entry) for entry in read_entries(fleet.config_maps)
-        )
-        self._schemas = tuple(
-            (self._masks.required(matched_labels(schema.labels)), _applied(schema))
-            for schema in fleet.config_schemas
-        )
-        self._merged: dict[int, MergedConfig] = {}
-        self._texts: dict[int, tuple[str, ...]] = {}
+        self._entries: Applicable[Entry] = Applicable()
+        for entry in read_entries(fleet.config_maps):
+            self._entries.add(self._masks.required(entry.labels), entry)
+        self._schemas: Applicable[AppliedSchema] = Applicable()
+        for schema in fleet.config_schemas:
+            required = self._masks.required(matched_labels(schema.labels))
+            self._schemas.add(required, _applied(schema))
+        self._merged: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
+
+    def combination(self, assignment: Assignment) -> Hashable:
+        """Return the combination of layers and the fleet's schemas that apply to an assignment."""
+        return self._masks.provided(assignment)
 
     def config_of(self, assignment: Assignment) -> MergedConfig:
-        """Return the merged configuration of an assignment, one object for equal combinations."""
+        """Return the merged configuration of an assignment."""
         provided = self._masks.provided(assignment)
         merged = self._merged.get(provided)
         if merged is None:
-            merged = self._merged[provided] = self._merge(provided)
+            merged = _merge(self._entries.to(provided))
+            self._merged.put(provided, merged, len(merged.values) + 1)
         return merged
 
     def schemas_of(self, assignment: Assignment) -> tuple[str, ...]:
         """Return the texts of all schemas that apply: the fleet's by name, then the target's."""
-        provided = self._masks.provided(assignment)
-        texts = self._texts.get(provided)
-        if texts is None:
-            texts = self._texts[provided] = tuple(
-                schema.text for schema in self._schemas_of_fleet(provided)
-            )
-        return texts + assignment.target.config_schemas
+        fleet_schemas = self._schemas.to(self._masks.provided(assignment))
+        return (*(schema.text for schema in fleet_schemas), *assignment.target.config_schemas)
 
     def applied_schemas(self, assignment: Assignment) -> tuple[AppliedSchema, ...]:
         """Return the schemas of `schemas_of`, with their names."""
         target = assignment.target
         name = f"configSchemas of {target.name!r} in {target.where.path}:{target.where.line}"
         own = (AppliedSchema(name, text, target.where) for text in target.config_schemas)
-        return (*self._schemas_of_fleet(self._masks.provided(assignment)), *own)
+        return (*self._schemas.to(self._masks.provided(assignment)), *own)
 
     @property
     def entries(self) -> Iterator[Entry]:
         """All keys of the fleet's ConfigMaps, in the order in which they are merged."""
-        return (entry for _, entry in self._entries)
+        return iter(self._entries)
 
     def lacking(self, assignment: Assignment, entry: Entry) -> tuple[Label, ...]:
         """Return the labels that an entry requires and an assignment lacks; () if it applies."""
@@ -96,19 +102,24 @@ class PlatformConfig:
             label for label in entry.labels if not self._masks.required((label,)) & provided
         )
 
-    def _schemas_of_fleet(self, provided: int) -> Iterator[AppliedSchema]:
-        return (schema for mask, schema in self._schemas if mask & provided == mask)
 
-    def _merge(self, provided: int) -> MergedConfig:
-        layers = Layers()
-        texts: dict[str, str] = {}
-        config_maps: dict[str, None] = {}
-        for mask, entry in self._entries:
-            if mask & provided == mask:
-                layers.add(entry.key, parse_value(entry.text), entry.where)
-                texts[entry.key] = entry.text
-                config_maps[entry.config_map] = None
-        return MergedConfig(layers.values, texts, layers.origins, tuple(config_maps))
+def _merge(entries: list[Entry]) -> MergedConfig:
+    layers = Layers(with_origins=False)
+    for entry in entries:
+        layers.add(entry.key, parse_value(entry.text), entry.where)
+    return MergedConfig(
+        layers.values,
+        {entry.key: entry.text for entry in entries},
+        tuple(dict.fromkeys(entry.config_map for entry in entries)),
+        partial(_origins, entries),
+    )
+
+
+def _origins(entries: list[Entry]) -> Origins:
+    layers = Layers()
+    for entry in entries:
+        layers.add(entry.key, parse_value(entry.text), entry.where)
+    return layers.origins
 
 
 def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:

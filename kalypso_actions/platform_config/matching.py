@@ -8,9 +8,12 @@ target provides, are masks that are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 from kalypso_actions.model import kinds
+
+Item = TypeVar("Item")
 
 _NOT_MATCHED = frozenset(
     {kinds.PLATFORM_CONFIG_LABEL, kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABEL}
@@ -70,3 +73,34 @@ class LabelMasks:
             if not labels.get(key):
                 mask |= bit
         return mask
+
+
+class Applicable(Generic[Item]):
+    """Labelled objects, found by the labels that an assignment provides.
+
+    Fleets have thousands of objects, of which a few apply to an assignment: each is only looked at
+    if one of its labels is provided.
+    """
+
+    def __init__(self) -> None:
+        self._objects: list[tuple[int, Item]] = []
+        self._by_label: dict[int, list[int]] = {}
+
+    def __iter__(self) -> Iterator[Item]:
+        return (item for _, item in self._objects)
+
+    def add(self, required: int, item: Item) -> None:
+        """Add an object that requires the labels of a mask."""
+        self._by_label.setdefault(required & -required, []).append(len(self._objects))
+        self._objects.append((required, item))
+
+    def to(self, provided: int) -> list[Item]:
+        """Return the objects that need no other labels than `provided`, in their order."""
+        positions = [*self._by_label.get(0, ())]
+        remaining = provided
+        while remaining:
+            label = remaining & -remaining
+            positions += self._by_label.get(label, ())
+            remaining ^= label
+        objects = (self._objects[position] for position in sorted(positions))
+        return [item for required, item in objects if required & provided == required]

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
-from bench.fleet import make_fleet
+import pytest
+
+from bench.fleet import Shape, make_fleet
 from bench.run import render
 
 
-def test_a_fleet_renders_to_as_many_assignments_as_it_says(tmp_path: Path) -> None:
-    fleet = make_fleet(tmp_path / "fleet", 1000)
+@pytest.mark.parametrize("shape", get_args(Shape))
+def test_a_fleet_renders_to_as_many_assignments_as_it_says(tmp_path: Path, shape: Shape) -> None:
+    fleet = make_fleet(tmp_path / "fleet", 1000, shape)
     document = render(fleet, []).document
     assert document["problems"] == document["warnings"] == []
     assert len(document["assignments"]) == fleet.assignments == 1000
     assert {len(entry["files"]) for entry in document["assignments"]} == {3}
     assert {len(entry["policies"]) for entry in document["assignments"]} == {1, 2}
-    assert len(document["changes"]["added"]) == 3 * 1000 + 20
+    assert len(document["changes"]["added"]) == 3 * 1000 + fleet.cluster_types
 
 
 def test_the_same_numbers_give_the_same_fleet(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def render(workload: Workload, text: str) -> dict[str, bytes] | Failure:
     ]
     edge: ClusterType = cluster_type("edge")
     assignment = Assignment(workload.targets[0], edge, ("all",))
-    config = MergedConfig({"REGION": "west"}, {"REGION": "west"}, {}, ())
+    config = MergedConfig({"REGION": "west"}, {"REGION": "west"}, ())
     return Renderer("dev", templates, Options()).render(assignment, config)
 
 

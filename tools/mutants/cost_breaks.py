@@ -72,8 +72,8 @@ COST_BREAKS: Final = (
     Break(
         "a registration's own schemas cost it nothing",
         "kalypso_actions/config_checks.py",
-        "count = _steps(spend) if assignment.target.config_schemas else _nothing",
-        "count = _nothing",
+        "config.values, texts, _steps(count) if own else _nothing",
+        "config.values, texts, _nothing",
         (f"{ASSIGNMENTS}::test_schemas_of_its_own",),
     ),
     Break(
