@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import (
-    AssignmentName,
     CommitRange,
-    Comparison,
-    SetValue,
-    ValueChange,
+    MaskedComparison,
 )
 from kalypso_actions.report import markdown
+from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.comparison_markdown import value_table
 
 MOST_ROWS: Final = 50
 LONGEST: Final = 120
-"""Characters of a value or a subject."""
+"""Characters of a subject."""
 
 
-def arrivals_markdown(commits: Sequence[CommitRange], comparison: Comparison | None) -> str:
-    """Return the sections; "" if nothing comes. The comparison is masked."""
+def arrivals_markdown(commits: Sequence[CommitRange], comparison: MaskedComparison | None) -> str:
+    """Return the sections; "" if nothing comes."""
     parts = [_commits(item) for item in commits if item.total is not None]
     others = [markdown.code(item.name) for item in commits if item.total is None]
     if others:
@@ -56,7 +54,7 @@ def _count(item: CommitRange) -> str:
     return f"{came}{back}".capitalize()
 
 
-def _assignments(comparison: Comparison) -> Iterator[str]:
+def _assignments(comparison: MaskedComparison) -> Iterator[str]:
     for word, names in (
         ("added", comparison.assignments_added),
         ("removed", comparison.assignments_removed),
@@ -68,44 +66,19 @@ def _assignments(comparison: Comparison) -> Iterator[str]:
             yield markdown.details(summary, items)
 
 
-def _values(comparison: Comparison) -> Iterator[str]:
+def _values(comparison: MaskedComparison) -> Iterator[str]:
     withheld = sum(item.values for item in comparison.withheld)
     if comparison.values:
-        rows = [_row(item) for item in comparison.values[:MOST_ROWS]]
-        table = markdown.table(("Value", "Before", "Now", "Set in", "For"), rows)
-        more = len(comparison.values) - MOST_ROWS
+        entries = ComparisonEntry.of(comparison, {}).values
+        table = value_table(entries[:MOST_ROWS])
+        more = len(entries) - MOST_ROWS
         table += f"\n\n… and {counted(more, 'more value')}" if more > 0 else ""
-        count = counted(len(comparison.values), "configuration value")
+        count = counted(len(entries), "configuration value")
         yield markdown.details(f"{count} changed", table)
     if withheld:
         count = counted(withheld, "configuration value")
         yield f"{count} changed in repositories that are less visible than this one."
 
 
-def _row(item: ValueChange) -> list[str]:
-    where = (item.after or item.before or SetValue(None, None)).where
-    return [
-        markdown.code(".".join(map(str, item.path))),
-        _value(item.before),
-        _value(item.after),
-        markdown.code(f"{where.path}:{where.line}") if where else "",
-        _assignment_names(item.assignments),
-    ]
-
-
-def _value(side: SetValue | None) -> str:
-    if side is None:
-        return "—"
-    value = side.value
-    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
-    return markdown.code(_cut(text))
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-def _assignment_names(names: Iterable[AssignmentName]) -> str:
-    folders = [name.folder for name in names]
-    first = markdown.code(folders[0]) if folders else ""
-    return f"{first} and {len(folders) - 1} more" if len(folders) > 1 else first

@@ -20,6 +20,8 @@ from kalypso_actions.report.markdown_room import MarkdownRoom
 
 MOST_ROWS: Final = 25
 MOST_CHARACTERS: Final = 80
+MOST_LINES: Final = 200
+"""Lines of a diff: a long one leaves room for others. The artifact has all."""
 
 
 def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) -> None:
@@ -40,10 +42,7 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
     room.add(_table(head, [row[: len(head)] for row in rows]))
     if comparison.values:
         values = [
-            markdown.table(
-                ("Value", "Before", "After", "Set in", "Assignments"),
-                map(_value_row, comparison.values[start : start + MOST_ROWS]),
-            )
+            value_table(comparison.values[start : start + MOST_ROWS])
             for start in range(0, len(comparison.values), MOST_ROWS)
         ]
         title = counted(len(comparison.values), "configuration value")
@@ -82,6 +81,12 @@ def _target_rows(comparison: ComparisonEntry) -> Iterator[list[str]]:
         yield [markdown.code(cluster_type), name, files or "–", f"**{state}**" if state else "–"]
 
 
+def value_table(changes: Sequence[ValueChangeEntry]) -> str:
+    """Format the values that differ, with the layers that set them."""
+    head = ("Value", "Before", "After", "Set in", "Assignments")
+    return markdown.table(head, map(_value_row, changes))
+
+
 def _value_row(change: ValueChangeEntry) -> list[str]:
     places = [side.where for side in (change.after, change.before) if side and side.where]
     return [
@@ -117,7 +122,12 @@ def _diff(path: str, change: str, diff: str | None) -> str:
     if not diff:  # HTML does not keep GitHub from reading Markdown outside of <summary>
         return f"{markdown.code(path)}: {change}"
     title = f"<code>{markdown.html_text(path)}</code>: {change}"
-    return markdown.details(title, markdown.block(diff.rstrip("\n"), "diff"))
+    lines = diff.rstrip("\n").split("\n")
+    text = markdown.block("\n".join(lines[:MOST_LINES]), "diff")
+    if len(lines) > MOST_LINES:
+        more = counted(len(lines) - MOST_LINES, "more line")
+        text += f"\n\n… and {more}: the artifact of the run has all"
+    return markdown.details(title, text)
 
 
 def withheld_numbers(comparison: ComparisonEntry) -> Iterator[str]:

@@ -163,7 +163,7 @@ def _value_lines(change: ValueChangeEntry) -> Iterator[tuple[str, str]]:
     yield STYLES[kind], f"{SIGNS[kind]} {_short(change.key)}: {values}"
     places = [side.where for side in reversed(sides) if side.where]
     where = f"{places[0].path}:{places[0].line}, " if places else ""
-    names = abbreviated([_name(name) for name in change.assignments], 2)
+    names = abbreviated([_name(name) for name in change.assignments], 1)
     yield "dim", f"    {where}for {names}"
 
 

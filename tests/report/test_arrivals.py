@@ -9,6 +9,7 @@ from kalypso_actions.model.differences import (
     CommitRange,
     CommitSubject,
     Comparison,
+    MaskedComparison,
     SetValue,
     ValueChange,
     Withheld,
@@ -43,13 +44,13 @@ def test_long_subjects_and_values_are_cut() -> None:
     names = tuple(AssignmentName("dev", "c", f"t{number}") for number in range(9))
     value = ValueChange(("A", "b"), names, None, SetValue(["y" * 100_000], None))
     comparison = Comparison("dev", values=(value,) * 60, withheld=(Withheld(URL, values=3),))
-    text = arrivals_markdown([commits(total=30, commits=(subject,))], comparison)
+    text = arrivals_markdown([commits(total=30, commits=(subject,))], MaskedComparison(comparison))
     assert len(text) < 20_000
     assert "- … and 29 older commits" in text
-    assert "`c/t0` and 8 more" in text
+    assert "`c/t0, c/t1 and 7 more`" in text
     assert "… and 10 more values" in text
     assert "3 configuration values changed in repositories that are less visible" in text
 
 
 def test_nothing_comes() -> None:
-    assert arrivals_markdown([], Comparison("dev")) == ""
+    assert arrivals_markdown([], MaskedComparison(Comparison("dev"))) == ""

@@ -57,8 +57,8 @@ def test_values_that_changed(acme: Organisation) -> None:
     configure(acme, REGION="south|`x`", DB_PASSWORD="new-secret")
     said = body(acme)
     assert "<summary>2 configuration values changed</summary>" in said
-    assert "| `DB_PASSWORD` | `***` | `***` | `config.yaml:" in said
-    assert "| `REGION` | `north` | `` south\\|`x` `` | `config.yaml:" in said
+    assert "| `DB_PASSWORD` | `***` | `***` | [`config.yaml:" in said
+    assert "| `REGION` | `north` | `` south\\|`x` `` | [`config.yaml:" in said
     assert "-secret" not in said
 
 
