@@ -7,6 +7,7 @@ from typing import Final
 
 from kalypso_actions.commands.registry import CHAIN
 
+_APP_RENDER: Final = "kalypso app render --environment dev --source . --configs ../shop-configs"
 _PLANE: Final = "--control-plane acme/control-plane"
 
 EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -14,7 +15,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         f"kalypso init {_PLANE} --gitops acme/gitops --dry-run",
         "kalypso init --control-plane-dir ../control-plane --gitops-dir ../gitops",
     ),
-    "app render": ("kalypso app render --environment dev",),
+    "app render": (
+        f"{_APP_RENDER} --version local --image-tag local --out tree",
+        f"{_APP_RENDER} --gitops ../shop-gitops@dev --out tree",
+    ),
     "doctor": (f"kalypso doctor {_PLANE}",),
     "render": (
         "kalypso render dev",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import typer
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
+from rich.markup import escape
 
 from kalypso_actions.cli.output import Output, Verbose
 
@@ -38,7 +39,9 @@ def with_options(
 
 
 def _parameters(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
-    for name, field in model.model_fields.items():
+    """Yield the required options first."""
+    fields = sorted(model.model_fields.items(), key=lambda item: not item[1].is_required())
+    for name, field in fields:
         if name not in OWN_OPTIONS and field.annotation is not SecretStr:
             complete = _complete_environment if name in ENVIRONMENTS else None
             yield _parameter(name, None, _option(field, complete))
@@ -66,9 +69,17 @@ def _option(field: FieldInfo, complete: Callable[[str], list[str]] | None) -> ob
     values = "true|false" if field.annotation is bool else "|".join(choices)
     option = typer.Option(
         f"--{field.alias}",
-        help=f"{field.description}{' [required]' if field.is_required() else ''}",
+        help=escape(f"{field.description}{_default(field)}"),
         metavar=None if flag else values or "TEXT",
         show_default=False,
         autocompletion=complete,
     )
     return Annotated[bool | None if flag else str | None, option]
+
+
+def _default(field: FieldInfo) -> str:
+    """Return the end of an option's help: that it is required, or its value without the option."""
+    if field.is_required():
+        return " [required]"
+    default = field.default
+    return f" [default: {default}]" if isinstance(default, str) and default else ""

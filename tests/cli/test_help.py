@@ -49,6 +49,14 @@ def test_examples_are_right_calls(name: str, example: str) -> None:
     load(own, commands[own]).make_context(own, arguments)
 
 
+def test_the_text_of_options() -> None:
+    """What is required comes first; brackets are no markup."""
+    shown = " ".join(call_kalypso("app", "render", "-h").stdout.replace("│", " ").split())
+    assert shown.index("--source ") < shown.index("--compatibility ")
+    assert "or URL[@REV]. [required]" in shown
+    assert "[default: vendored]" in shown
+
+
 def test_the_end_of_help() -> None:
     shown = " ".join(call_kalypso("help", "check-promote").stdout.split())
     assert "Example: kalypso check-promote --control-plane acme/control-plane" in shown
