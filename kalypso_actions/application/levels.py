@@ -29,8 +29,8 @@ def find_targets(
     folders = [folder for folder in tree.with_values if folder and not tree.subfolders(folder)]
     targets = tuple(Target(folder, tree.levels(folder)) for folder in sorted(folders))
     findings = Findings(
-        problems=[*tree.links(), *tree.hidden_by_subfolders()],
-        warnings=list(tree.at_root()),
+        problems=list(tree.links()),
+        warnings=[*tree.hidden_by_subfolders(), *tree.at_root()],
         notes=list(tree.without_values(targets)),
     )
     return targets, findings
@@ -73,7 +73,7 @@ class _Tree:
                 )
 
     def hidden_by_subfolders(self) -> Iterator[Problem]:
-        """Report folders with values that are neither targets nor above one."""
+        """Warn of folders with values that are neither targets nor above one, as upstream has."""
         leaves = [folder for folder in self.with_values if not self.subfolders(folder)]
         for folder in self.with_values:
             if not folder or folder in leaves:

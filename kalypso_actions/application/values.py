@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Final
 
 from kalypso_actions.application.variables import replace_variables
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Compatibility, Findings, Target
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
-JOINED: str = "values.yaml"
+JOINED: Final = "values.yaml"
 """The name of the file in which upstream joins the levels."""
 
 
@@ -35,7 +36,7 @@ def values_files(
             content, problems = replace_variables(contents[path], variables, where, compatibility)
             findings.problems += problems
             if not problems:
-                findings.add(check_values(content, where))
+                findings.add(check_values(content, where, compatibility))
             files[path] = content
         return files, findings
     texts = [contents[path] for path in target.levels]
@@ -49,8 +50,11 @@ def values_files(
     return {JOINED: joined}, findings
 
 
-def check_values(content: bytes, where: Location) -> Findings:
-    """Parse a file of values, of which helm reads the first document."""
+def check_values(content: bytes, where: Location, compatibility: Compatibility) -> Findings:
+    """Parse a file of values, of which helm reads the first document.
+
+    For upstream, which says nothing about further documents, they are a warning.
+    """
     parsed = parse_yaml(where.repository, where.path, content)
     problems = [
         replace(problem, message=_NOT_A_MAP, advice="write keys and values")
@@ -58,14 +62,17 @@ def check_values(content: bytes, where: Location) -> Findings:
         else problem
         for problem in parsed.problems
     ]
+    warnings = list(parsed.warnings)
     if len(parsed.documents) > 1:
         second = parsed.documents[1].where
         message = "helm reads only the first document of a file of values"
-        problems.append(Problem(message, second, "remove the ---", "values-documents"))
-    return Findings(problems, list(parsed.warnings))
+        unread = Problem(message, second, "remove the ---", UNREAD_DOCUMENTS)
+        (problems if compatibility == "none" else warnings).append(unread)
+    return Findings(problems, warnings)
 
 
-_NOT_A_MAP = "the values are no map of keys"
+UNREAD_DOCUMENTS: Final = "values-documents"
+_NOT_A_MAP: Final = "the values are no map of keys"
 
 
 def _check_joined(joined: bytes, places: _Places) -> Findings:
@@ -73,11 +80,12 @@ def _check_joined(joined: bytes, places: _Places) -> Findings:
 
     Equal keys in it are intended: the level below replaces the level above.
     """
-    faults = check_values(joined, Location(places.repository, JOINED)).problems
+    parsed = check_values(joined, Location(places.repository, JOINED), "current")
     glued = list(places.glued())
-    if faults:
-        return Findings(problems=glued or list(places.translated(faults)))
-    return Findings(warnings=glued)
+    if parsed.problems:
+        return Findings(problems=glued or list(places.translated(parsed.problems)))
+    unread = [warning for warning in parsed.warnings if warning.code == UNREAD_DOCUMENTS]
+    return Findings(warnings=[*glued, *places.translated(unread)])
 
 
 class _Places:

@@ -14,7 +14,7 @@ CODES = (
     ),
     ProblemCode(
         "configs-group",
-        "error",
+        "warning",
         "A folder with a values.yaml is neither a target nor above one: its subfolders make "
         "it a group, and have no values.",
         """\

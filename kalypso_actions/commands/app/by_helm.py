@@ -113,13 +113,12 @@ def _chart_files(work: Work, helm: Helm) -> tuple[dict[str, bytes], Findings]:
     if not findings.problems:
         files |= _fetched(work, helm, files, dependencies.missing, findings)
     check_size(sum(map(len, files.values())), work.where)
-    files, found = application.with_variables(
-        files, work.variables, work.where, work.inputs.compatibility
-    )
+    compatibility = work.inputs.compatibility
+    files, found = application.with_variables(files, work.variables, work.where, compatibility)
     findings.add(found)
     if not findings.problems and VALUES_FILE in files:
         at = Location(work.source.repository, posixpath.join(work.folder, VALUES_FILE))
-        findings.add(application.check_values(files[VALUES_FILE], at))
+        findings.add(application.check_values(files[VALUES_FILE], at, compatibility))
     return files, findings
 
 
