@@ -61,6 +61,7 @@ from kalypso_actions.application.record import (
     recorded_files,
     recorded_paths,
     tracked_variables,
+    tracking_names,
 )
 from kalypso_actions.application.schema_references import foreign_references
 from kalypso_actions.application.tree import (
@@ -114,6 +115,7 @@ __all__ = [
     "remote_bases",
     "replace_variables",
     "tracked_variables",
+    "tracking_names",
     "tree_files",
     "values_files",
     "with_variables",

@@ -8,10 +8,13 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.application import (
     CONFIG_COMMIT_FILE,
     IMAGE_NAME_FILE,
     IMAGE_TAG_FILE,
+    VARIABLE_VALUE,
+    VARIABLE_VALUE_RULE,
     VERSION_FILE,
     Compatibility,
 )
@@ -19,6 +22,7 @@ from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.object_ids import blob_id
 
 SCHEMA: Final = "kalypso.app-sources/v1"
+MAX_SHOWN: Final = 80
 
 
 class RecordedRevision(BaseModel):
@@ -82,28 +86,39 @@ def recorded_files(files: Mapping[str, bytes]) -> dict[str, str]:
 
 def tracking_files(variables: Mapping[str, str], compatibility: Compatibility) -> dict[str, bytes]:
     """Return upstream's tracking files: one line each, for the variables that have a value."""
-    is_old = compatibility == "2023"
-    names = {
+    return {
+        path: f"{variables[name]}\n".encode()
+        for path, name in tracking_names(compatibility).items()
+        if name in variables
+    }
+
+
+def tracking_names(compatibility: Compatibility) -> dict[str, str]:
+    """Return the variable that each tracking file holds, by path."""
+    image = {IMAGE_TAG_FILE: "IMAGE_TAG"}
+    return {
         PROMOTED_COMMIT_FILE: "SRC_COMMIT",
         CONFIG_COMMIT_FILE: "CONFIG_REVISION",
         VERSION_FILE: "VERSION",
-        **({IMAGE_NAME_FILE: "IMAGE_NAME"} if is_old else {IMAGE_TAG_FILE: "IMAGE_TAG"}),
-    }
-    return {
-        path: f"{variables[name]}\n".encode() for path, name in names.items() if name in variables
+        **({IMAGE_NAME_FILE: "IMAGE_NAME"} if compatibility == "2023" else image),
     }
 
 
 def tracked_variables(
-    contents: Mapping[str, bytes], compatibility: Compatibility
+    contents: Mapping[str, bytes], repository: str, compatibility: Compatibility
 ) -> dict[str, str]:
-    """Return version and image that a GitOps tree tracks, which a change of configs keeps."""
-    names = {VERSION_FILE: "VERSION", IMAGE_TAG_FILE: "IMAGE_TAG"}
-    if compatibility == "2023":
-        names[IMAGE_NAME_FILE] = "IMAGE_NAME"
-    texts = {
-        name: contents[path].decode("utf-8", "replace").strip()
-        for path, name in names.items()
-        if path in contents
-    }
-    return {name: text for name, text in texts.items() if text}
+    """Return the variables that the tracking files of a GitOps tree hold.
+
+    Raises KalypsoError for texts that could break the YAML into which they are written.
+    """
+    variables: dict[str, str] = {}
+    for path, name in tracking_names(compatibility).items():
+        text = contents.get(path, b"").decode("utf-8", "replace").strip()
+        if not VARIABLE_VALUE.fullmatch(text):
+            raise KalypsoError(
+                f"the tracked ${name} {text[:MAX_SHOWN]!r} {VARIABLE_VALUE_RULE}",
+                Location(repository, path),
+                "correct the file",
+            )
+        variables |= {name: text} if text else {}
+    return variables

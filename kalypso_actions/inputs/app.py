@@ -23,18 +23,22 @@ from kalypso_actions.inputs.values import (
     fault,
     kebab,
 )
-from kalypso_actions.model.application import Compatibility, Generator
+from kalypso_actions.model.application import (
+    VARIABLE_VALUE,
+    VARIABLE_VALUE_RULE,
+    Compatibility,
+    Generator,
+)
 from kalypso_actions.model.kubernetes_names import dns_label_fault
 
-VALUE: Final = re.compile(r"[A-Za-z0-9._:/@+~-]*")
 KUBERNETES_VERSION: Final = re.compile(r"v?1\.[0-9]{1,3}(\.[0-9]{1,4})?")
 API_VERSION: Final = re.compile(r"[A-Za-z0-9.-]+(/[A-Za-z0-9.-]+)*")
 
 
 def _value(text: str) -> str:
     """Refuse texts that could break the YAML into which they are written."""
-    if not VALUE.fullmatch(text):
-        raise fault("value", text, "may hold letters, digits and . _ : / @ + ~ - only")
+    if not VARIABLE_VALUE.fullmatch(text):
+        raise fault("value", text, VARIABLE_VALUE_RULE)
     return text
 
 
@@ -115,10 +119,14 @@ class AppInputs(Inputs):
         ),
     ] = ""
     source_commit: Annotated[
-        Value, Field(description="$SRC_COMMIT; default: the commit of the source.")
+        Value,
+        Field(
+            description="$SRC_COMMIT; default: the commit of the source; of a folder that is no "
+            "clone, the one that the GitOps tree tracks."
+        ),
     ] = ""
     config_revision: Annotated[
-        Value, Field(description="$CONFIG_REVISION; default: the commit of the configs.")
+        Value, Field(description="$CONFIG_REVISION; default: the commit of the configs, likewise.")
     ] = ""
     generator: Annotated[
         Generator,
@@ -214,8 +222,11 @@ class AppRenderInputs(AppInputs):
         Field(description="The configs repository, likewise; the default REV is the environment."),
     ]
     gitops: Annotated[
-        GitOpsPath,
-        Field(description="The existing GitOps tree that changes: PATH[@BRANCH]."),
+        Repository | None,
+        Field(
+            description="The existing GitOps tree that changes: a folder, or PATH[@REV] or "
+            "URL[@REV] of a repository; the default REV is the environment."
+        ),
     ] = None
     out: Annotated[Folder | None, Field(description="Write the resulting tree to this folder.")] = (
         None
@@ -246,8 +257,8 @@ class AppRenderInputs(AppInputs):
         if self.out is None:
             return self
         out = self.out.resolve()
-        read = [Path(item.place) for item in (self.source, self.configs) if not item.is_url]
-        read += [self.gitops.path] if self.gitops else []
+        inputs = (self.source, self.configs, self.gitops)
+        read = [Path(item.place) for item in inputs if item and not item.is_url]
         for place in (item.resolve() for item in read):
             if place.exists() and out.is_relative_to(place):
                 raise PydanticCustomError(

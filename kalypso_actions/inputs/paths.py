@@ -44,14 +44,20 @@ class PathAtBranch(BaseModel):
 
     @classmethod
     def parse(cls, text: str) -> PathAtBranch:
-        """Parse a text; as a folder's name may hold an `@`, the longest existing path counts."""
+        """Parse a text; as a folder's name may hold an `@`, the longest existing path counts.
+
+        Without one, the last `@` begins the branch, unless the text is a URL.
+        """
         if _usable(Path(text)).is_dir():
             return cls(path=Path(text))
         for match in reversed(list(re.finditer("@", text))):
             path, branch = text[: match.start()], text[match.end() :]
             if branch and Path(path).is_dir():
                 return cls(path=Path(path), branch=branch)
-        return cls(path=Path(text))
+        path, _, branch = text.rpartition("@")
+        if not path or _AUTHORITY.match(text):
+            return cls(path=Path(text))
+        return cls(path=Path(path), branch=branch)
 
 
 class PlaceAtRevision(BaseModel):

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Self
@@ -40,6 +41,10 @@ VARIABLES: Final = (
 )
 """The only variables that charts and configs may use. Upstream replaces those of the whole
 environment, and so prints any secret in it."""
+
+VARIABLE_VALUE: Final = re.compile(r"[A-Za-z0-9._:/@+~-]*")
+"""A value that cannot break the YAML into which it is written."""
+VARIABLE_VALUE_RULE: Final = "may hold letters, digits and . _ : / @ + ~ - only"
 
 VALUES_FILE: Final = "values.yaml"
 MANIFESTS_FILE: Final = "gen_manifests.yaml"

@@ -88,6 +88,22 @@ def test_a_change_of_configs_keeps_the_tracked_version(application: Application)
     assert done.files["a/gen_manifests.yaml"] == first["a/gen_manifests.yaml"]
 
 
+def test_the_tree_tells_the_commits_of_folders(application: Application) -> None:
+    first = application.render(configs=CONFIGS)
+    done = application.render(gitops=first.files, variables=("--source-repository=acme/greeter",))
+    assert done.document["variables"] == {
+        name: value for name, value in first.document["variables"].items() if name != "GITOPS_REPO"
+    }
+    assert done.document["changes"]["modified"] == []
+
+
+def test_a_tracked_value_that_is_no_line(application: Application) -> None:
+    tree = {".github/tracking/Version": "1\nreplicas: 9\n"}
+    done = application.render(configs=CONFIGS, gitops=tree)
+    assert done.places() == [("", ".github/tracking/Version", 0)]
+    assert "$VERSION '1\\nreplicas: 9' may hold" in done.messages()
+
+
 def test_an_output_with_other_files_is_refused(application: Application) -> None:
     application.write("out", {"mine.txt": "text\n"})
     done = application.render(configs=CONFIGS)
@@ -151,6 +167,17 @@ def test_a_new_branch_is_created(application: Application) -> None:
     assert git(bare, "rev-parse", "dev") == done.document["commit"]
 
 
+def test_a_new_branch_begins_at_the_given_tree(application: Application) -> None:
+    clone = repository(application.folder / "clone", branch="dev")
+    head = commit(clone, {"README.md": "text\n"})
+    new = f"--commit-to={clone}@deploy/1/dev"
+    done = application.render(f"--gitops={clone}", new, configs=CONFIGS)
+    assert git(clone, "rev-parse", "deploy/1/dev^") == head
+    assert "README.md" in git(clone, "ls-tree", "--name-only", done.document["commit"])
+    done = application.render(f"--gitops={clone}", new)
+    assert (done.status, "is not the head of the branch" in done.messages()) == (2, True)
+
+
 def test_commits_of_the_repositories_are_read(application: Application) -> None:
     """`PATH@REV` ignores the folder, which other commits and edits have changed."""
     configs = repository(application.folder / "configs")
@@ -168,6 +195,24 @@ def test_commits_of_the_repositories_are_read(application: Application) -> None:
         assert f"replicas: {replicas}\n" in done.files["a/gen_manifests.yaml"]
 
 
+def test_the_existing_tree_is_that_of_the_environments_branch(application: Application) -> None:
+    clone = repository(application.folder / "clone", branch="dev")
+    old = commit(clone, application.render(configs=CONFIGS).files)
+    commit(clone, {"a/kustomization.yaml": "kind: edited\n"})
+    git(clone, "checkout", "--quiet", "--orphan", "main")
+    commit(clone, {"README.md": "text\n"})
+    for place, modified in (
+        (clone, ["a/kustomization.yaml"]),
+        (clone.as_uri(), ["a/kustomization.yaml"]),
+        (f"{clone}@{old}", []),
+        (f"{clone.as_uri()}@{old}", []),
+    ):
+        done = application.render(f"--gitops={place}")
+        assert done.document["changes"]["modified"] == modified, done.messages()
+        branch = old if modified == [] else "dev"
+        assert done.document["sources"][2]["branch"] == branch
+
+
 def test_urls_are_fetched(application: Application) -> None:
     source = repository(application.folder / "source")
     old = commit(source, {"manifests/a.yaml": MAP.format("old")})
@@ -182,6 +227,7 @@ def test_urls_are_fetched(application: Application) -> None:
             out=out,
         )
         assert f"name: {name}\n" in done.files["a/gen_manifests.yaml"], done.messages()
+        assert done.document["variables"]["SOURCE_BRANCH"] == "main"
     missing = f"--source={source.as_uri()}@no-such-branch"
     done = call(
         *("app", "render", missing, f"--configs={configs.as_uri()}", "--environment=dev"), out=out
@@ -198,6 +244,7 @@ def test_urls_are_fetched(application: Application) -> None:
         (["--path=../other"], "--path: '../other' is no folder of the source"),
         (["--generator=command"], "need each other"),
         (["--commit-to=gitops"], "--commit-to needs REPOSITORY@BRANCH"),
+        (["--commit-to=gitops@dev"], "--commit-to gitops: there is no such repository"),
         (["--api-versions=a b"], "--api-versions: 'a b' is none"),
         (["--environment=Dev"], "--environment: 'Dev'"),
         (["--compatibility=2024"], "--compatibility"),

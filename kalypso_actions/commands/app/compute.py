@@ -40,7 +40,7 @@ class AppRepositories:
         """Return the parts of a report."""
         parts = (("source", self.source), ("configs", self.configs), ("gitops", self.tree))
         return [
-            (part, Revision(place.repository, place.branch, place.files.commit, ".", None))
+            (part, Revision(place.repository, place.revision, place.files.commit, ".", None))
             for part, place in parts
             if place
         ]

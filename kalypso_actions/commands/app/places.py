@@ -10,7 +10,7 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.paths import PathAtBranch, PlaceAtRevision
+from kalypso_actions.inputs.paths import PlaceAtRevision
 from kalypso_actions.model.documents import SYMLINK_MODE, RevisionFiles
 from kalypso_actions.model.urls import name_in, owner_of, without_secret
 
@@ -20,13 +20,15 @@ class OpenPlace:
     """The files of a repository, and what is known of it.
 
     `name` is owner/name, `commit` the commit on which a folder with uncommitted changes is based,
-    `branch` the default branch, `checked_out` that of such a folder; "" if they are not known.
+    `revision` the branch, tag or commit that is read, `checked_out` the branch of such a folder;
+    "" if they are not known.
     """
 
     files: RevisionFiles
     name: str = ""
     commit: str = ""
-    branch: str = ""
+    default_branch: str = ""
+    revision: str = ""
     checked_out: str = ""
 
     @property
@@ -71,13 +73,10 @@ def open_place(
     revision = given.revision or default
     if given.is_url:
         url = given.place
-        if revision:
-            files = remotes.fetch(url, commit=remotes.resolve(url, revision))
-        else:
-            files = remotes.fetch(url)
-        return OpenPlace(
-            files, _name(url), files.commit or "", revision or remotes.default_branch(url)
-        )
+        branch = remotes.default_branch(url)
+        revision = revision or branch
+        files = remotes.fetch(url, commit=remotes.resolve(url, revision))
+        return OpenPlace(files, _name(url), files.commit or "", branch, revision)
     path = Path(given.place)
     if not path.is_dir():
         raise UsageError(f"--{option} {path}: there is no such folder")
@@ -95,28 +94,32 @@ def open_place(
         branch = repository.default_branch()
     is_bare = not (path / ".git").exists()
     if given.revision or is_bare:
-        commit = repository.resolve(revision or branch)
-        return OpenPlace(repository.at_commit(commit), name, commit, branch)
+        revision = revision or branch
+        commit = repository.resolve(revision)
+        return OpenPlace(repository.at_commit(commit), name, commit, branch, revision)
     commit = ""
     if repository.checked_out:
         with suppress(KalypsoError):  # a branch without commits
             commit = repository.resolve(repository.checked_out)
-    return OpenPlace(FolderFiles(path), name, commit, branch, repository.checked_out)
+    checked_out = repository.checked_out
+    return OpenPlace(FolderFiles(path), name, commit, branch, checked_out, checked_out)
 
 
-def open_tree(given: PathAtBranch | None, environment: str, programs: Programs) -> OpenPlace | None:
-    """Open the existing GitOps tree; None without one. Raises KalypsoError."""
+def open_tree(
+    given: PlaceAtRevision | None,
+    environment: str,
+    remotes: RemoteRepositories,
+    programs: Programs,
+) -> OpenPlace | None:
+    """Open the existing GitOps tree, of a clone by default the environment's branch.
+
+    None without one. Raises KalypsoError.
+    """
     if given is None:
         return None
-    if not given.path.is_dir():
-        raise UsageError(f"--gitops {given.path}: there is no such folder")
-    if not is_repository(given.path):
-        return OpenPlace(FolderFiles(given.path))
-    repository = GitRepository(given.path, programs)
-    name = next(filter(None, map(_name, repository.remotes())), "")
-    branch = given.branch or environment
-    files = repository.at_commit(repository.resolve(branch))
-    return OpenPlace(files, name, files.commit or "", branch)
+    if is_repository(Path(given.place)):
+        given = PlaceAtRevision(place=given.place, revision=given.revision or environment)
+    return open_place(given, "gitops", remotes, programs, default=environment)
 
 
 def _name(url: str) -> str:

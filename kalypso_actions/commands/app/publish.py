@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.application import recorded_paths
-from kalypso_actions.clients.git import RemoteRepositories, Signature
+from kalypso_actions.clients.git import PushConflictError, RemoteRepositories, Signature
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder, OutputForm
 from kalypso_actions.commands.app.places import OpenPlace
-from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.paths import PathAtBranch
 from kalypso_actions.model.application import RECORD_FILE, ApplicationChanges
 from kalypso_actions.model.documents import GIT_LINK_MODE
@@ -56,25 +55,29 @@ def resulting_tree(changes: ApplicationChanges, tree: OpenPlace | None) -> dict[
 def commit_tree(
     given: PathAtBranch,
     changes: ApplicationChanges,
+    tree: OpenPlace | None,
     remotes: RemoteRepositories,
     version: str,
     now: datetime,
 ) -> str:
-    """Commit the changes to a branch and return the commit; "" if nothing changes.
+    """Commit the changes of a tree to a branch and return the commit; "" if nothing changes.
 
-    Raises UsageError for a path that is no repository, PushConflictError if the branch has moved.
+    A new branch begins at the commit of the tree. Raises PushConflictError if the branch is at
+    another commit, KalypsoError if the repository does not have the tree's.
     """
     if not (changes.added or changes.modified or changes.deleted):
         return ""
-    url = str(given.path)
-    if not given.path.is_dir():
-        raise UsageError(f"--commit-to {url}: there is no such repository")
+    url, parent = str(given.path), tree.files.commit if tree else None
+    head = remotes.fetch_head(url, given.branch)
+    if head not in {None, parent}:
+        raise PushConflictError(given.branch, url, head)
+    if parent and head is None:
+        remotes.fetch(url, commit=parent)
     contents: dict[str, bytes | None] = dict.fromkeys(changes.deleted)
     contents |= _changed(changes)
-    head = remotes.fetch_head(url, given.branch)
     commit = remotes.commit(
         url,
-        parent=head,
+        parent=parent,
         changes=contents,
         message=f"deployment {version}".strip(),
         author=AUTHOR,

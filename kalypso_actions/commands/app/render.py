@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.git import RemoteRepositories, is_repository
 from kalypso_actions.commands.app.compute import AppRepositories, compute_tree
 from kalypso_actions.commands.app.places import open_place, open_tree
 from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
 from kalypso_actions.commands.runtime.local_context import PROTOCOLS, LocalContext
+from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
+from kalypso_actions.inputs.paths import PathAtBranch, PlaceAtRevision
 from kalypso_actions.report.app_documents import AppRenderDocument
 from kalypso_actions.report.app_render_report import app_render_document
 
@@ -38,7 +40,9 @@ def app_render(
             out.write(resulting_tree(tree.changes, repositories.tree))
         if inputs.commit_to and not has_problems:
             version = tree.variables.get("VERSION", "")
-            commit = commit_tree(inputs.commit_to, tree.changes, remotes, version, now())
+            commit = commit_tree(
+                inputs.commit_to, tree.changes, repositories.tree, remotes, version, now()
+            )
     return app_render_document(
         environment=inputs.environment,
         compatibility=inputs.compatibility,
@@ -57,15 +61,30 @@ def app_render(
 def _open(
     inputs: AppRenderInputs, context: LocalContext, remotes: RemoteRepositories
 ) -> AppRepositories:
-    """Open the repositories; the branch of `--commit-to`, if it exists, is the existing tree."""
+    """Open the repositories."""
+    existing = inputs.gitops
+    head = _head(inputs.commit_to, remotes) if inputs.commit_to else None
+    if inputs.commit_to and head and existing is None:
+        existing = PlaceAtRevision(place=str(inputs.commit_to.path), revision=head)
     source = open_place(inputs.source, "source", remotes, context.programs)
     configs = open_place(
         inputs.configs, "configs", remotes, context.programs, default=inputs.environment
     )
-    existing = inputs.gitops
-    if existing is None and inputs.commit_to and inputs.commit_to.path.is_dir():
-        url, branch = str(inputs.commit_to.path), inputs.commit_to.branch
-        if remotes.fetch_head(url, branch):
-            existing = inputs.commit_to
-    tree = open_tree(existing, inputs.environment, context.programs)
+    tree = open_tree(existing, inputs.environment, remotes, context.programs)
+    if (
+        inputs.commit_to
+        and tree
+        and (not tree.files.commit or head not in {None, tree.files.commit})
+    ):
+        raise UsageError(
+            f"--gitops is not the head of the branch {inputs.commit_to.branch!r} of --commit-to",
+            advice="leave --gitops out, or name a new branch",
+        )
     return AppRepositories(source, configs, tree)
+
+
+def _head(given: PathAtBranch, remotes: RemoteRepositories) -> str | None:
+    """Return the head of the branch of `--commit-to`; None for a new one. Raises UsageError."""
+    if not is_repository(given.path):
+        raise UsageError(f"--commit-to {given.path}: there is no such repository")
+    return remotes.fetch_head(str(given.path), given.branch)

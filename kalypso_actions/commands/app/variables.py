@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kalypso_actions.application import tracked_variables
+from kalypso_actions.application import tracked_variables, tracking_names
 from kalypso_actions.commands.app.places import OpenPlace
 from kalypso_actions.inputs.app import AppInputs
-from kalypso_actions.model.application import IMAGE_NAME_FILE, IMAGE_TAG_FILE, VERSION_FILE
 
 REGISTRY = "ghcr.io"
 
@@ -15,7 +14,8 @@ def variables_of(
 ) -> dict[str, str]:
     """Return the variables that have a value: given, else derived from the repositories.
 
-    The version and the image of a change of configs are those that the GitOps tree tracks.
+    The version and the image of a change of configs are those that the GitOps tree tracks, and so
+    are the commits of folders that are no clones.
     """
     tracked = _tracked(inputs, tree)
     repository = inputs.source_repository or source.name
@@ -28,12 +28,14 @@ def variables_of(
         "ENVIRONMENT": inputs.environment,
         "SOURCE_REPO": repository,
         "GITOPS_REPO": inputs.gitops_repository or (tree.name if tree else ""),
-        "SOURCE_BRANCH": inputs.source_branch or source.branch or "main",
+        "SOURCE_BRANCH": inputs.source_branch or source.default_branch or "main",
         "VERSION": inputs.version or tracked.get("VERSION", ""),
         "IMAGE_TAG": inputs.image_tag or tracked.get("IMAGE_TAG", ""),
         "IMAGE_NAME": inputs.image_name or tracked.get("IMAGE_NAME", "") or image,
-        "SRC_COMMIT": inputs.source_commit or source.commit,
-        "CONFIG_REVISION": inputs.config_revision or configs.commit,
+        "SRC_COMMIT": inputs.source_commit or source.commit or tracked.get("SRC_COMMIT", ""),
+        "CONFIG_REVISION": inputs.config_revision
+        or configs.commit
+        or tracked.get("CONFIG_REVISION", ""),
     }
     return {name: value for name, value in values.items() if value}
 
@@ -41,6 +43,5 @@ def variables_of(
 def _tracked(inputs: AppInputs, tree: OpenPlace | None) -> dict[str, str]:
     if tree is None:
         return {}
-    names = (VERSION_FILE, IMAGE_TAG_FILE, IMAGE_NAME_FILE)
-    paths = [path for path in names if path in tree.files.entries()]
-    return tracked_variables(tree.files.read(paths), inputs.compatibility)
+    paths = [path for path in tracking_names(inputs.compatibility) if path in tree.files.entries()]
+    return tracked_variables(tree.files.read(paths), tree.repository, inputs.compatibility)
