@@ -92,8 +92,8 @@ def tree_files(
     findings = Findings()
     for target in targets:
         own = {KUSTOMIZATION_FILE: KUSTOMIZATION, **generated[target.folder]}
-        descriptor, found = _descriptor(target, options)
-        findings.add(found)
+        descriptor, problems = _descriptor(target, options)
+        findings.add(problems)
         if descriptor is not None:
             own[DESCRIPTOR_FILE] = descriptor
         files |= {f"{target.folder}/{name}": content for name, content in own.items()}

@@ -78,7 +78,7 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
     """Return the number of equal lines at the beginning."""
     pairs = enumerate(zip(first, second, strict=False))
     shorter = min(len(first), len(second))
-    return next((index for index, (one, other) in pairs if one != other), shorter)
+    return next((index for index, (old_line, new_line) in pairs if old_line != new_line), shorter)
 
 
 def _span(start: int, end: int) -> str:

@@ -53,7 +53,9 @@ def _unknown_first(candidates: Sequence[Environment]) -> KalypsoError:
             advice="add one for each environment, with its branch",
             code="environment-missing",
         )
-    names = ", ".join(f"{one.name!r} ({_in_file(one.where)})" for one in candidates)
+    names = ", ".join(
+        f"{candidate.name!r} ({_in_file(candidate.where)})" for candidate in candidates
+    )
     return KalypsoError(
         f"the first environment is ambiguous: it may be any of {names}",
         candidates[0].where,
@@ -117,8 +119,8 @@ def _circle_problem(circle: Sequence[Environment]) -> Problem:
             "environment-circle",
         )
     names = ", ".join(
-        f"{one.name!r} names {after.name!r} ({_in_file(one.next_environment_where)})"
-        for one, after in zip(circle, (*circle[1:], circle[0]), strict=True)
+        f"{former.name!r} names {latter.name!r} ({_in_file(former.next_environment_where)})"
+        for former, latter in zip(circle, (*circle[1:], circle[0]), strict=True)
     )
     return Problem(
         f"Environments name each other as next in a circle: {names}",

@@ -148,9 +148,9 @@ def start(command: Command) -> tuple[Write, Write]:
 
 
 ANY: Final = tuple(State)
-NOT_DEPLOYED: Final = tuple(one for one in State if one is not State.DEPLOYED)
+NOT_DEPLOYED: Final = tuple(state for state in State if state is not State.DEPLOYED)
 NOT_STARTED: Final = (State.ABSENT, State.STARTING, State.GIVEN_UP, State.RECEIVED)
-FROM_RECEIVED: Final = (State.RECEIVED, *(one for one in State if one is not State.RECEIVED))
+FROM_RECEIVED: Final = (State.RECEIVED, *(state for state in State if state is not State.RECEIVED))
 """Any state: `cd` may also run again, or be started by a person."""
 
 IN_BASE: Final = (State.PROMOTED, State.OFFERED, State.CLOSED, State.MERGED)

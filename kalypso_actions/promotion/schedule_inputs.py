@@ -41,8 +41,8 @@ def inputs_digest(
         for place, tree in folders.items()
     )
     lines += sorted(
-        json.dumps(["branch", one.repository.lower(), one.branch, one.head])
-        + json.dumps(sorted(one.pull_requests.items()))
-        for one in branches
+        json.dumps(["branch", branch.repository.lower(), branch.branch, branch.head])
+        + json.dumps(sorted(branch.pull_requests.items()))
+        for branch in branches
     )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:LENGTH]

@@ -137,12 +137,12 @@ class Administration:
     ) -> str:
         """Push a commit of these changes (None deletes), and return its id."""
         with self.lock:
-            found = self.repository(repository)
-            git = self.store.git(found)
+            target = self.repository(repository)
+            git = self.store.git(target)
             before = git.head(branch)
             after = git.commit_files(branch, files, message, self._person())
             who = Identity(kind="user", login=DEFAULT_LOGINS["user"], permissions=ALL_PERMISSIONS)
-            pushes.handle_push(self.store, found, f"refs/heads/{branch}", before, after, who)
+            pushes.handle_push(self.store, target, f"refs/heads/{branch}", before, after, who)
             merge_ready(self.store)
             self.store.save()
         return after
@@ -153,15 +153,15 @@ class Administration:
         Raises LookupError.
         """
         with self.lock:
-            found = self.repository(repository)
-            pull_request = found.issues[number].pull_request
+            target = self.repository(repository)
+            pull_request = target.issues[number].pull_request
             if pull_request is None or not pull_request.merge_commit:
                 raise LookupError(f"{repository} has no pull request {number} to merge")
             group, branch = pull_request.merge_commit, pull_request.base_branch
-            base = self.store.git(found).head(branch) or ""
+            base = self.store.git(target).head(branch) or ""
             login = DEFAULT_LOGINS["user"]
             who = Identity(kind="user", login=login, permissions=ALL_PERMISSIONS)
-            events.merge_group(self.store, found, branch, base, group, who)
+            events.merge_group(self.store, target, branch, base, group, who)
             self.store.save()
         return group
 

@@ -48,8 +48,8 @@ def server_context(folder: Path, now: datetime) -> tuple[ssl.SSLContext, Path]:
 def _authority(now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name("Kalypso sandbox")
-    permitted: list[x509.GeneralName] = [x509.DNSName(one) for one in NAMES]
-    permitted += [x509.IPAddress(ipaddress.ip_network(one)) for one in ADDRESSES]
+    permitted: list[x509.GeneralName] = [x509.DNSName(name) for name in NAMES]
+    permitted += [x509.IPAddress(ipaddress.ip_network(address)) for address in ADDRESSES]
     builder = (
         _begin(name, name, key.public_key(), now, 10 * YEAR)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -63,8 +63,8 @@ def _certificate(
     authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, now: datetime
 ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     key = ec.generate_private_key(ec.SECP256R1())
-    names: list[x509.GeneralName] = [x509.DNSName(one) for one in NAMES]
-    names += [x509.IPAddress(ipaddress.ip_address(one)) for one in ADDRESSES]
+    names: list[x509.GeneralName] = [x509.DNSName(name) for name in NAMES]
+    names += [x509.IPAddress(ipaddress.ip_address(address)) for address in ADDRESSES]
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     builder = (
         _begin(_name("localhost"), authority.subject, key.public_key(), now, YEAR)

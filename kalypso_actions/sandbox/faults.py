@@ -132,7 +132,7 @@ class Faults:
                 slow = fault.kind == "slow"
                 if not fault.meets(method, path, template):
                     continue
-                if not slow and any(one.kind != "slow" for one in taken):
+                if not slow and any(earlier.kind != "slow" for earlier in taken):
                     continue
                 self._met[key] += 1
                 if self._met[key] > fault.skip:

@@ -70,14 +70,14 @@ class IncomingPack:
     def large_files(self, limit: int) -> list[tuple[str, int]]:
         """Return paths and sizes of the new files above the limit."""
         contents = list(self._contents())
-        sizes = {one: size for one, kind, size in contents if kind == "blob" and size > limit}
+        sizes = {oid: size for oid, kind, size in contents if kind == "blob" and size > limit}
         if not sizes:
             return []
-        commits = "".join(f"{one}\n" for one, kind, _ in contents if kind == "commit").encode()
+        commits = "".join(f"{oid}\n" for oid, kind, _ in contents if kind == "commit").encode()
         output = self._run("rev-list", "--objects", "--stdin", stdin=commits)
         lines = output.decode("utf-8", "replace").splitlines()
-        paths = {one: path for one, _, path in (line.partition(" ") for line in lines)}
-        return [(paths.get(one, one), size) for one, size in sizes.items()]
+        paths = {oid: path for oid, _, path in (line.partition(" ") for line in lines)}
+        return [(paths.get(oid, oid), size) for oid, size in sizes.items()]
 
     def _contents(self) -> Iterator[tuple[str, str, int]]:
         """Yield id, type and size of every object."""

@@ -83,10 +83,12 @@ class Interruptions:
         writes = method in WRITING and not path.endswith(NO_WRITES) and template != "azure"
         taken = []
         with self._lock:
-            for one in [each for each in self._waiting if each.fits(method, path, writes=writes)]:
-                if one.skip:
-                    one.skip -= 1
+            for interruption in [
+                waiting for waiting in self._waiting if waiting.fits(method, path, writes=writes)
+            ]:
+                if interruption.skip:
+                    interruption.skip -= 1
                 else:
-                    self._waiting.remove(one)
-                    taken.append(one)
+                    self._waiting.remove(interruption)
+                    taken.append(interruption)
         return taken

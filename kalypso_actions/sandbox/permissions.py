@@ -42,7 +42,7 @@ def allowed(identity: Identity, permissions: Sequence[str], repository: Reposito
 
 def accepted(permissions: Sequence[str]) -> str:
     """Return the header x-accepted-github-permissions: any one of these suffices."""
-    return "; ".join(one.replace(": ", "=") for one in permissions)
+    return "; ".join(permission.replace(": ", "=") for permission in permissions)
 
 
 def not_accessible(identity: Identity) -> str:

@@ -268,8 +268,10 @@ class BareRepository:
         """Commit files to a branch (created if missing; None deletes a file); return the id."""
         parent = self.head(branch)
         files = {
-            path: None if one is None else (FILE, one.encode() if isinstance(one, str) else one)
-            for path, one in changes.items()
+            path: None
+            if content is None
+            else (FILE, content.encode() if isinstance(content, str) else content)
+            for path, content in changes.items()
         }
         tree = self._changed_tree(self.commit(parent).tree if parent else EMPTY_TREE, files)
         commit = self.make_commit(tree, [parent] if parent else [], message, author, author)

@@ -32,8 +32,8 @@ def _check_depth(value: Any, depth: int) -> None:
         return
     if depth == MAX_DEPTH:
         raise ValueError("nested too deep")
-    for one in value.values() if isinstance(value, dict) else value:
-        _check_depth(one, depth + 1)
+    for child in value.values() if isinstance(value, dict) else value:
+        _check_depth(child, depth + 1)
 
 
 def _refused(constant: str) -> NoReturn:

@@ -95,7 +95,9 @@ def token_of_header(authorization: str) -> str:
 
 def _is_suspended(store: Store, identity: Identity) -> bool:
     app = store.apps.get(identity.app_id)
-    owners = {login.lower(): one for login, one in app.installations.items()} if app else {}
+    owners = (
+        {login.lower(): installed for login, installed in app.installations.items()} if app else {}
+    )
     installation = owners.get(identity.owner.lower())
     return installation is None or installation.suspended
 
@@ -112,7 +114,9 @@ def _app(store: Store, token: str) -> Identity:
         issuer = content["iss"]
     except (ValueError, KeyError, TypeError):
         raise RefusedError(401, UNDECODABLE) from None
-    app = next((one for one in store.apps.values() if issuer in one.issuers), None)
+    app = next(
+        (known_app for known_app in store.apps.values() if issuer in known_app.issuers), None
+    )
     if app is None:
         raise RefusedError(404, "Integration not found")
     if algorithm != "RS256" or not _is_signed(app, f"{head}.{claims}", signature):

@@ -90,7 +90,9 @@ def parse(path: str, content: bytes) -> Workflow:
         path,
         str(document.get("name") or path),
         frozenset(map(str, triggers)),
-        {name: _input(one) for name, one in inputs.items()} if isinstance(inputs, dict) else {},
+        {name: _input(description) for name, description in inputs.items()}
+        if isinstance(inputs, dict)
+        else {},
         str(document.get("run-name") or ""),
     )
 

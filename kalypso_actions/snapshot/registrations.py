@@ -46,13 +46,13 @@ class RegistrationReader:
             registration, self.environment, reading.documents, self.registration_text
         )
         targets = chain.from_iterable(workload.targets for workload in workloads)
-        found = (*reading.problems, *findings.problems, *schema_faults(targets))
+        problems = (*reading.problems, *findings.problems, *schema_faults(targets))
         return RegistrationReading(
             registration=registration,
-            state="kept" if found else "head",
-            revision=None if found else reading.revision,
-            workloads=() if found else workloads,
-            problems=tuple(registered_problem(registration, problem) for problem in found),
+            state="kept" if problems else "head",
+            revision=None if problems else reading.revision,
+            workloads=() if problems else workloads,
+            problems=tuple(registered_problem(registration, problem) for problem in problems),
             warnings=(*reading.warnings, *findings.warnings),
             documents=reading.documents,
         )

@@ -138,7 +138,9 @@ class ResourceGraph:
         if not self.scopes.subscriptions:
             return
         seen = subscription_ids(self._rows(SUBSCRIPTIONS, "subscriptions"))
-        missing = [one for one in self.scopes.subscriptions if one not in seen]
+        missing = [
+            subscription for subscription in self.scopes.subscriptions if subscription not in seen
+        ]
         if missing:
             raise unseen(missing)
 

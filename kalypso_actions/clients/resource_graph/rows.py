@@ -196,7 +196,9 @@ class _Object(_Part):
     )
 
     def reported_object(self) -> ReportedObject:
-        conditions = tuple(one.condition() for one in self.status_conditions)
+        conditions = tuple(
+            status_condition.condition() for status_condition in self.status_conditions
+        )
         by = self.applied_by
         return ReportedObject(
             self.kind,

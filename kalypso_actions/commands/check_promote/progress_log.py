@@ -27,7 +27,9 @@ class ProgressLog:
 
     def look(self, observation: Observation, now: datetime) -> None:
         """Log a look at the clusters, if it differs from the last one."""
-        states = {(one.id, one.cluster_type): one.state for one in observation.clusters}
+        states = {
+            (cluster.id, cluster.cluster_type): cluster.state for cluster in observation.clusters
+        }
         changed = [
             cluster
             for cluster in observation.clusters

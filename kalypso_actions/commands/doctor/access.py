@@ -59,7 +59,9 @@ def check_cluster_reports(
 
     The clusters of the environments `not_reporting` do not report.
     """
-    environments = [one for one in facts.environments if one.name not in not_reporting]
+    environments = [
+        environment for environment in facts.environments if environment.name not in not_reporting
+    ]
     if not environments:
         return
     source, advice = reports.title, reports.setup_advice()

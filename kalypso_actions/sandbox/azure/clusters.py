@@ -156,13 +156,13 @@ def change(store: Store, name: str, changes: Mapping[str, Any], configuration: s
     pydantic's ValidationError for an invalid value.
     """
     cluster = get(store, name)
-    chosen = [one for one in cluster.configurations if configuration in {"", one.name}]
+    chosen = [known for known in cluster.configurations if configuration in {"", known.name}]
     if len(chosen) != 1:
         raise UnknownNameError(f"{name!r} has {len(chosen)} configurations {configuration!r}")
     old = chosen[0]
     since = {"since": store.now} if "behaviour" in changes else {}
     new = Configuration.model_validate({**old.model_dump(), **since, **changes})
-    others = [new if one is old else one for one in cluster.configurations]
+    others = [new if known is old else known for known in cluster.configurations]
     return put(store, cluster.model_copy(update={"configurations": others}))
 
 

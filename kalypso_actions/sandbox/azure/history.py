@@ -42,7 +42,9 @@ class RepositoryHistory:
         repository = self.find(name)
         if repository is None:
             return []
-        names = {one.lower() for one in (repository.full_name, *repository.former_names)}
+        names = {
+            full_name.lower() for full_name in (repository.full_name, *repository.former_names)
+        }
         heads = [
             Head(event.commit, event.created_at)
             for event in self._store.events

@@ -116,8 +116,11 @@ def _response_body(
         request = Request.model_validate(body)
     except ValidationError as error:
         details = [
-            {"code": "InvalidRequest", "message": f"{'.'.join(map(str, one['loc']))}: {one['msg']}"}
-            for one in error.errors()
+            {
+                "code": "InvalidRequest",
+                "message": f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}",
+            }
+            for fault in error.errors()
         ]
         raise RefusedQueryError(400, "BadRequest", *details) from error
     kind = fault.kind if fault else ""

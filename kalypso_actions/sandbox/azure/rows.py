@@ -69,14 +69,21 @@ def tables(
         properties = connection(cluster)
         resources.append(_row(cluster, cluster.id, cluster.resource_type, properties))
         configurations.append(_extension(cluster))
-        for one in cluster.configurations:
-            is_broken = functools.partial(repositories.is_broken, one.repository, one.failure)
-            now = sync_state(one, heads(one.repository, one.branch), is_broken, shown_at)
-            configurations.append(configuration_row(cluster, one, now, store.server_url))
+        for configuration in cluster.configurations:
+            is_broken = functools.partial(
+                repositories.is_broken, configuration.repository, configuration.failure
+            )
+            now = sync_state(
+                configuration,
+                heads(configuration.repository, configuration.branch),
+                is_broken,
+                shown_at,
+            )
+            configurations.append(configuration_row(cluster, configuration, now, store.server_url))
     return {
         "resources": resources,
         "kubernetesconfigurationresources": configurations,
-        "resourcecontainers": [_subscription_row(one) for one in subscriptions],
+        "resourcecontainers": [_subscription_row(subscription) for subscription in subscriptions],
     }
 
 

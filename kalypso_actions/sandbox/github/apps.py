@@ -27,9 +27,9 @@ def read_app(call: Call) -> Answer:
 def read_installations(call: Call) -> Answer:
     """List the App's installations."""
     app = _app(call)
-    some, headers = paginate(call, list(app.installations.items()))
+    page, headers = paginate(call, list(app.installations.items()))
     view = View.of(call)
-    return Answer(200, [apps.installation(view, app, *one) for one in some], headers)
+    return Answer(200, [apps.installation(view, app, *pair) for pair in page], headers)
 
 
 @endpoint("GET", "/orgs/{org}/installation", statuses=(200, 404))
@@ -87,7 +87,7 @@ def create_token(call: Call) -> Answer:
     )
     chosen = _chosen(call, identity)
     if chosen is not None:
-        identity.repositories = [one.full_name for one in chosen]
+        identity.repositories = [repository.full_name for repository in chosen]
     view = View.of(call)
     answer = {
         "token": issue(call.store, identity),
@@ -96,7 +96,7 @@ def create_token(call: Call) -> Answer:
         "repository_selection": "all" if identity.repositories is None else "selected",
     }
     if chosen is not None:
-        answer["repositories"] = [repositories.simple(view, one) for one in chosen]
+        answer["repositories"] = [repositories.simple(view, repository) for repository in chosen]
     return Answer(201, answer)
 
 
@@ -107,12 +107,12 @@ def read_repositories(call: Call) -> Answer:
         message = "You must authenticate with an installation access token in order to list "
         raise RefusedError(403, f"{message}repositories for an installation.")
     visible = list(_visible(call, call.identity))
-    some, headers = paginate(call, visible)
+    page, headers = paginate(call, visible)
     view = View.of(call)
     answer = {
         "total_count": len(visible),
         "repository_selection": "all" if call.identity.repositories is None else "selected",
-        "repositories": [repositories.simple(view, one) for one in some],
+        "repositories": [repositories.simple(view, repository) for repository in page],
     }
     return Answer(200, answer, headers)
 
@@ -152,17 +152,21 @@ def _chosen(call: Call, identity: Identity) -> list[Repository] | None:
     if names is None and numbers is None:
         return None
     known = list(_visible(call, identity))
-    by_name: dict[Json, Repository] = {one.name.lower(): one for one in known}
-    by_name |= {one.id: one for one in known}
+    by_name: dict[Json, Repository] = {repository.name.lower(): repository for repository in known}
+    by_name |= {repository.id: repository for repository in known}
     requested = [*(str(name).lower() for name in names or ()), *(numbers or ())]
-    if not all(one in by_name for one in requested):
+    if not all(key in by_name for key in requested):
         message = "There is at least one repository that does not exist or is not accessible to "
         raise RefusedError(422, f"{message}the parent installation.")
-    return [by_name[one] for one in requested]
+    return [by_name[key] for key in requested]
 
 
 def _visible(call: Call, identity: Identity) -> Iterator[Repository]:
-    return (one for one in call.store.repositories.values() if covers(identity, one))
+    return (
+        repository
+        for repository in call.store.repositories.values()
+        if covers(identity, repository)
+    )
 
 
 def _names(repository: Repository, names: list[str]) -> bool:

@@ -65,8 +65,8 @@ def read_rules(call: Call) -> Answer:
         if not rule.classic
         for part in _parts(rule)
     ]
-    some, headers = paginate(call, parts)
-    return Answer(200, some, headers)
+    page, headers = paginate(call, parts)
+    return Answer(200, page, headers)
 
 
 def _parts(rule: BranchRule) -> list[Json]:

@@ -24,8 +24,8 @@ WRITE: Final = ("issues: write", "pull_requests: write")
 def read_all(call: Call) -> Answer:
     """List the comments on an issue, oldest first."""
     issue = lookups.issue(call)
-    some, headers = paginate(call, issue.comments)
-    return Answer(200, [_payload(call, issue, comment) for comment in some], headers)
+    page, headers = paginate(call, issue.comments)
+    return Answer(200, [_payload(call, issue, comment) for comment in page], headers)
 
 
 @endpoint("POST", OF_ISSUE, *WRITE, statuses=(201, 404, 422))
@@ -65,7 +65,7 @@ def update(call: Call) -> Answer:
 def delete(call: Call) -> Answer:
     """Delete a comment."""
     issue, comment = _comment(call)
-    issue.comments = [one for one in issue.comments if one.id != comment.id]
+    issue.comments = [kept for kept in issue.comments if kept.id != comment.id]
     return Answer(204)
 
 

@@ -41,7 +41,7 @@ def read(call: Call) -> Answer:
     parent = commit.parents[0] if commit.parents else None
     changes = call.store.git(repository).diff(parent, commit.id)
     page_request = PageRequest.of(call.query, default=MAX_FILES, maximum=MAX_FILES)
-    some, headers = paginate(call, changes, page_request)
+    page, headers = paginate(call, changes, page_request)
     additions = sum(change.additions for change in changes)
     deletions = sum(change.deletions for change in changes)
     answer = {
@@ -51,7 +51,7 @@ def read(call: Call) -> Answer:
             "additions": additions,
             "deletions": deletions,
         },
-        "files": [commits.changed_file(view, repository, change, commit.id) for change in some],
+        "files": [commits.changed_file(view, repository, change, commit.id) for change in page],
     }
     return Answer(200, answer, headers)
 
@@ -80,8 +80,8 @@ def read_pull_requests(call: Call) -> Answer:
         and (issue.pull_request.merged_at or (issue.state == "open" and not merged_only))
         and _brought(call, issue.pull_request, commit)
     ]
-    some, headers = paginate(call, answer)
-    return Answer(200, some, headers)
+    page, headers = paginate(call, answer)
+    return Answer(200, page, headers)
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/compare/{basehead}", "contents: read", statuses=(200, 404))
@@ -96,16 +96,16 @@ def compare(call: Call) -> Answer:
     behind = git.commits_between(head.id, base.id)
     if "page" in call.query or "per_page" in call.query:
         page_request = PageRequest.of(call.query, default=MAX_COMMITS, maximum=MAX_COMMITS)
-        some, headers = paginate(call, ahead, page_request)
+        page, headers = paginate(call, ahead, page_request)
     else:
-        page_request, some, headers = PageRequest(1, MAX_COMMITS), ahead[-MAX_COMMITS:], {}
+        page_request, page, headers = PageRequest(1, MAX_COMMITS), ahead[-MAX_COMMITS:], {}
     answer = _comparison(call, base, head, git.commit(fork))
     answer |= {
         "status": _relation(ahead, behind),
         "ahead_by": len(ahead),
         "behind_by": len(behind),
         "total_commits": len(ahead),
-        "commits": [commits.full(View.of(call), call.named_repository, one) for one in some],
+        "commits": [commits.full(View.of(call), call.named_repository, commit) for commit in page],
         "files": _files(call, fork, head.id) if page_request.number == 1 else [],
     }
     return Answer(200, answer, headers)

@@ -22,8 +22,8 @@ ONE: Final = "/repos/{owner}/{repo}/environments/{environment_name}"
 def read_all(call: Call) -> Answer:
     """List the environments."""
     environments = list(call.named_repository.environments.values())
-    some, headers = paginate(call, environments)
-    answer = [_payload(call, one) for one in some]
+    page, headers = paginate(call, environments)
+    answer = [_payload(call, environment) for environment in page]
     return Answer(200, {"total_count": len(environments), "environments": answer}, headers)
 
 
@@ -53,17 +53,17 @@ def named(call: Call) -> Environment:
     return environment
 
 
-def _payload(call: Call, one: Environment) -> Json:
+def _payload(call: Call, environment: Environment) -> Json:
     view, repository = View.of(call), call.named_repository
     page_url = f"{view.html(repository)}/deployments/activity_log"
     return {
-        "id": one.id,
-        "node_id": node_id("Environment", one.id),
-        "name": one.name,
-        "url": f"{view.api(repository)}/environments/{quote(one.name, safe='')}",
-        "html_url": f"{page_url}?environments_filter={quote(one.name, safe='')}",
-        "created_at": timestamp(one.created_at),
-        "updated_at": timestamp(one.created_at),
+        "id": environment.id,
+        "node_id": node_id("Environment", environment.id),
+        "name": environment.name,
+        "url": f"{view.api(repository)}/environments/{quote(environment.name, safe='')}",
+        "html_url": f"{page_url}?environments_filter={quote(environment.name, safe='')}",
+        "created_at": timestamp(environment.created_at),
+        "updated_at": timestamp(environment.created_at),
         "can_admins_bypass": True,
         "protection_rules": [],
         "deployment_branch_policy": None,

@@ -36,8 +36,8 @@ def read_all(call: Call) -> Answer:
     listed.sort(key=lambda issue: _sorted_by(issue, order))
     if call.query.get("direction") != "asc":
         listed.reverse()
-    some, headers = paginate(call, listed)
-    return Answer(200, [_payload(call, issue) for issue in some], headers)
+    page, headers = paginate(call, listed)
+    return Answer(200, [_payload(call, issue) for issue in page], headers)
 
 
 @endpoint("POST", ISSUES, "issues: write", statuses=(201, 422))
@@ -87,9 +87,9 @@ def update(call: Call) -> Answer:
 @endpoint("GET", f"{ISSUE}/events", "issues: read", statuses=(200, 404))
 def read_events(call: Call) -> Answer:
     """List the events of an issue or a pull request, oldest first."""
-    some, headers = paginate(call, lookups.issue(call).events)
+    page, headers = paginate(call, lookups.issue(call).events)
     view, repository = View.of(call), call.named_repository
-    return Answer(200, [issues.event(view, repository, one) for one in some], headers)
+    return Answer(200, [issues.event(view, repository, event) for event in page], headers)
 
 
 def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:

@@ -40,8 +40,8 @@ MAX_LABELS: Final = 100
 @endpoint("GET", LABELS, *READ, statuses=(200,))
 def read_all(call: Call) -> Answer:
     """List the labels of the repository."""
-    some, headers = paginate(call, list(call.named_repository.labels.values()))
-    return Answer(200, [_payload(call, label) for label in some], headers)
+    page, headers = paginate(call, list(call.named_repository.labels.values()))
+    return Answer(200, [_payload(call, label) for label in page], headers)
 
 
 @endpoint("POST", LABELS, *WRITE, statuses=(201, 422))
@@ -90,8 +90,8 @@ def delete(call: Call) -> Answer:
 def read_of_issue(call: Call) -> Answer:
     """List the labels of an issue."""
     issue = lookups.issue(call)
-    some, headers = paginate(call, issues.labels(View.of(call), call.named_repository, issue))
-    return Answer(200, some, headers)
+    page, headers = paginate(call, issues.labels(View.of(call), call.named_repository, issue))
+    return Answer(200, page, headers)
 
 
 @endpoint("POST", OF_ISSUE, *WRITE, statuses=(200, 404, 422))

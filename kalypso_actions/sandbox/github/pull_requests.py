@@ -46,10 +46,10 @@ def read_all(call: Call) -> Answer:
     ]
     order = call.query.get("sort", "created")
     newest_first = call.query.get("direction", "desc" if order == "created" else "asc") == "desc"
-    listed.sort(key=lambda one: _sorted_by(one[0], order), reverse=newest_first)
-    some, headers = paginate(call, listed)
+    listed.sort(key=lambda pair: _sorted_by(pair[0], order), reverse=newest_first)
+    page, headers = paginate(call, listed)
     view = View.of(call)
-    answer = [payloads.simple(view, call.named_repository, *one) for one in some]
+    answer = [payloads.simple(view, call.named_repository, *pair) for pair in page]
     return Answer(200, answer, headers)
 
 
@@ -131,9 +131,9 @@ def read_files(call: Call) -> Answer:
     git = call.store.git(repository)
     fork = git.merge_base(pull_request.base_commit, pull_request.head_commit)
     changes = git.diff(fork, pull_request.head_commit)[:MAX_FILES]
-    some, headers = paginate(call, changes)
+    page, headers = paginate(call, changes)
     view, head = View.of(call), pull_request.head_commit
-    answer = [commits.changed_file(view, repository, change, head) for change in some]
+    answer = [commits.changed_file(view, repository, change, head) for change in page]
     return Answer(200, answer, headers)
 
 

@@ -40,8 +40,8 @@ def matching(call: Call) -> Answer:
     """List the refs whose names begin with a prefix."""
     prefix = f"refs/{call.parameters['ref']}"
     refs = [(ref, sha) for ref, sha in _refs(call).items() if ref.startswith(prefix)]
-    some, headers = paginate(call, refs)
-    return Answer(200, [_payload(call, ref, sha) for ref, sha in some], headers)
+    page, headers = paginate(call, refs)
+    return Answer(200, [_payload(call, ref, sha) for ref, sha in page], headers)
 
 
 @endpoint("POST", REFS, "contents: write", statuses=(201, 403, 409, 422))

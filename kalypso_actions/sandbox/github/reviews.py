@@ -34,9 +34,11 @@ def read_all(call: Call) -> Answer:
         for review in pull_request.reviews
         if review.state != "PENDING" or review.author == call.identity.login
     ]
-    some, headers = paginate(call, visible)
+    page, headers = paginate(call, visible)
     view, repository = View.of(call), call.named_repository
-    return Answer(200, [payloads.review(view, repository, issue, one) for one in some], headers)
+    return Answer(
+        200, [payloads.review(view, repository, issue, review) for review in page], headers
+    )
 
 
 @endpoint("POST", REVIEWS, "pull_requests: write", statuses=(200, 404, 422))
@@ -48,8 +50,10 @@ def create(call: Call) -> Answer:
     text = body_fields.text(call.body, "body") or ""
     commit = body_fields.text(call.body, "commit_id") or pull_request.head_commit
     _check(call, issue, event, text)
-    mine = [one.state for one in pull_request.reviews if one.author == call.identity.login]
-    if "PENDING" in mine:
+    own_states = [
+        review.state for review in pull_request.reviews if review.author == call.identity.login
+    ]
+    if "PENDING" in own_states:
         raise _unprocessable("User can only have one pending review per pull request")
     if store.git(repository).object_type(commit) != "commit":
         raise _unprocessable(f"No commit found for SHA: {commit}")

@@ -39,7 +39,7 @@ def read_all_of_environment(call: Call) -> Answer:
 
 
 def _all(call: Call, names: Sequence[str], created_at: datetime) -> Answer:
-    some, headers = paginate(call, sorted(names))
+    page, headers = paginate(call, sorted(names))
     times = {"created_at": timestamp(created_at), "updated_at": timestamp(created_at)}
-    answer = [{"name": name, **times} for name in some]
+    answer = [{"name": name, **times} for name in page]
     return Answer(200, {"total_count": len(names), "secrets": answer}, headers)

@@ -44,9 +44,9 @@ def create(call: Call) -> Answer:
     if target_url and urlsplit(target_url).scheme not in {"http", "https"}:
         raise invalid("Status", "target_url", "custom", "target_url must use http(s) scheme")
     earlier = [
-        one
-        for one in repository.statuses
-        if one.commit == sha and one.context.lower() == context.lower()
+        status
+        for status in repository.statuses
+        if status.commit == sha and status.context.lower() == context.lower()
     ]
     if len(earlier) >= MAX_STATUSES:
         message = "This SHA and context has reached the maximum number of statuses."
@@ -79,9 +79,9 @@ def read_combined(call: Call) -> Answer:
     repository = call.named_repository
     commit = lookups.known_commit(call, call.parameters["ref"]).id
     known = list(statuses.latest(repository, commit).values())
-    some, headers = paginate(call, known)
+    page, headers = paginate(call, known)
     answer = payloads.combined(
-        View.of(call), repository, commit, statuses.combined(known), some, len(known)
+        View.of(call), repository, commit, statuses.combined(known), page, len(known)
     )
     return Answer(200, answer, headers)
 
@@ -97,9 +97,9 @@ def read_all(call: Call) -> Answer:
     repository = call.named_repository
     commit = lookups.known_commit(call, call.parameters["ref"]).id
     known = [status for status in reversed(repository.statuses) if status.commit == commit]
-    some, headers = paginate(call, known)
+    page, headers = paginate(call, known)
     view = View.of(call)
-    return Answer(200, [payloads.full(view, repository, one) for one in some], headers)
+    return Answer(200, [payloads.full(view, repository, status) for status in page], headers)
 
 
 def _check_length(name: str, value: str, maximum: int) -> None:

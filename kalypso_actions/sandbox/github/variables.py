@@ -83,8 +83,8 @@ def update_in_environment(call: Call) -> Answer:
 
 def _all(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
     page_request = PageRequest.of(call.query, default=DEFAULT_PAGE_SIZE, maximum=MAX_PAGE_SIZE)
-    some, headers = paginate(call, sorted(variables), page_request)
-    answer = [_payload(name, variables[name], created_at) for name in some]
+    page, headers = paginate(call, sorted(variables), page_request)
+    answer = [_payload(name, variables[name], created_at) for name in page]
     return Answer(200, {"total_count": len(variables), "variables": answer}, headers)
 
 

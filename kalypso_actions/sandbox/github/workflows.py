@@ -31,9 +31,9 @@ RUN_DETAILS: Final = "return_run_details"
 def read_all(call: Call) -> Answer:
     """List the workflows of the default branch."""
     workflows = _workflows(call)
-    some, headers = paginate(call, workflows)
+    page, headers = paginate(call, workflows)
     view = View.of(call)
-    answer = [payloads.workflow(view, call.named_repository, one) for one in some]
+    answer = [payloads.workflow(view, call.named_repository, workflow) for workflow in page]
     return Answer(200, {"total_count": len(workflows), "workflows": answer}, headers)
 
 
@@ -57,7 +57,7 @@ def dispatch(call: Call) -> Answer:
     given = _given_inputs(call)
     ref, commit = _ref(call, body_fields.required_text(call.body, "ref"))
     workflows = workflows_of(store.git(repository), commit)
-    copy = next((one for one in workflows if one.path == known.path), None)
+    copy = next((workflow for workflow in workflows if workflow.path == known.path), None)
     if copy is None or DISPATCH not in copy.events:
         raise RefusedError(422, f"Workflow does not have '{DISPATCH}' trigger")
     inputs = _checked_inputs(copy.inputs, given)
@@ -155,11 +155,11 @@ def _checked_inputs(declared: Mapping[str, Input], given: Mapping[str, str]) -> 
     if unexpected:
         raise RefusedError(422, f"Unexpected inputs provided: {json.dumps(unexpected)}")
     inputs = {}
-    for name, one in declared.items():
-        value = given.get(name) or one.default
-        if one.required and not value:
+    for name, declaration in declared.items():
+        value = given.get(name) or declaration.default
+        if declaration.required and not value:
             raise RefusedError(422, f"Required input '{name}' not provided")
-        if value and one.options and value not in one.options:
+        if value and declaration.options and value not in declaration.options:
             message = f"Provided value '{value}' for input '{name}' not in the list of allowed"
             raise RefusedError(422, f"{message} values")
         inputs[name] = value
@@ -172,8 +172,8 @@ def _runs(call: Call, runs: Sequence[WorkflowRun]) -> Answer:
         for run in reversed(runs)
         if all(call.query.get(name) in {None, *facts} for name, facts in _facts(run).items())
     ]
-    some, headers = paginate(call, listed)
-    answer = [_run(call, run) for run in some]
+    page, headers = paginate(call, listed)
+    answer = [_run(call, run) for run in page]
     return Answer(200, {"total_count": len(listed), "workflow_runs": answer}, headers)
 
 

@@ -58,15 +58,17 @@ def author(view: View, address: str) -> Json:
 def public(view: View, login: str) -> Json:
     """Return GitHub's `public-user`."""
     repositories = [
-        one for one in view.store.repositories.values() if one.owner.lower() == login.lower()
+        repository
+        for repository in view.store.repositories.values()
+        if repository.owner.lower() == login.lower()
     ]
-    joined = min((one.created_at for one in repositories), default=view.store.now)
+    joined = min((repository.created_at for repository in repositories), default=view.store.now)
     unknown = ("name", "company", "location", "email", "hireable", "bio", "twitter_username")
     return {
         **simple(view, login),
         **dict.fromkeys(unknown),
         "blog": "",
-        "public_repos": sum(not one.private for one in repositories),
+        "public_repos": sum(not repository.private for repository in repositories),
         "public_gists": 0,
         "followers": 0,
         "following": 0,

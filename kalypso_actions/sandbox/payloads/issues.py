@@ -103,24 +103,24 @@ def comment(view: View, repository: Repository, issue: Issue, comment: Comment) 
     }
 
 
-def event(view: View, repository: Repository, one: IssueEvent) -> Json:
+def event(view: View, repository: Repository, event: IssueEvent) -> Json:
     """Return GitHub's `issue-event-for-issue`."""
-    url = f"{view.api(repository)}/issues/events/{one.id}"
+    url = f"{view.api(repository)}/issues/events/{event.id}"
     answer = {
-        "id": one.id,
-        "node_id": node_id("IssueEvent", one.id),
+        "id": event.id,
+        "node_id": node_id("IssueEvent", event.id),
         "url": url,
-        "actor": accounts.simple(view, one.actor),
-        "event": one.event,
-        "commit_id": one.commit,
-        "commit_url": f"{view.api(repository)}/commits/{one.commit}" if one.commit else None,
-        "created_at": timestamp(one.created_at),
+        "actor": accounts.simple(view, event.actor),
+        "event": event.event,
+        "commit_id": event.commit,
+        "commit_url": f"{view.api(repository)}/commits/{event.commit}" if event.commit else None,
+        "created_at": timestamp(event.created_at),
         "performed_via_github_app": None,
     }
-    if one.label:
-        answer["label"] = dict(zip(("name", "color"), one.label, strict=True))
-    if one.renamed:
-        answer["rename"] = dict(zip(("from", "to"), one.renamed, strict=True))
+    if event.label:
+        answer["label"] = dict(zip(("name", "color"), event.label, strict=True))
+    if event.renamed:
+        answer["rename"] = dict(zip(("from", "to"), event.renamed, strict=True))
     return answer
 
 

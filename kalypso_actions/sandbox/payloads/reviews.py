@@ -8,22 +8,22 @@ from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
 from kalypso_actions.sandbox.store import Issue, Repository, Review
 
 
-def review(view: View, repository: Repository, issue: Issue, one: Review) -> Json:
+def review(view: View, repository: Repository, issue: Issue, review: Review) -> Json:
     """Return GitHub's `pull-request-review`."""
     url = f"{view.api(repository)}/pulls/{issue.number}"
-    page = f"{view.html(repository)}/pull/{issue.number}#pullrequestreview-{one.id}"
+    page = f"{view.html(repository)}/pull/{issue.number}#pullrequestreview-{review.id}"
     answer = {
-        "id": one.id,
-        "node_id": node_id("PullRequestReview", one.id),
-        "user": accounts.simple(view, one.author),
-        "body": one.body,
-        "state": one.state,
+        "id": review.id,
+        "node_id": node_id("PullRequestReview", review.id),
+        "user": accounts.simple(view, review.author),
+        "body": review.body,
+        "state": review.state,
         "html_url": page,
         "pull_request_url": url,
-        "author_association": accounts.association(view, repository, one.author),
+        "author_association": accounts.association(view, repository, review.author),
         "_links": {"html": {"href": page}, "pull_request": {"href": url}},
-        "commit_id": one.commit,
+        "commit_id": review.commit,
     }
-    if one.submitted_at:
-        answer["submitted_at"] = timestamp(one.submitted_at)
+    if review.submitted_at:
+        answer["submitted_at"] = timestamp(review.submitted_at)
     return answer

@@ -165,11 +165,11 @@ def review(
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
-    one: Review,
+    review: Review,
     identity: Identity,
 ) -> Json:
     """Return the payload of a submitted review; its state is in lower case."""
-    described = {**reviews.review(view, repository, issue, one), "state": one.state.lower()}
+    described = {**reviews.review(view, repository, issue, review), "state": review.state.lower()}
     return {
         "action": "submitted",
         "review": described,
@@ -203,9 +203,9 @@ def repository_dispatch(
     """Return the payload of a repository dispatch; `event_type` is its action."""
     installation = next(
         (
-            one.id
+            installation.id
             for app in view.store.apps.values()
-            for owner, one in app.installations.items()
+            for owner, installation in app.installations.items()
             if app.id == identity.app_id and owner.lower() == repository.owner.lower()
         ),
         ACTIONS_INSTALLATION,

@@ -9,50 +9,50 @@ from kalypso_actions.sandbox.store import Repository, WorkflowRun
 from kalypso_actions.sandbox.workflow_files import Workflow
 
 
-def workflow(view: View, repository: Repository, one: Workflow) -> Json:
+def workflow(view: View, repository: Repository, workflow: Workflow) -> Json:
     """Return GitHub's `workflow`."""
     made = timestamp(repository.created_at)
     page = view.html(repository)
     return {
-        "id": one.id,
-        "node_id": node_id("Workflow", one.id),
-        "name": one.name,
-        "path": one.path,
+        "id": workflow.id,
+        "node_id": node_id("Workflow", workflow.id),
+        "name": workflow.name,
+        "path": workflow.path,
         "state": "active",
         "created_at": made,
         "updated_at": made,
-        "url": f"{view.api(repository)}/actions/workflows/{one.id}",
-        "html_url": f"{page}/blob/{repository.default_branch}/{one.path}",
-        "badge_url": f"{page}/workflows/{one.name.replace(' ', '%20')}/badge.svg",
+        "url": f"{view.api(repository)}/actions/workflows/{workflow.id}",
+        "html_url": f"{page}/blob/{repository.default_branch}/{workflow.path}",
+        "badge_url": f"{page}/workflows/{workflow.name.replace(' ', '%20')}/badge.svg",
     }
 
 
-def run(view: View, repository: Repository, one: WorkflowRun, described: Workflow) -> Json:
+def run(view: View, repository: Repository, run: WorkflowRun, workflow: Workflow) -> Json:
     """Return GitHub's `workflow-run`; `described` is the workflow at the commit of the run."""
-    url = f"{view.api(repository)}/actions/runs/{one.id}"
-    suite = f"{view.api(repository)}/check-suites/{one.id}"
-    began = timestamp(one.created_at)
-    actor = accounts.simple(view, one.author)
-    same = [other.id for other in repository.runs if other.workflow == one.workflow]
-    same += [one.id] if one.id not in same else []
+    url = f"{view.api(repository)}/actions/runs/{run.id}"
+    suite = f"{view.api(repository)}/check-suites/{run.id}"
+    began = timestamp(run.created_at)
+    actor = accounts.simple(view, run.author)
+    same = [other.id for other in repository.runs if other.workflow == run.workflow]
+    same += [run.id] if run.id not in same else []
     return {
-        "id": one.id,
-        "name": described.name,
-        "node_id": node_id("WorkflowRun", one.id),
-        "check_suite_id": one.id,
-        "check_suite_node_id": node_id("CheckSuite", one.id),
-        "head_branch": one.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"),
-        "head_sha": one.commit,
-        "path": one.workflow,
-        "display_title": described.title(one.inputs),
-        "run_number": same.index(one.id) + 1,
+        "id": run.id,
+        "name": workflow.name,
+        "node_id": node_id("WorkflowRun", run.id),
+        "check_suite_id": run.id,
+        "check_suite_node_id": node_id("CheckSuite", run.id),
+        "head_branch": run.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"),
+        "head_sha": run.commit,
+        "path": run.workflow,
+        "display_title": workflow.title(run.inputs),
+        "run_number": same.index(run.id) + 1,
         "run_attempt": 1,
         "event": "workflow_dispatch",
-        "status": one.status,
-        "conclusion": one.conclusion,
-        "workflow_id": described.id,
+        "status": run.status,
+        "conclusion": run.conclusion,
+        "workflow_id": workflow.id,
         "url": url,
-        "html_url": f"{view.html(repository)}/actions/runs/{one.id}",
+        "html_url": f"{view.html(repository)}/actions/runs/{run.id}",
         "pull_requests": [],
         "created_at": began,
         "updated_at": began,
@@ -67,8 +67,8 @@ def run(view: View, repository: Repository, one: WorkflowRun, described: Workflo
         "cancel_url": f"{url}/cancel",
         "rerun_url": f"{url}/rerun",
         "previous_attempt_url": None,
-        "workflow_url": f"{view.api(repository)}/actions/workflows/{described.id}",
-        "head_commit": simple_commit(view, repository, one.commit),
+        "workflow_url": f"{view.api(repository)}/actions/workflows/{workflow.id}",
+        "head_commit": simple_commit(view, repository, run.commit),
         "repository": repositories.minimal(view, repository),
         "head_repository": repositories.minimal(view, repository),
     }

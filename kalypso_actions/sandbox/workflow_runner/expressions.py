@@ -42,8 +42,8 @@ def _value(expression: str, contexts: Contexts) -> str:
 def _operand(operand: str, expression: str, contexts: Contexts) -> str:
     """Return a value, or of a comparison `true` or "" (which is as false as GitHub's `false`)."""
     for operator in ("==", "!="):
-        left, found, right = operand.partition(f" {operator} ")
-        if found:
+        left, separator, right = operand.partition(f" {operator} ")
+        if separator:
             values = [_operand(side, expression, contexts) for side in (left, right)]
             is_equal = values[0].lower() == values[1].lower()
             return "true" if is_equal == (operator == "==") else ""

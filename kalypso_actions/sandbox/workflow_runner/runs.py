@@ -220,9 +220,9 @@ class WorkflowRunner:
             return None
         with self.sandbox.lock:
             dispatches = [
-                one.id
-                for one in self.sandbox.store.events
-                if (one.name, one.repository) == (event.name, event.repository)
+                dispatch.id
+                for dispatch in self.sandbox.store.events
+                if (dispatch.name, dispatch.repository) == (event.name, event.repository)
             ]
             runs = self.sandbox.repository(event.repository).runs
             return runs[dispatches.index(event.id)]

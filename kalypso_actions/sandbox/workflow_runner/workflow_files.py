@@ -135,7 +135,7 @@ def read(path: str, content: bytes) -> Workflow:
     order = TopologicalSorter({name: job.needs for name, job in jobs.items()}).static_order()
     return Workflow(
         path,
-        {name: one if isinstance(one, dict) else {} for name, one in triggers.items()},
+        {name: filters if isinstance(filters, dict) else {} for name, filters in triggers.items()},
         [jobs[name] for name in order],
         document.get("name", path),
     )

@@ -142,9 +142,11 @@ def _check_claims(claims: Mapping[str, Any], application: Application) -> None:
         (700212, "audience", "aud"),
     ):
         candidates = matching
-        matching = [one for one in candidates if getattr(one, name) == claims[claim]]
+        matching = [
+            credential for credential in candidates if getattr(credential, name) == claims[claim]
+        ]
         if not matching:
-            expected = [getattr(one, name) for one in candidates]
+            expected = [getattr(credential, name) for credential in candidates]
             raise _no_match(number, name, str(claims[claim]), expected)
 
 
@@ -152,7 +154,7 @@ def _no_match(number: int, name: str, given: str, expected: list[str]) -> Refuse
     message = (
         f"No matching federated identity record found for presented assertion {name} '{given}'"
     )
-    if name == "subject" and given.lower() in (one.lower() for one in expected):
+    if name == "subject" and given.lower() in (credential.lower() for credential in expected):
         message += (
             ". The subject matches with case-insensitive comparison, but not with case-sensitive "
             "comparison"

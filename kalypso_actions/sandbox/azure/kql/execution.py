@@ -53,7 +53,10 @@ def execute(query: Query, rows: Sequence[Mapping[str, Value]], columns: Iterable
             case Where(condition):
                 rows = [row for row in rows if _holds(condition, row)]
             case Project(projected):
-                rows = [{name: _value(one, row) for name, one in projected} for row in rows]
+                rows = [
+                    {name: _value(expression, row) for name, expression in projected}
+                    for row in rows
+                ]
                 known = [name for name, _ in projected]
             case Order(keys):
                 rows = _sorted(rows, keys)
@@ -81,8 +84,8 @@ def _paths(part: Any) -> Iterable[Path]:
         case Order(keys=pairs):
             yield from _paths([expression for expression, _ in pairs])
         case list() | tuple():
-            for one in part:
-                yield from _paths(one)
+            for element in part:
+                yield from _paths(element)
         case _:
             yield from _paths(list(getattr(part, "parts", ())))
 

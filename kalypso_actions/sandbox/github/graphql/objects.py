@@ -24,22 +24,24 @@ MAX_RECORDS: Final = 100
 """Records of one page of a connection."""
 
 
-def repository(call: Call, one: Repository) -> Fields:
+def repository(call: Call, repository: Repository) -> Fields:
     """Return GraphQL's `Repository`."""
-    git = call.store.git(one)
+    git = call.store.git(repository)
     return {
-        "id": node_id("Repository", one.id),
-        "databaseId": one.id,
-        "name": one.name,
-        "nameWithOwner": one.full_name,
-        "isArchived": one.archived,
+        "id": node_id("Repository", repository.id),
+        "databaseId": repository.id,
+        "name": repository.name,
+        "nameWithOwner": repository.full_name,
+        "isArchived": repository.archived,
         "isEmpty": lambda _info: not git.refs(),
-        "isPrivate": one.private,
-        "url": View.of(call).html(one),
-        "defaultBranchRef": lambda _info: ref(call, one, f"refs/heads/{one.default_branch}"),
-        "ref": lambda _info, qualifiedName: ref(call, one, qualifiedName),  # noqa: N803 (GitHub's)
+        "isPrivate": repository.private,
+        "url": View.of(call).html(repository),
+        "defaultBranchRef": lambda _info: ref(
+            call, repository, f"refs/heads/{repository.default_branch}"
+        ),
+        "ref": lambda _info, qualifiedName: ref(call, repository, qualifiedName),  # noqa: N803 (GitHub's)
         "object": lambda _info, expression="", oid="": _object_of_expression(
-            call, one, oid or expression
+            call, repository, oid or expression
         ),
     }
 
@@ -129,4 +131,4 @@ def _history(
         extensions = {"type": "EXCESSIVE_PAGINATION"}
         raise GraphQLError(f"{message} limit of {MAX_RECORDS} records.", extensions=extensions)
     commits = call.store.git(repository).history(oid, first)
-    return {"nodes": [_object(call, repository, one, "commit") for one in commits]}
+    return {"nodes": [_object(call, repository, commit, "commit") for commit in commits]}

@@ -28,7 +28,7 @@ def of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Any]
         "id": node_id("Status", f"{repository.id}:{oid}"),
         "state": statuses.combined(latest.values()).upper(),
         "context": lambda _info, name: _optional(call, latest.get(name.lower())),
-        "contexts": [_context(call, one) for one in latest.values()],
+        "contexts": [_context(call, status) for status in latest.values()],
     }
 
 
