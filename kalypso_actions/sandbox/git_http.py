@@ -90,7 +90,6 @@ class GitHttp:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._capabilities: _Output | None = None
         self._cached_results: dict[tuple[Path, bytes, bytes], bytes] = {}
 
     def answer(
@@ -131,7 +130,7 @@ class GitHttp:
         """Serve a fetch, or the start of a push.
 
         In protocol version 2, the first response lists git's capabilities. It is the same for every
-        repository, so it is cached.
+        repository, so it is cached, for all sandboxes of the process.
         """
         protocol = request.headers.get("Git-Protocol", "")
         with self._state.lock:
@@ -143,11 +142,12 @@ class GitHttp:
             kind = f"application/x-{RECEIVE}-advertisement"
             return Response(content, headers=HEADERS, content_type=kind)
         cacheable = protocol == "version=2"
-        output = self._capabilities if cacheable else None
+        git = self._state.programs.find("git")
+        output = CAPABILITIES.get(git) if cacheable else None
         if output is None:
             output = self._begin(bare.git_dir, git_request, request, protocol)
             if cacheable and output.status == 200:
-                self._capabilities = output
+                CAPABILITIES[git] = output
         return Response(output.content, output.status, output.headers | HEADERS)
 
     def _upload(
@@ -211,6 +211,10 @@ class _Output:
         headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n"))
         status = int(headers.pop("Status", "200").split()[0])
         return cls(status, headers, content)
+
+
+CAPABILITIES: Final[dict[Path | None, _Output]] = {}
+"""The first response in protocol version 2, by the program git."""
 
 
 def _authorize(

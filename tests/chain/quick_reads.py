@@ -1,7 +1,7 @@
 """Repositories of the sandbox that the commands under test read without a program.
 
-Pushes go over HTTP all the same, and so do reads while a fault is on. Tests of permissions, of the
-actions, of the demo and the e2e read over HTTP as well.
+Pushes go over HTTP all the same, and so do reads while a fault is on. Tests of the actions, of the
+demo and the e2e read over HTTP as well.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import requests
 
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.sandbox import Sandbox
@@ -24,8 +25,12 @@ WHOLE_ID: Final = re.compile(rb"[0-9a-f]{40}(\^\{tree\})?")
 
 
 @contextmanager
-def quick_reads(sandbox: Sandbox) -> Iterator[None]:
-    """Let the commands' git read the sandbox's repositories without its server."""
+def quick_reads(sandbox: Sandbox, *, authorized: bool = False) -> Iterator[None]:
+    """Let the commands' git read the sandbox's repositories without its server.
+
+    With `authorized`, each read begins with git's first request, so that the server checks the
+    permission, and git itself reads what is refused.
+    """
     over_http = Git.run_remote
 
     def run_remote(
@@ -35,6 +40,8 @@ def quick_reads(sandbox: Sandbox) -> Iterator[None]:
         repository = None if name == url else sandbox.store.repository(name)
         reads = any(one in arguments for one in READS)
         if repository is None or not reads or list(sandbox.faults):
+            return over_http(git, git_dir, url, arguments, **options)
+        if authorized and not _may_read(git, url):
             return over_http(git, git_dir, url, arguments, **options)
         served = sandbox.store.git(repository)
         _share_objects(git_dir, served.git_dir)
@@ -87,6 +94,16 @@ class _Reader:
         """Keep git's answer, unless it lacks an object, which may come."""
         if _is_unchanging(arguments, stdin) and b" missing\n" not in answer:
             self._answers[_store(git_dir), *arguments, stdin] = answer
+
+
+def _may_read(git: Git, url: str) -> bool:
+    """Send the first request of a fetch."""
+    headers = {"git-protocol": "version=2", "user-agent": "git/2", "authorization": ""}
+    headers["authorization"] = git._authorize(url)
+    place = f"{url}/info/refs?service=git-upload-pack"
+    return (
+        requests.get(place, headers=headers, timeout=60, allow_redirects=False).status_code == 200
+    )
 
 
 def _is_unchanging(arguments: Sequence[str], stdin: bytes) -> bool:

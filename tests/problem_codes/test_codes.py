@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,7 @@ def texts(values: Iterable[ast.expr]) -> Iterator[str]:
                 yield node.value
 
 
+@cache
 def used_codes() -> dict[str, str]:
     """Return the modules of the package by the codes that they use."""
     return {

@@ -21,9 +21,16 @@ def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def acme_over_http(founded: Path, tmp_path: Path) -> Iterator[Organisation]:
-    """Acme with repositories that are read from the server, which checks permissions."""
+    """Acme with repositories that git reads from the server."""
     with copied_organisation(founded, tmp_path) as acme:
         yield acme
+
+
+@pytest.fixture
+def acme_with_permissions(acme_over_http: Organisation) -> Iterator[Organisation]:
+    """Acme whose server checks the permission for each read, and serves no objects."""
+    with quick_reads(acme_over_http.sandbox, authorized=True):
+        yield acme_over_http
 
 
 @pytest.fixture

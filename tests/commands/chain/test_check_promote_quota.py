@@ -46,9 +46,9 @@ def test_waiting_needs_nothing_of_the_rate_limit(acme: Organisation) -> None:
     assert used(acme) - before <= 20
 
 
-def test_waiting_reads_the_branches_once_a_minute(acme_over_http: Organisation) -> None:
+def test_waiting_reads_the_branches_once_a_minute(acme_with_permissions: Organisation) -> None:
     """Git asks for the heads of two repositories, whatever the time between two looks is."""
-    acme = acme_over_http
+    acme = acme_with_permissions
     merged = merge(acme, commit := main_commit(acme))
     acme.forget()
     wait(acme, commit, merged, "5m", "15s")

@@ -53,9 +53,9 @@ UNRECORDED: frozenset[tuple[str, str]] = frozenset(
 
 
 @pytest.fixture
-def acme(acme_over_http: Organisation) -> Organisation:
+def acme(acme_with_permissions: Organisation) -> Organisation:
     """Acme on a server that checks read permissions."""
-    return acme_over_http
+    return acme_with_permissions
 
 
 @pytest.fixture(autouse=True)

@@ -249,9 +249,9 @@ def test_a_repository_on_another_server_is_asked_by_git(acme: Organisation, tmp_
 
 
 def test_what_the_token_does_not_see_a_credential_for_git_may(
-    acme_over_http: Organisation,
+    acme_with_permissions: Organisation,
 ) -> None:
-    acme = acme_over_http
+    acme = acme_with_permissions
     permissions: Permissions = {
         "actions": "write",
         "contents": "read",

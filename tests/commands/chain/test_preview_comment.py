@@ -27,11 +27,11 @@ from tests.commands.chain.previews import (
 
 
 @pytest.fixture
-def acme(acme_over_http: Organisation) -> Organisation:
+def acme(acme_with_permissions: Organisation) -> Organisation:
     """Acme with a public application: a fork's preview can read nothing else."""
-    with acme_over_http.sandbox.lock:
-        acme_over_http.sandbox.repository(SHOP).private = False
-    return acme_over_http
+    with acme_with_permissions.sandbox.lock:
+        acme_with_permissions.sandbox.repository(SHOP).private = False
+    return acme_with_permissions
 
 
 def comment(acme: Organisation, file: Path, **changes: Any) -> CommandResult:

@@ -90,9 +90,11 @@ def test_the_targets_of_a_less_visible_repository_are_counted(
     assert ("Not shown: 1 assignment, 3 files" in text) == (visibility == "private")
 
 
-def test_what_only_the_head_registers_is_read_by_the_job(acme_over_http: Organisation) -> None:
+def test_what_only_the_head_registers_is_read_by_the_job(
+    acme_with_permissions: Organisation,
+) -> None:
     """The App could read the private repository; the job's own token cannot."""
-    acme = acme_over_http
+    acme = acme_with_permissions
     workload = documents.workload("hidden", acme.url("acme/hidden"), ("dev", "stage"))
     acme.sandbox.create_repository("acme/hidden", {"workload/app.yaml": workload})
     job_token = acme.sandbox.create_token(
