@@ -30,6 +30,10 @@ SUMMARY_ROOM: Final = 900_000
 """Bytes; GitHub shows 1 MiB of a step."""
 
 MOST_FINDINGS: Final = 30
+"""Problems, and warnings, in the comment."""
+
+MOST_IN_SUMMARY: Final = 1_000
+"""Problems, and warnings, in the summary; the artifact has all."""
 
 _COLUMNS: Final = (
     "Environment",
@@ -82,15 +86,17 @@ def preview_headline(document: PreviewDocument) -> str:
 
 def preview_comment(document: PreviewDocument, facts: PreviewFacts) -> str:
     """Return the comment, cut to what GitHub accepts."""
-    return _page(document, facts, COMMENT_ROOM, "###")
+    return _page(document, facts, COMMENT_ROOM, "###", MOST_FINDINGS)
 
 
 def preview_summary(document: PreviewDocument, facts: PreviewFacts) -> str:
     """Return the step summary, cut to what GitHub shows."""
-    return _page(document, facts, SUMMARY_ROOM, "##")
+    return _page(document, facts, SUMMARY_ROOM, "##", MOST_IN_SUMMARY)
 
 
-def _page(document: PreviewDocument, facts: PreviewFacts, size: int, level: str) -> str:
+def _page(
+    document: PreviewDocument, facts: PreviewFacts, size: int, level: str, most_findings: int
+) -> str:
     room = MarkdownRoom(size - LEFT_OUT)
     room.add(f"{level} Kalypso preview: {markdown.text(preview_headline(document))}")
     room.add(_compared(document, facts))
@@ -98,7 +104,7 @@ def _page(document: PreviewDocument, facts: PreviewFacts, size: int, level: str)
         room.add(block)
     if document.environments:
         room.add(_overview(document))
-    room.add(_findings(document))
+    _add_findings(room, document, most_findings)
     room.add(_not_compared(document))
     shown = [item for item in document.environments if _has_content(item)]
     for index, item in enumerate(shown):
@@ -193,12 +199,15 @@ def _when(item: PreviewEnvironmentEntry) -> str:
     return "when a person promotes it"
 
 
-def _findings(document: PreviewDocument) -> str:
-    text = markdown.findings(document.warnings[:MOST_FINDINGS], document.problems[:MOST_FINDINGS])
-    more = sum(
-        max(0, len(entries) - MOST_FINDINGS) for entries in (document.problems, document.warnings)
-    )
-    return f"{text}\n\n… and {more} more" if more else text
+def _add_findings(room: MarkdownRoom, document: PreviewDocument, most: int) -> None:
+    """Add the first problems and warnings, a few at a time: what fits is shown."""
+    for start in range(0, most, MOST_FINDINGS):
+        room.add(markdown.findings((), document.problems[start : start + MOST_FINDINGS]))
+    for start in range(0, most, MOST_FINDINGS):
+        room.add(markdown.findings(document.warnings[start : start + MOST_FINDINGS], ()))
+    more = sum(max(0, len(entries) - most) for entries in (document.problems, document.warnings))
+    room.add(f"… and {more} more" if more else "")
+    room.left_out += more
 
 
 def _not_compared(document: PreviewDocument) -> str:

@@ -217,6 +217,18 @@ def test_an_artifact(acme: Organisation) -> None:
     assert "+  RELEASE: two" in (folder / "preview.diff").read_text()
 
 
+def test_the_summary_has_the_findings_that_the_comment_lacks(acme: Organisation) -> None:
+    """GitHub takes ten annotations of a step."""
+    faults = {f"faults/{number}.yaml": "kind: [ClusterType\n" for number in range(70)}
+    number = propose(acme, faults)
+    summary = run(acme).summary
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "… and 40 more" in comment
+    assert "[the complete preview is an artifact of the run](" in comment
+    assert all(f"`{path}:1`" in summary for path in faults)
+    assert comment.count(":1`](") == 30
+
+
 @pytest.mark.slow
 def test_three_thousand_changed_files(acme: Organisation) -> None:
     """The comment is cut, its sections are whole, and a link leads to the artifact."""
