@@ -8,10 +8,12 @@ import pytest
 
 from kalypso_actions.commands.preview import command
 from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.report.markdown import plain
 from kalypso_actions.report.preview_documents import PreviewDocument
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation
 from tests.commands.chain.previews import CONTEXT, document, job_of, newest, propose, run, setting
+from tests.commands.chain.proposals import settle
 
 
 def test_a_pull_request_to_main(acme: Organisation) -> None:
@@ -215,6 +217,20 @@ def test_an_artifact(acme: Organisation) -> None:
     shown = PreviewDocument.model_validate_json((folder / "preview.json").read_bytes())
     assert shown.comment == "written"
     assert "+  RELEASE: two" in (folder / "preview.diff").read_text()
+
+
+def test_what_the_guard_of_mass_removals_would_say(acme: Organisation) -> None:
+    """It looks at the assignments that are in the GitOps branch."""
+    names = ("a", "b", "c", "d")
+    acme.commit({f"{name}.yaml": documents.cluster_type(name) for name in names}, "dev")
+    removed: dict[str, str | bytes | None] = {"policy.yaml": None}
+    number = propose(acme, removed, base="dev")
+    job = job_of(newest(acme))
+    assert document(run(acme, job=job)).warnings == ()
+    settle(acme)
+    run(acme, job=job)
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "6 of 6 assignments would be removed" in plain(comment)
 
 
 def test_the_summary_has_the_findings_that_the_comment_lacks(acme: Organisation) -> None:
