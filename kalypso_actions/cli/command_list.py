@@ -84,6 +84,10 @@ COMMANDS: Final = {
         hidden=True,
     ),
     "template": LazyCommand("template", "Render one Template with given data, for its author."),
+    "schemas": LazyCommand(
+        "schemas",
+        "Write JSON Schemas of all kinds, with which editors complete and check documents.",
+    ),
     "app": LazyCommand(
         "app_commands",
         "What an application team runs in its repositories.",

@@ -40,6 +40,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso validate --source https://github.com/acme/shop=../shop",
         "kalypso validate --workload .",
     ),
+    "schemas": ("kalypso schemas --out .schemas",),
     "template": ("kalypso template templates/flux.yaml --values values.yaml",),
     "sandbox": ("kalypso sandbox --dir trial --repository acme/control-plane",),
     "demo": ("kalypso demo",),

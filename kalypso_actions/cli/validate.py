@@ -17,7 +17,7 @@ from kalypso_actions.cli.local import (
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
 from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs import ValidateInputs
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.report.documents import ProblemEntry, ValidateDocument
@@ -47,6 +47,9 @@ def validate(
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     missing_values: MissingValuesOption = "warn",
     registration_text: RegistrationTextOption = "strict",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again whenever a file changes, until Ctrl-C.")
+    ] = False,
     output: LocalOutput = "text",
     verbose: Verbose = False,
 ) -> None:
@@ -59,6 +62,14 @@ def validate(
         "registration_text": registration_text,
         "verbose": verbose,
     }
+    if watch:
+        if output != "text":
+            raise UsageError("--watch is for people: it prints text only")
+        # Few runs watch, and all wait for imports.
+        from kalypso_actions.cli.validate_watch import watch as run_watch  # noqa: PLC0415
+
+        inputs = checked_inputs(ValidateInputs, {**options, "verbose": verbose > 0})
+        run_watch(inputs, lambda: print_validation(options, output))
     document = print_validation(options, output)
     raise typer.Exit(1 if document.problems else 0)
 

@@ -1,6 +1,8 @@
 """Documents of a control plane and of registered repositories → the fleet of an environment.
 
 schemas     the fields of each kind (pydantic)
+editor_schemas
+            JSON Schemas of the kinds, for editors
 parsing     a document → its resource, or all problems with it
 builders    a validated schema → the resource as a value of `model.kinds`
 assembly    documents of the environment branch and of base repositories → Fleet
@@ -16,6 +18,7 @@ workload_folders
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
 from kalypso_actions.fleet.delivered_texts import TEXT_CODES, RegistrationText
+from kalypso_actions.fleet.editor_schemas import ANY_KIND, editor_schemas
 from kalypso_actions.fleet.name_conflicts import (
     Owners,
     legacy_namespace_conflicts,
@@ -27,6 +30,7 @@ from kalypso_actions.fleet.workload_folders import check_workloads, folder_of_wo
 from kalypso_actions.fleet.workloads import read_workloads, registered_problem
 
 __all__ = [
+    "ANY_KIND",
     "TEXT_CODES",
     "Branch",
     "Diagnostics",
@@ -34,6 +38,7 @@ __all__ = [
     "RegistrationText",
     "assemble",
     "check_workloads",
+    "editor_schemas",
     "folder_of_workloads",
     "legacy_namespace_conflicts",
     "parse_document",

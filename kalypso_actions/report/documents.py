@@ -216,6 +216,15 @@ class ValidateDocument(Document):
     problems: tuple[ProblemEntry, ...] = ()
 
 
+class SchemasDocument(Document):
+    """What `kalypso schemas --output json` prints: the names of the files in `dir`."""
+
+    schema_name: str = Field("kalypso.schemas/v1", alias="schema")
+    dir: str
+    files: tuple[str, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+
+
 class TemplateProblemEntry(ProblemEntry):
     """A problem of a template; `excerpt` shows its place in the text ("" for none)."""
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from kalypso_actions.fleet import editor_schemas
 from tools import reference
 from tools.reference.actions import ACTIONS, action_file
 from tools.reference.actions_page import actions_text
@@ -50,13 +51,15 @@ def check(files: dict[str, str]) -> int:
 
 def present() -> set[str]:
     """Return the existing files that only this tool writes."""
-    return {path.relative_to(ROOT).as_posix() for path in (ROOT / REFERENCE).glob("*")}
+    files = (path for path in (ROOT / REFERENCE).rglob("*") if path.is_file())
+    return {path.relative_to(ROOT).as_posix() for path in files}
 
 
 def written_files() -> dict[str, str]:
     """Return the text of every file, by path."""
     return {
         **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
+        **{f"{REFERENCE}/schemas/{name}": text for name, text in editor_schemas().items()},
         f"{REFERENCE}/actions.md": actions_text(),
         f"{REFERENCE}/commands.md": commands_text(),
         f"{REFERENCE}/problems.md": problems_text(),

@@ -22,6 +22,7 @@ OF_MAIN = [
     *(f"{WORKFLOWS}/{name}.yaml" for name in ("cd", "check-promote", "ci", "poll")),
     *(f"{WORKFLOWS}/{name}.yaml" for name in ("preview-comment", "preview", "schedule")),
     ".sourceignore",
+    ".vscode/settings.json",
     "README.md",
     "config/common.yaml",
     "registrations/hello-world.yaml",
@@ -30,6 +31,7 @@ OF_MAIN = [
 OF_ENVIRONMENT = [
     f"{WORKFLOWS}/preview.yaml",
     f"{WORKFLOWS}/start-schedule.yaml",
+    ".vscode/settings.json",
     "base-repo.yaml",
     "cluster-types/standard.yaml",
     "config/environment.yaml",

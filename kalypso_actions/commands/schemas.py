@@ -1,0 +1,25 @@
+"""`kalypso schemas`: write the JSON Schemas of the kinds, for editors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kalypso_actions.errors import UsageError
+from kalypso_actions.fleet import editor_schemas
+from kalypso_actions.report.documents import SchemasDocument
+
+
+def schemas(out: Path) -> SchemasDocument:
+    """Write a file for each kind and one for all; replace those of an earlier version.
+
+    Raises UsageError for a folder that cannot be written.
+    """
+    files = editor_schemas()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (out / name).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        message = f"--out {out} cannot be written: {error.strerror}"
+        raise UsageError(message, advice="choose another folder") from error
+    return SchemasDocument(dir=str(out), files=tuple(files))
