@@ -10,6 +10,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.assembly import flux_labels
 from kalypso_actions.fleet.delivered_texts import RegistrationText, text_faults
 from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
+from kalypso_actions.goyaml.scalars import is_text
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT, dns_label_fault, label_value_fault
@@ -116,6 +117,8 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
     seen: set[tuple[str, str]] = set()
     for target in workload.targets:
         fault = dns_label_fault(target.name)
+        if not fault and not is_text(target.name):
+            fault = "is a number or a date in YAML, unless a Template quotes it"
         if fault:
             message = f"the deployment target's name {target.name!r} becomes a folder and a part "
             message += f"of a namespace; it {fault}"

@@ -62,6 +62,11 @@ def resolve(text: str) -> Scalar:
     return text
 
 
+def is_text(text: str) -> bool:
+    """Whether both versions read a plain scalar as a text; yaml.v3 reads dates as times."""
+    return isinstance(resolve(text), str) and not is_timestamp(text)
+
+
 def _number(text: str) -> int | float | None:
     if text[0] == ".":
         return _finite(text) if DOTTED.fullmatch(text) else None

@@ -16,7 +16,7 @@ from typing import Final
 
 from kalypso_actions.errors import Location
 from kalypso_actions.gotemplate import Budget
-from kalypso_actions.goyaml.scalars import resolve
+from kalypso_actions.goyaml.scalars import is_text
 from kalypso_actions.model.kinds import (
     FLUX_NAME_LABEL,
     FLUX_NAMESPACE_LABEL,
@@ -68,8 +68,16 @@ def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         key
         for key, text in manifests.items()
-        if _SPECIAL.search(key) or _SPECIAL.search(text) or _is_number(key, text)
+        if _SPECIAL.search(key)
+        or _SPECIAL.search(text)
+        or _is_number(key, text)
+        or _is_number_as_key(key)
     )
+
+
+def own_keys(target: DeploymentTarget) -> set[str]:
+    """Return the keys of manifests and labels that not every target has."""
+    return (target.manifests.keys() - _USUAL.keys()) | (target.labels.keys() - _FIXED_LABELS)
 
 
 def with_usual_texts(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
@@ -222,24 +230,29 @@ class _Trial:
         files = {name: text for name, text in rendered.files.items() if name in names}
         manifests = self.data.manifests
         numbers = {text for key, text in manifests.items() if _is_number(key, text)}
+        numbers |= set(filter(_is_number_as_key, manifests))
         later_templates = () if self.may_be_templates else rendered.data.later_templates
         uncounted = _PIPES if is_neutral and self.special is _STRUCTURE else ""
         return outline(files, later_templates, numbers, self.spend, uncounted)
 
     def _neutral(self, keys: Collection[str], letter: str) -> dict[str, str]:
         return {
-            self._replaced(key, letter) if key in keys else key: (
+            self._key(key, letter) if key in keys else key: (
                 self._value(key, text, letter) if key in keys else text
             )
             for key, text in self.data.manifests.items()
         }
 
+    def _key(self, key: str, letter: str) -> str:
+        return letter * max(1, len(key)) if _is_number_as_key(key) else self._replaced(key, letter)
+
     def _value(self, key: str, text: str, letter: str) -> str:
         if not _is_number(key, text):
+            # The text of a list has its separators at odd places.
             parts = _SEPARATOR.split(text) if key in self.lists else (text,)
             return "".join(
-                part if _SEPARATOR.fullmatch(part) else self._replaced(part, letter)
-                for part in parts
+                part if index % 2 else self._replaced(part, letter)
+                for index, part in enumerate(parts)
             )
         return letter * len(text) if self.special is _SPECIAL else f"{text}-{letter}"
 
@@ -252,4 +265,9 @@ def _is_number(key: str, text: str) -> bool:
 
     Templates print other texts unquoted to get their types: `replicas: {{ .Manifests.replicas }}`.
     """
-    return key in _USUAL and 0 < len(text) < _LONGEST_NUMBER and not isinstance(resolve(text), str)
+    return key in _USUAL and 0 < len(text) < _LONGEST_NUMBER and not is_text(text)
+
+
+def _is_number_as_key(key: str) -> bool:
+    """Whether a key of manifests is no text if it is printed unquoted; kustomize refuses it."""
+    return len(key) < _LONGEST_NUMBER and not is_text(key)

@@ -27,6 +27,11 @@ COLLECTION: Final = "?"
 NO_TEXT: Final = "value that is no text"
 """The node that a text became, such as `true`, since no Template quotes it."""
 
+NO_TEXT_KEY: Final = "key that is no text"
+
+ITEM: Final = "item"
+"""A text in a sequence, which may have any number of them; those of the Template stay."""
+
 DEEPEST: Final = 100
 """Go's YAML has a bound of 10,000; the paths of such nodes would take gigabytes."""
 
@@ -135,9 +140,9 @@ def _place_difference(
     """Say which place there is in one only; paths whose keys are made of the text are counted."""
     fixed = neutral & other
     made, expected = actual - fixed, neutral - fixed
-    kinds = Counter((file, kind) for file, _, kind in made.elements())
-    expected_kinds = Counter((file, kind) for file, _, kind in expected.elements())
-    for file, path, kind in made - neutral:
+    kinds = Counter((file, kind) for file, _, kind in made.elements() if kind != ITEM)
+    expected_kinds = Counter((file, kind) for file, _, kind in expected.elements() if kind != ITEM)
+    for file, path, kind in actual - neutral:  # also a key that is there twice
         if kinds[file, kind] > expected_kinds[file, kind]:
             return f"{file} has a {kind} at {path}"
     for file, path, _ in fixed - actual:
@@ -172,6 +177,8 @@ class _Documents:
     uncounted: str
     number: int = 0
     before: str = ""
+    flow: int | None = None
+    """The number of collections in the outermost `{` or `[`, if one is open."""
     places: list[Place] = field(default_factory=list)
 
     def entries(self, text: str) -> Iterator[Entry]:
@@ -183,10 +190,11 @@ class _Documents:
             if isinstance(event, yaml.NodeEvent):
                 yield from self._properties(event, anchors)
                 self._add_place(path, event)
+                self._follow_flow(path, event)
             match event:
                 case yaml.DocumentStartEvent():
                     self.number += 1
-                    path, anchors = [], set()
+                    path, anchors, self.flow = [], set(), None
                 case yaml.MappingStartEvent():
                     _enter(path, None)
                 case yaml.SequenceStartEvent():
@@ -198,12 +206,32 @@ class _Documents:
                     else:
                         _next(path)
                 case yaml.ScalarEvent() | yaml.AliasEvent():
-                    value = str(getattr(event, "value", None) or event.anchor or "")
-                    if path and path[-1] is None:
-                        path[-1] = value
-                        continue
-                    yield from self._entry(path, value)
-                    _next(path)
+                    yield from self._text(path, event)
+
+    def _text(self, path: list[Any], event: yaml.NodeEvent) -> Iterator[Entry]:
+        """Yield the entries of a text: a key of the innermost mapping, or a value."""
+        value = str(getattr(event, "value", None) or event.anchor or "")
+        if not path or path[-1] is not None:
+            yield from self._entry(path, value)
+            _next(path)
+            return
+        if self._is_no_text(event):
+            yield Entry(self.file, self.number, NO_TEXT_KEY, value, is_fixed=True)
+        path[-1] = value
+
+    def _follow_flow(self, path: list[Any], event: yaml.NodeEvent) -> None:
+        """Note where `{` or `[` begins; raise YAMLError for a plain `?` in it.
+
+        libyaml reads `{a: b?c}`. For Go's parsers, which clusters use, the `?` begins a key.
+        """
+        if self.flow is not None and len(path) < self.flow:
+            self.flow = None
+        match event:
+            case yaml.CollectionStartEvent() if event.flow_style and self.flow is None:
+                self.flow = len(path) + 1
+            case yaml.ScalarEvent() if self.flow is not None and not event.style:
+                if "?" in event.value:
+                    raise yaml.YAMLError(f"Go's parser reads no plain {event.value!r}")
 
     def _add_place(self, path: list[Any], event: yaml.NodeEvent) -> None:
         """Note the place of a node that is no key; a sequence may have any number of texts."""
@@ -214,15 +242,27 @@ class _Documents:
                 kind = "mapping"
             case yaml.SequenceStartEvent():
                 kind = "sequence"
-            case yaml.ScalarEvent() if event.implicit[0] and event.value in self.numbers:
-                kind = NO_TEXT
             case _:
-                kind = "text"
-        if kind != "text" or not path or path[-1] == 0 or not isinstance(path[-1], int):
-            steps = ("[]" if isinstance(step, int) else step for step in path)
-            place = ".".join(steps) or "the top"
+                kind = NO_TEXT if self._is_no_text(event) else "text"
+        # Inside of a key that is a collection, the mapping around it has no key yet.
+        steps = ("[]" if isinstance(step, int) else step or COLLECTION for step in path)
+        place = ".".join(steps) or "the top"
+        is_item = kind == "text" and bool(path) and isinstance(path[-1], int)
+        if is_item and isinstance(event, yaml.ScalarEvent):
+            item = f"{place} {event.value}"
+            self.spend(len(item))
+            self.places.append((self.file, item, ITEM))
+        if not is_item or path[-1] == 0:
             self.spend(len(place))
             self.places.append((self.file, place, kind))
+
+    def _is_no_text(self, event: yaml.Event) -> bool:
+        """Whether a node is a plain scalar without text, or one of the `numbers`."""
+        return (
+            isinstance(event, yaml.ScalarEvent)
+            and event.implicit[0]
+            and (not event.value or event.value in self.numbers)
+        )
 
     def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[Entry]:
         """Yield the anchor or alias and the tag of a node: a text that begins with one is no text.

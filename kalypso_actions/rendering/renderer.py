@@ -45,6 +45,7 @@ from kalypso_actions.rendering.registration_budget import (
     RegistrationBudgetError,
     Spend,
 )
+from kalypso_actions.rendering.repeated_keys import repeated_key
 
 CONFIG_FIELD = "configType"
 SHELL_CONTENT = "sh"
@@ -171,7 +172,8 @@ class Renderer:
         )
         if isinstance(outcome, Failure):
             return outcome
-        return self._with_names(outcome, assignment, config, spend)
+        repeated = repeated_key(outcome, target, spend)
+        return repeated or self._with_names(outcome, assignment, config, spend)
 
     def _lists(self, cluster_type: ClusterType) -> set[str]:
         """Return the keys of manifests of which the Templates make documents."""

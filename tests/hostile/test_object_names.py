@@ -1,4 +1,4 @@
-"""A text of an application becomes a part of an object's name, which Kubernetes refuses."""
+"""A text of an application becomes a name or key that Kubernetes or kustomize refuses."""
 
 from __future__ import annotations
 
@@ -64,6 +64,49 @@ def test_a_name_that_kubernetes_refuses(
 def test_a_name_of_the_template(fleet: FleetUnderAttack, line: str) -> None:
     fleet.commit_main(f"{OBJECT}{line}\n")
     fleet.attack(branch="Feature/X")
+    document, files = fleet.rendered()
+    assert blamed(document) == []
+    assert {CALM, EVIL} <= files.keys()
+
+
+EACH = "{{ range $key, $text := .FIELD }}\n  {{ $key }}: {{ $text | quote }}{{ end }}"
+
+KEYS = {
+    "of manifests": ("data:\n  ENV: {{ .Environment }}" + EACH, "Manifests", {"ENV": "prod"}, ""),
+    "behind it": (
+        "data:\n  a: [{b: {c: d}}, {ENV: x}]" + EACH + "\n  'ENV': {{ .Environment }}",
+        "Manifests",
+        {"ENV": "prod"},
+        "",
+    ),
+    "of labels": (
+        "metadata:\n labels:\n  app: {{ .Workload }}" + EACH,
+        "Labels",
+        {},
+        "      labels: {app: calm}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "field", "manifests", "more"), KEYS.values(), ids=KEYS.keys())
+def test_a_key_that_the_template_writes_as_well(
+    fleet: FleetUnderAttack, line: str, field: str, manifests: dict[str, str], more: str
+) -> None:
+    """kustomize builds nothing of a folder with such a file: all other applications stop."""
+    fleet.commit_main(f"{OBJECT}{line.replace('FIELD', field)}\n")
+    fleet.attack(more=more, **manifests)
+    document, files = fleet.rendered()
+    (warning,) = blamed(document)
+    assert warning.code == "registration-documents"
+    assert "twice: the platform's Template writes it as well" in warning.message
+    assert CALM in files
+    assert EVIL not in files
+
+
+def test_a_key_in_several_mappings(fleet: FleetUnderAttack) -> None:
+    each = EACH.replace("FIELD", "Manifests")
+    fleet.commit_main(f"{OBJECT}data:{each}\n---\n{OBJECT}data:{each}\nb: [{{ENV: a}}, ENV]\n")
+    fleet.attack(ENV="prod")
     document, files = fleet.rendered()
     assert blamed(document) == []
     assert {CALM, EVIL} <= files.keys()

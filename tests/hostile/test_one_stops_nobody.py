@@ -39,6 +39,15 @@ def test_a_name_that_is_no_folder_or_namespace(
     assert not any("evil" in path for path in files if not path.startswith(".github"))
 
 
+@pytest.mark.parametrize(("name", "target"), [("'1e'", "3"), ("2026-11", "23")])
+def test_a_name_that_is_no_text_in_yaml(fleet: FleetUnderAttack, name: str, target: str) -> None:
+    """`name: {{ .DeploymentTargetName }}` would be a number or a time."""
+    fleet.deliver("evil", workload(name, MANIFESTS, f"'{target}'"))
+    (warning,) = blamed(fleet.render())
+    assert warning.code == "name-invalid"
+    assert "is a number or a date" in warning.message
+
+
 def test_the_longest_name_that_has_room(fleet: FleetUnderAttack) -> None:
     fleet.attack(target="a" * 49)
     assert len("dev-edge-evil-" + "a" * 49) == 63

@@ -74,6 +74,20 @@ def test_keys_are_one_line_too(fleet: FleetUnderAttack, manifests: dict[str, str
     assert [item.code for item in blamed(fleet.render())] == ["registration-text"]
 
 
+EACH_KEY = "data:\n{{- range $key, $text := .Manifests }}\n  KEY: {{ $text | quote }}{{ end }}\n"
+
+
+@pytest.mark.parametrize("key", ["'null'", "'~'", "''", "'8080'", "'true'", "'2026-11-23'"])
+@pytest.mark.parametrize("is_quoted", [False, True], ids=["plain", "quoted"])
+def test_a_key_that_is_no_text(fleet: FleetUnderAttack, key: str, *, is_quoted: bool) -> None:
+    """Clusters read all objects of a file or none: kustomize refuses such a key."""
+    printed = "{{ $key | quote }}" if is_quoted else "{{ $key }}"
+    fleet.commit_main("kind: ConfigMap\n" + EACH_KEY.replace("KEY", printed))
+    fleet.attack(**{key: "x"})
+    codes = [item.code for item in blamed(fleet.render())]
+    assert codes == ([] if is_quoted else ["registration-documents"])
+
+
 def test_a_control_character_in_the_name_of_an_environment(fleet: FleetUnderAttack) -> None:
     fleet.attack(more="")
     text = (fleet.folder / "evil/workload.yaml").read_text()
@@ -100,8 +114,22 @@ ONE_LINE = {
     "a hyphen": ("a: {{ .Manifests.description }}", "'-'"),
     "a key in a list": ("a:\n  - {{ .Manifests.description }}", "'x:'"),
     "another key anywhere": ("spec: {a: {{ .Manifests.description }}, b: c}", "'x, prune: z'"),
+    "a key that there is already": ("spec: {a: {{ .Manifests.description }}, b: c}", "'x, b: z'"),
     "a mapping in a list": ("a: [{{ .Manifests.description }}]", "'{b: c}'"),
+    "a key that is a mapping": ("a: {{ .Manifests.description }}", "'{ {x: y}: z }'"),
+    "a key that is a list": ("a: [{{ .Manifests.description }}]", "'{ [[x]]: z }'"),
+    "an item that is cut off": ("a: [{{ .Manifests.description }}, b]", "'x] #'"),
+    "an item that is cut off, with others in its place": (
+        "a: [{{ .Manifests.description }}, b]",
+        "'x, y] #'",
+    ),
     "a list in a text's place": ("a: {{ .Manifests.description }}", "'[b, c]'"),
+    "a comma alone": ("a: [{{ .Manifests.description }}, b]", "','"),
+    "a space alone": ("a:\n  - {{ .Manifests.description }}\n  - b", "' '"),
+    "a space that ends a block": ("a: |\n  {{ .Manifests.description }}\n  b: c", "' '"),
+    "a comment in a text's place": ("a: {{ .Manifests.description }}", "'#x'"),
+    "a question in a flow mapping": ("a: {b: {{ .Manifests.description }}, c: d}", "'x?y'"),
+    "a question in a list": ("a: [{{ .Manifests.description }}]", "'why?'"),
     "a name that is not made of it": (
         "metadata: {a: {{ .Manifests.description }}, name: calm}",
         "'x, name: other, b: c'",
@@ -140,6 +168,7 @@ def test_one_line_does_not_change_the_documents(
         ("branch", "true", "no text"),
         ("branch", "1e3", "no text"),
         ("branch", "1.10", "no text"),
+        ("branch", "2026-11-23", "no text"),
     ],
 )
 def test_plain_characters_leave_no_place(
@@ -272,6 +301,15 @@ def test_two_texts_together(fleet: FleetUnderAttack) -> None:
     fleet.attack(description="'\"'", branch="'\"'")
     (warning,) = blamed(fleet.render())
     assert "changes the documents" in warning.message
+
+
+def test_two_texts_hide_an_item_between_them(fleet: FleetUnderAttack) -> None:
+    fleet.commit_main(
+        "kind: A\na: [{{ .Manifests.branch }}, --read-only, {{ .Manifests.description }}]\n"
+    )
+    fleet.attack(branch='"\'"', description='"\', x, y"')
+    (warning,) = blamed(fleet.render())
+    assert warning.code == "registration-documents"
 
 
 def test_the_environment_keeps_the_last_good_commit(kept: FleetUnderAttack) -> None:
