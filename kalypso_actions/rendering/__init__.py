@@ -15,6 +15,7 @@ jinja/                Jinja2 templates, by annotation
 functions.py          Kalypso's own template functions, in addition to sprig's
 hashing.py            `hash`
 builtin_config.py     configuration files without a Template, as old control planes have them
+repeated_keys.py      keys of an application that a Template writes as well
 missing_values.py     `<no value>` in files
 fields_read.py        the fields that a Template reads
 unknown_fields.py     fields that no assignment has
@@ -25,6 +26,7 @@ renderer.py           which Template goes into which file
 
 from kalypso_actions.rendering.compiled_templates import (
     join_manifests,
+    missing_template,
     render_template,
     template_faults,
 )
@@ -45,7 +47,6 @@ from kalypso_actions.rendering.renderer import (
     Options,
     Renderer,
     is_builtin_config,
-    missing_template,
 )
 from kalypso_actions.rendering.unknown_fields import unknown_fields
 from kalypso_actions.rendering.unquoted import unquoted_texts

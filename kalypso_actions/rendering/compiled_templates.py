@@ -1,12 +1,13 @@
-"""A Template → its compiled manifests, how they are joined, and the places of their errors."""
+"""A Template, or its absence → its compiled manifests, how they are joined, and their errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Template
+from kalypso_actions.model.kinds import ENGINE_ANNOTATION, ClusterType, Template
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Excerpt, Failure
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
@@ -96,4 +97,31 @@ def manifest_failure(
         excerpt=Excerpt(error.text, error.line, error.column) if error.text else None,
         code=code,
         plain=f"Template {template.name!r} {verb}{fault}",
+    )
+
+
+def missing_template(
+    name: str,
+    cluster_type: ClusterType,
+    field: str,
+    templates: Iterable[str],
+    unpromoted: Collection[str] = (),
+) -> Problem:
+    """Return the problem of a cluster type whose field names a missing Template."""
+    near = nearest(name, templates)
+    if name in unpromoted:
+        advice = (
+            f"main has the Template {name!r} now, but not the commit of main that this environment "
+            "has: promote main to it"
+        )
+    elif near:
+        advice = f"did you mean {near!r}? Otherwise add a Template named {name!r} to main"
+    else:
+        advice = f"add a Template named {name!r} to main, or correct the name in the ClusterType"
+    return Problem(
+        f"ClusterType {cluster_type.name!r}: {field} names the Template {name!r}, which does not "
+        "exist",
+        cluster_type.at(field),
+        advice,
+        "template-missing",
     )

@@ -12,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from kalypso_actions.errors import Location
-from kalypso_actions.gotemplate import Budget
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
+from kalypso_actions.gotemplate.budget import work_of
 from kalypso_actions.goyaml.scalars import is_text
 from kalypso_actions.model.kinds import (
     FLUX_NAME_LABEL,
@@ -53,6 +55,9 @@ _USUAL: Final = {
 }
 _OTHERWISE: Final = "1"
 
+_MOST_USUAL: Final = 30
+"""Keys of manifests, and labels, that an ordinary target may have."""
+
 _FIXED_LABELS: Final = frozenset({"workload", "workspace", FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL})
 """Applications cannot choose these."""
 
@@ -75,9 +80,30 @@ def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
+def work_of_texts(target: DeploymentTarget) -> int:
+    """Return the work of reading the manifests and labels of a target once."""
+    limit = DEFAULT_LIMITS.work
+    return work_of(target.manifests, limit) + work_of(target.labels, limit)
+
+
+def with_few_texts(target: DeploymentTarget) -> DeploymentTarget:
+    """Return a target with its first keys: nobody else has thousands."""
+    manifests, labels = (
+        dict(islice(texts.items(), _MOST_USUAL)) for texts in (target.manifests, target.labels)
+    )
+    return replace(target, manifests=manifests, labels=labels)
+
+
 def own_keys(target: DeploymentTarget) -> set[str]:
     """Return the keys of manifests and labels that not every target has."""
     return (target.manifests.keys() - _USUAL.keys()) | (target.labels.keys() - _FIXED_LABELS)
+
+
+def without_own_keys(target: DeploymentTarget) -> DeploymentTarget:
+    """Return a target with the keys that every target has."""
+    manifests = {key: text for key, text in target.manifests.items() if key in _USUAL}
+    labels = {key: text for key, text in target.labels.items() if key in _FIXED_LABELS}
+    return replace(target, manifests=manifests, labels=labels)
 
 
 def with_usual_texts(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
@@ -236,9 +262,10 @@ class _Trial:
         return outline(files, later_templates, numbers, self.spend, uncounted)
 
     def _neutral(self, keys: Collection[str], letter: str) -> dict[str, str]:
+        replaced = frozenset(keys)  # there may be thousands
         return {
-            self._key(key, letter) if key in keys else key: (
-                self._value(key, text, letter) if key in keys else text
+            self._key(key, letter) if key in replaced else key: (
+                self._value(key, text, letter) if key in replaced else text
             )
             for key, text in self.data.manifests.items()
         }

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final, Literal
 
-from kalypso_actions.errors import Problem
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import (
     DOCUMENTS_FROM_ANNOTATION,
@@ -25,15 +24,22 @@ from kalypso_actions.model.layout import (
     NAMESPACE_FILE,
     RECONCILER_FILE,
 )
-from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering import builtin_config
 from kalypso_actions.rendering.compiled_templates import (
     compiled,
     join_manifests,
     manifest_failure,
+    missing_template,
 )
 from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.delivered import judged, with_usual_texts
+from kalypso_actions.rendering.delivered import (
+    judged,
+    own_keys,
+    with_few_texts,
+    with_usual_texts,
+    without_own_keys,
+    work_of_texts,
+)
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
@@ -151,7 +157,11 @@ class Renderer:
                 is_delivered=bool(target.registration) and fits_others,
             )
 
+        # Ordinary targets have a few texts: EACH counts them.
+        many_texts = max(0, work_of_texts(target) - EACH)
+
         def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
+            spend(many_texts)
             work = rendered.budget.work
             outcome = self._files(assignment, rendered, config)
             spend(rendered.budget.work - work + _size(outcome))
@@ -172,8 +182,22 @@ class Renderer:
         )
         if isinstance(outcome, Failure):
             return outcome
-        repeated = repeated_key(outcome, target, spend)
-        return repeated or self._with_names(outcome, assignment, config, spend)
+        repeated = repeated_key(outcome, own_keys(target), target, spend)
+        if repeated and not self._is_repeated_without(assignment, config, spend):
+            return repeated
+        return self._with_names(outcome, assignment, config, spend)
+
+    def _is_repeated_without(
+        self, assignment: Assignment, config: MergedConfig, spend: Spend
+    ) -> bool:
+        """Whether the Templates repeat a key of a target themselves."""
+        target = assignment.target
+        others = replace(assignment, target=without_own_keys(target))
+        files = self._files(others, self._data(others, config), config)
+        if isinstance(files, Failure):
+            return False
+        spend(_size(files))
+        return repeated_key(files, own_keys(target), target, spend) is not None
 
     def _lists(self, cluster_type: ClusterType) -> set[str]:
         """Return the keys of manifests of which the Templates make documents."""
@@ -218,7 +242,8 @@ class Renderer:
         """Return what rendering and comparing usual texts takes on a cluster type."""
         name = assignment.cluster_type.name
         if name not in self._usual_work:
-            usual = replace(assignment, target=next(with_usual_texts(assignment.target)))
+            target = with_few_texts(assignment.target)
+            usual = replace(assignment, target=next(with_usual_texts(target)))
             data = self._data(usual, config)
             files = self._files(usual, data, config)
             parts = [EACH, data.budget.work, _size(files)]
@@ -334,33 +359,6 @@ class Renderer:
             manifests, failures = compiled(template)
             known = self._compiled[template.name] = failures[0] if failures else manifests
         return known
-
-
-def missing_template(
-    name: str,
-    cluster_type: ClusterType,
-    field: str,
-    templates: Iterable[str],
-    unpromoted: Collection[str] = (),
-) -> Problem:
-    """Return the problem of a cluster type whose field names a missing Template."""
-    near = nearest(name, templates)
-    if name in unpromoted:
-        advice = (
-            f"main has the Template {name!r} now, but not the commit of main that this environment "
-            "has: promote main to it"
-        )
-    elif near:
-        advice = f"did you mean {near!r}? Otherwise add a Template named {name!r} to main"
-    else:
-        advice = f"add a Template named {name!r} to main, or correct the name in the ClusterType"
-    return Problem(
-        f"ClusterType {cluster_type.name!r}: {field} names the Template {name!r}, which does not "
-        "exist",
-        cluster_type.at(field),
-        advice,
-        "template-missing",
-    )
 
 
 def is_builtin_config(config_type: str) -> bool:

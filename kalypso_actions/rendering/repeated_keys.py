@@ -14,7 +14,6 @@ from typing import Final
 import yaml
 
 from kalypso_actions.model.kinds import DeploymentTarget
-from kalypso_actions.rendering.delivered import own_keys
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.outline import EVENT, LOADER
 from kalypso_actions.rendering.registration_budget import Spend
@@ -23,13 +22,12 @@ _KEY: Final = re.compile(r"(?<![^\s\"'{,])([^\s\"'{},\[\]:]++)[\"']? *+:(?=\s|\Z
 
 
 def repeated_key(
-    files: Mapping[str, bytes], target: DeploymentTarget, spend: Spend
+    files: Mapping[str, bytes], keys: Collection[str], target: DeploymentTarget, spend: Spend
 ) -> Failure | None:
-    """Return the failure of a key that a target alone has, and a mapping of the files twice.
+    """Return the failure of a target whose `keys` a mapping of the files has twice.
 
     Files are only parsed if a key seems to be there twice. `spend` counts that.
     """
-    keys = own_keys(target)
     for name, file in files.items() if keys else ():
         text = file.decode("utf-8", "replace")
         counts = Counter(_KEY.findall(text))

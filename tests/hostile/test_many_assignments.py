@@ -14,9 +14,25 @@ SCHEMA = '{"title": "NUMBER", "properties": {"LONG": {"pattern": "(x?){300}x{300
 NOTES = {f"note{number}": "a note (of many)" for number in range(30)}
 
 
+EACH_KEY = (
+    "---\nkind: A\ndata:\n{{ range $k, $v := .Manifests }}  {{ $k }}: {{ $v | quote }}\n{{ end }}"
+)
+
+
 @pytest.mark.parametrize(
     ("cluster_types", "targets", "manifests", "more", "message"),
     [
+        pytest.param(
+            200,
+            1,
+            {f"k{number}": text for number in range(9_000)},
+            EACH_KEY,
+            TOO_MUCH,
+            id=f"many keys with {what}",
+        )
+        for what, text in (("plain texts", "x"), ("special characters", "a (b)"))
+    ]
+    + [
         pytest.param(200, 200, {}, "", TOO_MUCH, id="plain texts"),
         pytest.param(200, 50, {"description": "a (b)"}, "", TOO_MUCH, id="special characters"),
         pytest.param(200, 5, {"description": "a (b) " * 8_000}, "", TOO_MUCH, id="long texts"),

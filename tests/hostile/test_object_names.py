@@ -110,3 +110,11 @@ def test_a_key_in_several_mappings(fleet: FleetUnderAttack) -> None:
     document, files = fleet.rendered()
     assert blamed(document) == []
     assert {CALM, EVIL} <= files.keys()
+
+
+def test_a_key_that_the_template_itself_repeats(fleet: FleetUnderAttack) -> None:
+    fleet.commit_main(f"{OBJECT}data: {{ENV: a, ENV: b}}\n")
+    fleet.attack(ENV="prod")
+    document, files = fleet.rendered()
+    assert blamed(document) == []
+    assert EVIL in files
