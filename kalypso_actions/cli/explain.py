@@ -73,14 +73,14 @@ def explain(
     base_commit: BaseCommitOption = None,
     namespace_scheme: NamespaceSchemeOption = "current",
     config_file: ConfigFileOption = "current",
-    missing_values: MissingValuesOption = "warning",
+    missing_values: MissingValuesOption = "warn",
     registration_text: RegistrationTextOption = "strict",
     mask: MaskOption = "",
     output: Output = "text",
-    verbose: Verbose = 0,
+    verbose: Verbose = False,
 ) -> None:
     """Explain an environment: who selects a pair, who set a value, what made a file."""
-    options = {**locals(), "verbose": verbose > 0}
+    options = dict(locals())
     named = options.pop("environment_option")
     del options["output"]
 
@@ -93,7 +93,7 @@ def explain(
         options["environment"] = one_environment(environment, named)
         given = checked_inputs(ExplainInputs, options)
         with ProgressDisplay(stderr(), "reading") as progress:
-            document = run_explain(given, local_context(progress, calls=verbose > 1))
+            document = run_explain(given, local_context(progress, calls=verbose))
     if output == "json":
         print_json(document)
     else:

@@ -68,7 +68,7 @@ def validate(
         # Few runs watch, and all wait for imports.
         from kalypso_actions.cli.validate_watch import watch as run_watch  # noqa: PLC0415
 
-        inputs = checked_inputs(ValidateInputs, {**options, "verbose": verbose > 0})
+        inputs = checked_inputs(ValidateInputs, options)
         run_watch(inputs, lambda: print_validation(options, output))
     document = print_validation(options, output)
     raise typer.Exit(1 if document.problems else 0)
