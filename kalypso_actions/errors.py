@@ -12,6 +12,7 @@ stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catch
     ├── ProtectedBranchError     clients.git.errors      a rule protects the branch from pushes
     │   └── UnsignedCommitError  clients.git.errors      the branch takes signed commits only
     ├── PushConflictError        clients.git.pushing     another push has moved the branch
+    ├── UnsupportedExpressionError  scheduling.placement.filters  CEL that is not evaluated as OCM's
     ├── ForeignUrlError          clients.github.server   a URL does not belong to GitHub's API
     └── GitHubError              clients.github.errors   a call to GitHub failed
         ├── NoInstallationError  clients.github.apps     the App is not installed for the owner
@@ -41,6 +42,12 @@ All other exceptions are caught in the room that raises them, or by the room tha
     URLError                     gotemplate.urls                   not a URL
     YAMLError                    goyaml.errors                     not YAML, or a value without YAML
     └── YAMLBoundError           goyaml.errors                     too deep or too large
+    SetError                     scheduling.placement.hub          a set with an invalid selector
+    NegativeNumberError          scheduling.placement.reconciliation  OCM panics
+    ExpressionError              scheduling.placement.filters      CEL that does not compile
+    UnsupportedError             scheduling.placement.cel.program  CEL that is not evaluated here
+    EvaluationError              scheduling.placement.cel.values   CEL without a value
+    CostLimitError               scheduling.placement.cel.costs    CEL that costs too much
     RefusedError                 sandbox.endpoints                 the embedded GitHub refuses
     └── MovedError               sandbox.rest                      a renamed repository
     ProtocolError                sandbox.pkt_lines                 invalid lines of git's protocol

@@ -41,6 +41,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso validate --workload .",
     ),
     "schemas": ("kalypso schemas --out .schemas",),
+    "placement": (
+        "kalypso placement placement.yaml --fleet hub",
+        "kalypso placement edge --fleet ../control-plane --now 2026-03-01T12:00:00Z",
+    ),
     "template": ("kalypso template templates/flux.yaml --values values.yaml",),
     "sandbox": ("kalypso sandbox --dir trial --repository acme/control-plane",),
     "demo": ("kalypso demo",),
@@ -51,6 +55,7 @@ FAILURE: Final[Mapping[str, str]] = {
     "init": "a problem, or no consent",
     "render": "problems, or with --exit-code a difference",
     "diff": "new problems, or with --exit-code a difference",
+    "placement": "documents that OCM refuses or cannot read",
     "check-promote": "problems, or clusters that do not comply",
 }
 """What exit code 1 means, if it is not `problems`."""

@@ -5,6 +5,7 @@ files           files, YAML, kustomizations
 documents       documents, their fields and names
 environments    environments, BaseRepos, promotion
 scheduling      policies, cluster types, targets, registrations
+placement       Placements, and how cluster types stand for managed clusters
 configuration   ConfigMaps and schemas
 rendering       Templates
 gitops          GitOps repositories
@@ -26,6 +27,7 @@ from kalypso_actions.problem_codes import (
     environments,
     files,
     gitops,
+    placement,
     rendering,
     scheduling,
 )
@@ -36,6 +38,7 @@ TOPICS: Mapping[str, tuple[ProblemCode, ...]] = {
     "Documents": documents.CODES,
     "Environments": environments.CODES,
     "Scheduling": scheduling.CODES,
+    "Placement": placement.CODES,
     "Configuration": configuration.CODES,
     "Templates": rendering.CODES,
     "GitOps repositories": gitops.CODES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -50,11 +50,17 @@ class ParsedFile:
 
 
 def parse_yaml(
-    repository: str, path: str, content: bytes, max_values: int | None = None
+    repository: str,
+    path: str,
+    content: bytes,
+    max_values: int | None = None,
+    *,
+    scalar: Callable[[str], object] = resolve,
 ) -> ParsedFile:
     """Parse all documents of a file, without empty ones, up to the first syntax error.
 
     Parsing stops once the file has more than `max_values` values, those of aliases included.
+    `scalar` gives the value of a plain scalar.
     """
     whole = Location(repository, path)
     if len(content) > MAX_BYTES:
@@ -67,7 +73,7 @@ def parse_yaml(
         where = Location(repository, path, line)
         problem = Problem(message, where, "save the file as UTF-8", "file-not-utf-8")
         return ParsedFile(problems=(problem,))
-    return _Composer(whole, max_values).compose(text)
+    return _Composer(whole, scalar, max_values).compose(text)
 
 
 def too_large(where: Location, size: int) -> Problem:
@@ -113,6 +119,7 @@ class _Composer:
     """Builds values from the events of a file."""
 
     whole: Location
+    scalar: Callable[[str], object] = resolve
     max_values: int | None = None
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
@@ -236,7 +243,7 @@ class _Composer:
             except YAMLError as error:
                 raise _UnreadableError(error.message, _mark(event)) from error
         # implicit[0] marks a plain scalar, whose text determines its type.
-        return resolve(text) if event.implicit[0] else text
+        return self.scalar(text) if event.implicit[0] else text
 
     def _sequence(self, path: Path) -> list[object]:
         items: list[object] = []

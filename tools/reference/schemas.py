@@ -14,6 +14,7 @@ from kalypso_actions.report import (
     diff_document,
     documents,
     explain_document,
+    placement_document,
     preview_documents,
 )
 from kalypso_actions.report.documents import Document
@@ -40,6 +41,7 @@ def output_documents() -> dict[str, type[Document]]:
             chain_documents,
             app_documents,
             explain_document,
+            placement_document,
             preview_documents,
         )
         for _, model in inspect.getmembers(module, inspect.isclass)

@@ -1,0 +1,20 @@
+"""Inputs of placement."""
+
+from __future__ import annotations
+
+from pydantic import AwareDatetime
+
+from kalypso_actions.inputs.paths import Folder
+from kalypso_actions.inputs.values import Inputs
+
+
+class PlacementInputs(Inputs):
+    """Inputs of `kalypso placement`: a file or a name, and the folder of the fleet.
+
+    Without `now`, the clock says it. With `spread`, `spreadPolicy` is executed.
+    """
+
+    placement: str
+    fleet: Folder
+    now: AwareDatetime | None = None
+    spread: bool = False

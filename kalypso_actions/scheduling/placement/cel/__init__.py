@@ -1,0 +1,13 @@
+"""CEL: the expressions of `celSelector`, with Kubernetes' libraries and cost limit.
+
+checked.py       the checker's message → nodes
+program.py       nodes → functions; operators.py, strings.py, kubernetes.py have what they call
+values.py        values and their order
+costs.py         what a call costs
+cluster_value.py a cluster as CEL sees it
+environment.py   the checker and its declarations; the expressions of one hub
+"""
+
+from kalypso_actions.scheduling.placement.cel.environment import CelExpressions
+
+__all__ = ["CelExpressions"]

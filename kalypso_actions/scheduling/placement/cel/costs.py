@@ -1,0 +1,77 @@
+"""What an expression costs at run time, in the units of cel-go and Kubernetes.
+
+https://github.com/google/cel-go/blob/master/interpreter/runtimecost.go, and the estimator of
+Kubernetes' libraries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from kalypso_actions.scheduling.placement.cel.values import Value, cost_size
+
+LIMIT: Final = 1_000_000
+"""Of one expression for one cluster."""
+BUDGET: Final = 10_000_000
+"""Of all expressions of a predicate for one cluster."""
+LIST: Final = 10
+MAP: Final = 30
+
+_TRAVERSAL: Final = 0.1
+_REGEX: Final = 0.25
+_ONE_STRING: Final = frozenset(
+    {"startsWith", "endsWith", "bytes", "format", "strings.quote", "lowerAscii", "upperAscii",
+     "substring", "trim", "charAt", "reverse", "url", "isURL", "ip", "isIP", "cidr", "isCIDR",
+     "ip.isCanonical", "quantity", "isQuantity", "semver", "isSemver", "validate", "parseJSON"}
+)  # fmt: skip
+_TWO_STRINGS: Final = frozenset({"replace", "split", "join"})
+_LISTS: Final = frozenset({"isSorted", "sum", "min", "max", "indexOf", "lastIndexOf"})
+
+
+class CostLimitError(Exception):
+    """The expression costs more than is allowed: no match."""
+
+
+class Meter:
+    """Counts the cost of one evaluation."""
+
+    __slots__ = ("cost", "limit")
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self.cost = 0
+        self.limit = limit
+
+    def add(self, cost: int) -> None:
+        """Count. Raises CostLimitError above the limit."""
+        self.cost += cost
+        if self.cost > self.limit:
+            raise CostLimitError
+
+
+def call_cost(function: str, args: Sequence[Value]) -> int:  # noqa: PLR0911 - one for each formula
+    """Return the cost of a call without that of its arguments."""
+    if function in _ONE_STRING:
+        return _traversal(args[0]) if args else 1
+    if function in {"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"}:
+        return math.ceil(min(cost_size(args[0]), cost_size(args[1])) * _TRAVERSAL)
+    if function == "_+_" and isinstance(args[0], str | bytes):
+        return math.ceil((cost_size(args[0]) + cost_size(args[1])) * _TRAVERSAL)
+    if function == "@in" and isinstance(args[1], list):
+        return len(args[1])
+    if function in {"matches", "find", "findAll"}:
+        text = math.ceil((1.0 + cost_size(args[0])) * _TRAVERSAL)
+        return text * math.ceil(cost_size(args[1]) * _REGEX)
+    if function == "contains":
+        return _traversal(args[0]) * _traversal(args[1])
+    if function in _TWO_STRINGS:
+        return sum(map(_traversal, args[:2]))
+    if function in _LISTS:
+        size = cost_size(args[0])
+        return math.ceil(size * _TRAVERSAL) if isinstance(args[0], str) else max(size, 1)
+    return 1
+
+
+def _traversal(value: Value) -> int:
+    return math.ceil(cost_size(value) * _TRAVERSAL)

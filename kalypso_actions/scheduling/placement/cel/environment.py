@@ -1,0 +1,222 @@
+"""CEL expressions: checked by cel-cpp, evaluated here with cel-go's costs.
+
+The extra `placement` installs the checker.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from kalypso_actions.errors import UsageError
+from kalypso_actions.scheduling.placement.cel.checked import decode
+from kalypso_actions.scheduling.placement.cel.cluster_value import cluster_value
+from kalypso_actions.scheduling.placement.cel.costs import BUDGET, LIMIT, CostLimitError, Meter
+from kalypso_actions.scheduling.placement.cel.kubernetes import LIBRARIES, OPAQUE, OPTIONALS
+from kalypso_actions.scheduling.placement.cel.operators import STANDARD, Function, to_string
+from kalypso_actions.scheduling.placement.cel.program import Step, UnsupportedError, compile_node
+from kalypso_actions.scheduling.placement.cel.signatures import Overload, dispatcher, overloads
+from kalypso_actions.scheduling.placement.cel.strings import STANDARD_STRINGS, STRINGS
+from kalypso_actions.scheduling.placement.cel.values import EvaluationError, Value
+from kalypso_actions.scheduling.placement.filters import (
+    ExpressionError,
+    Matcher,
+    UnsupportedExpressionError,
+)
+from kalypso_actions.scheduling.placement.hub import Hub
+from kalypso_actions.scheduling.placement.objects import Cluster
+
+VARIABLE: Final = "managedCluster"
+MAX_LENGTH: Final = 100_000
+
+_ADDRESS_TEXT: Final = "addressToString"
+_NO_OVERLOAD: Final = re.compile(
+    r"<input>:(\d+):(\d+): found no matching overload for 'string' applied to "
+    r"'\(net\.(?:IP|CIDR)\)'"
+)
+_OWN: Final = ("dyn:scores(string) -> list<dyn>", "string:parseJSON() -> dyn")
+
+
+class CelExpressions:
+    """The expressions of placements on one hub; each is evaluated once for each cluster."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._functions: dict[str, Function] = {
+            **_functions(),
+            "scores": functools.partial(_scores, hub),
+        }
+        self._steps: dict[str, Step] = {}
+        self._values: dict[str, dict[str, Value]] = {}
+        self._answers: dict[tuple[str, str], tuple[bool, int]] = {}
+
+    def matcher(self, expressions: Sequence[str]) -> Matcher:
+        """Return whether a cluster matches all expressions, within the budget of a predicate.
+
+        Raises ExpressionError for one that does not compile, UnsupportedExpressionError for one
+        that cannot be evaluated as OCM does.
+        """
+        for expression in expressions:
+            self._compile(expression)
+
+        def matches(cluster: Cluster) -> bool:
+            budget = BUDGET
+            for expression in expressions:
+                matched, cost = self._answer(expression, cluster)
+                budget -= cost
+                if not matched or budget < 0:
+                    return False
+            return True
+
+        return matches
+
+    def _compile(self, expression: str) -> None:
+        if expression in self._steps:
+            return
+        try:
+            checked = decode(_check(expression))
+            if checked.mismatched:
+                raise ExpressionError(f"no matching overload for {checked.mismatched[0]!r}")
+            self._steps[expression] = compile_node(checked.root, self._functions)
+        except UnsupportedError as error:
+            message = f"the CEL expression uses {error}, which is not evaluated here: {expression}"
+            raise UnsupportedExpressionError(message) from error
+
+    def _answer(self, expression: str, cluster: Cluster) -> tuple[bool, int]:
+        key = (expression, cluster.name)
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._evaluate(expression, cluster)
+        return answer
+
+    def _evaluate(self, expression: str, cluster: Cluster) -> tuple[bool, int]:
+        variables = self._values.get(cluster.name)
+        if variables is None:
+            variables = self._values[cluster.name] = {VARIABLE: cluster_value(cluster)}
+        meter = Meter()
+        try:
+            value = self._steps[expression](variables, meter)
+        except EvaluationError:
+            return False, meter.cost
+        except (CostLimitError, RecursionError):
+            return False, LIMIT
+        return value is True and meter.cost <= LIMIT, meter.cost
+
+
+def _check(expression: str) -> bytes:
+    """Return the checked expression, serialized. Raises ExpressionError."""
+    if len(expression) > MAX_LENGTH:
+        raise ExpressionError(f"the expression has more than {MAX_LENGTH} characters")
+    text = expression
+    while True:
+        try:
+            serialized: bytes = _environment().compile(text).serialize()
+        except RuntimeError as error:
+            renamed = _with_address_text(text, str(error))
+            if renamed is None:
+                if ".existsOne(" in text:
+                    raise UnsupportedError("the macro existsOne") from error
+                message = str(error).removeprefix("INVALID_ARGUMENT: ")
+                raise ExpressionError(message.removesuffix(" [INVALID_ARGUMENT]")) from error
+            text = renamed
+        else:
+            return serialized
+
+
+def _with_address_text(text: str, message: str) -> str | None:
+    """Rename the call of `string` on an address; the checker lets nobody extend `string`."""
+    match = _NO_OVERLOAD.search(message)
+    if match is None:
+        return None
+    lines = text.split("\n")
+    line, at = lines[int(match[1]) - 1], int(match[2]) - 1
+    start = line.rfind("string", 0, at)
+    if start < 0:
+        return None
+    lines[int(match[1]) - 1] = line[:start] + _ADDRESS_TEXT + line[start + len("string") :]
+    return "\n".join(lines)
+
+
+@functools.cache
+def _environment() -> Any:
+    """Return the checker with all declarations. Raises UsageError without the extra."""
+    try:
+        from cel_expr_python import cel  # noqa: PLC0415 - an extra
+        from cel_expr_python.ext import ext_optional  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        advice = "install kalypso-actions[placement], in a job by the input plugins of the set-up"
+        raise UsageError("CEL expressions need cel-expr-python", advice=advice) from error
+
+    def declared(name: str) -> Any:
+        if "optional_type" in name:  # the package cannot declare optional types
+            name = "list<dyn>" if name.startswith("list") else "dyn"
+        return cel.Type.AbstractType(name) if name in OPAQUE else cel.Type(name)
+
+    functions = []
+    for name, choices in _declared().items():
+        functions.append(
+            cel.FunctionDecl(
+                name,
+                [
+                    cel.Overload(
+                        f"{name}_{number}",
+                        return_type=declared(choice.result),
+                        parameters=[declared(parameter) for parameter in choice.parameters],
+                        is_member=choice.is_member,
+                    )
+                    for number, choice in enumerate(choices)
+                ],
+            )
+        )
+    return cel.NewEnv(
+        variables={VARIABLE: cel.Type.Map(cel.Type.STRING, cel.Type.DYN)},
+        extensions=[ext_optional.ExtOptional()],
+        functions=functions,
+    )
+
+
+def _declared() -> dict[str, list[Overload]]:
+    """Return the overloads that the checker does not know, by function."""
+    address = {f"{_ADDRESS_TEXT}({kind}) -> string": to_string for kind in ("net.IP", "net.CIDR")}
+    own = dict.fromkeys(_OWN, to_string)
+    tables = overloads({**STRINGS, **LIBRARIES, **address, **own})
+    return _by_name(item for item in tables if item.name not in STANDARD_STRINGS)
+
+
+def _by_name(items: Any) -> dict[str, list[Overload]]:
+    grouped: dict[str, list[Overload]] = {}
+    for item in items:
+        grouped.setdefault(item.name, []).append(item)
+    return grouped
+
+
+@functools.cache
+def _functions() -> Mapping[str, Function]:
+    libraries = _by_name(overloads({**STRINGS, **LIBRARIES, **OPTIONALS}))
+    dispatched = {name: dispatcher(choices, OPAQUE) for name, choices in libraries.items()}
+    return {**STANDARD, **dispatched, _ADDRESS_TEXT: to_string, "parseJSON": _parse_json}
+
+
+def _scores(hub: Hub, cluster: Value, resource: Value) -> Value:
+    """Return the published scores of the cluster, whether they are valid or not."""
+    metadata = cluster.get("metadata") if isinstance(cluster, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    published = hub.scores.get((name, resource)) if isinstance(name, str) else None
+    if published is None:
+        raise EvaluationError("failed to get score")
+    return [{"name": score, "value": value} for score, value in published.scores]
+
+
+def _parse_json(text: Value) -> Value:
+    if not isinstance(text, str):
+        raise EvaluationError("no such overload")
+    try:
+        return json.loads(text, parse_int=float, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise EvaluationError("not JSON") from error
+
+
+def _no_constant(text: str) -> Value:
+    raise ValueError(f"{text} is not JSON")

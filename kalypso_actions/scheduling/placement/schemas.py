@@ -1,0 +1,235 @@
+"""The schemas of OCM's kinds, as its CustomResourceDefinitions have them.
+
+https://github.com/open-cluster-management-io/api (cluster/v1, v1alpha1, v1beta1, v1beta2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+GROUP: Final = "cluster.open-cluster-management.io"
+
+KEY: Final = (
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+    r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+)
+QUANTITY: Final = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+EFFECTS: Final = ("NoSelect", "PreferNoSelect", "NoSelectIfNew")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A structural schema; the fields are those of OpenAPI.
+
+    `type` "object" without `properties` and `values` is free-form, "any" is not checked.
+    `unique` are the keys of a list of type map.
+    """
+
+    type: str
+    properties: Mapping[str, Schema] | None = None
+    required: tuple[str, ...] = ()
+    values: Schema | None = None
+    items: Schema | None = None
+    default: object = None
+    enum: tuple[str, ...] = ()
+    pattern: str = ""
+    minimum: int | None = None
+    maximum: int | None = None
+    min_length: int = 0
+    max_length: int | None = None
+    max_items: int | None = None
+    format: str = ""
+    nullable: bool = False
+    unique: tuple[str, ...] = ()
+
+
+def _object(required: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
+    return Schema("object", properties=properties, required=required)
+
+
+def _list(items: Schema, max_items: int | None = None, unique: tuple[str, ...] = ()) -> Schema:
+    return Schema("array", items=items, max_items=max_items, unique=unique)
+
+
+TEXT: Final = Schema("string")
+INT32: Final = Schema("integer", format="int32")
+FREE: Final = Schema("object")
+TEXTS: Final = Schema("array", items=TEXT)
+
+_REQUIREMENTS = _list(_object(("key", "operator"), key=TEXT, operator=TEXT, values=_list(TEXT)))
+_LABELS = _object(matchExpressions=_REQUIREMENTS, matchLabels=Schema("object", values=TEXT))
+_CLAIMS = _object(matchExpressions=_REQUIREMENTS)
+_CONDITIONS = _list(
+    _object(
+        ("lastTransitionTime", "message", "reason", "status", "type"),
+        lastTransitionTime=Schema("string", format="date-time"),
+        message=Schema("string", max_length=32768),
+        observedGeneration=Schema("integer", format="int64", minimum=0),
+        reason=Schema(
+            "string",
+            min_length=1,
+            max_length=1024,
+            pattern="^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+        ),
+        status=Schema("string", enum=("True", "False", "Unknown")),
+        type=Schema("string", max_length=316, pattern=KEY),
+    )
+)
+
+_PREDICATE = _object(
+    requiredClusterSelector=_object(
+        celSelector=_object(celExpressions=_list(TEXT)),
+        claimSelector=_CLAIMS,
+        labelSelector=_LABELS,
+    )
+)
+_PRIORITIZER = _object(
+    ("scoreCoordinate",),
+    scoreCoordinate=_object(
+        ("type",),
+        addOn=_object(("resourceName", "scoreName"), resourceName=TEXT, scoreName=TEXT),
+        builtIn=TEXT,
+        type=Schema("string", default="BuiltIn", enum=("BuiltIn", "AddOn")),
+    ),
+    weight=Schema("integer", format="int32", default=1, minimum=-10, maximum=10),
+)
+_TOLERATION = _object(
+    effect=Schema("string", enum=EFFECTS),
+    key=Schema("string", max_length=316, pattern=KEY),
+    operator=Schema("string", default="Equal"),
+    tolerationSeconds=Schema("integer", format="int64"),
+    value=Schema("string", max_length=1024),
+)
+_GROUPS = _object(
+    clustersPerDecisionGroup=Schema(
+        "int-or-string", default="100%", pattern="^((100|[1-9][0-9]{0,1})%|[1-9][0-9]*)$"
+    ),
+    decisionGroups=_list(
+        _object(
+            ("groupClusterSelector", "groupName"),
+            groupClusterSelector=_object(claimSelector=_CLAIMS, labelSelector=_LABELS),
+            groupName=Schema("string", pattern="^[a-zA-Z0-9][-A-Za-z0-9_.]{0,61}[a-zA-Z0-9]$"),
+        )
+    ),
+)
+_SPREAD = _object(
+    ("topologyKey", "topologyKeyType"),
+    maxSkew=Schema("integer", format="int32", default=1, minimum=1),
+    topologyKey=Schema("string", max_length=316, pattern=KEY),
+    topologyKeyType=Schema("string", enum=("Label", "Claim")),
+    whenUnsatisfiable=Schema(
+        "string", default="ScheduleAnyway", enum=("DoNotSchedule", "ScheduleAnyway")
+    ),
+)
+PLACEMENT: Final = _object(
+    (),
+    spec=_object(
+        clusterSets=_list(TEXT),
+        decisionStrategy=_object(groupStrategy=_GROUPS),
+        numberOfClusters=INT32,
+        predicates=_list(_PREDICATE),
+        prioritizerPolicy=_object(
+            configurations=_list(_PRIORITIZER), mode=Schema("string", default="Additive")
+        ),
+        scoreRateLimit=Schema("string", default="1m", pattern="^[0-9]+[hms]$"),
+        sortBy=Schema("string", default="ClusterName", enum=("ClusterName", "Score")),
+        spreadPolicy=_object(spreadConstraints=_list(_SPREAD, max_items=8)),
+        tolerations=_list(_TOLERATION),
+    ),
+    status=FREE,
+)
+
+TAINTS: Final = _list(
+    _object(
+        ("effect", "key"),
+        effect=Schema("string", enum=EFFECTS),
+        key=Schema("string", max_length=316, pattern=KEY),
+        timeAdded=Schema("string", format="date-time", nullable=True),
+        value=Schema("string", max_length=1024),
+    )
+)
+RESOURCES: Final = Schema(
+    "object", values=Schema("int-or-string", format="quantity", pattern=QUANTITY)
+)
+_CLUSTER = _object(
+    (),
+    spec=_object(
+        hubAcceptsClient=Schema("boolean"),
+        leaseDurationSeconds=Schema("integer", format="int32", default=60),
+        managedClusterClientConfigs=_list(_object(("url",), caBundle=TEXT, url=TEXT)),
+        taints=TAINTS,
+    ),
+    status=_object(
+        allocatable=RESOURCES,
+        capacity=RESOURCES,
+        clusterClaims=_list(
+            _object(
+                name=Schema("string", min_length=1, max_length=253),
+                value=Schema("string", min_length=1, max_length=1024),
+            )
+        ),
+        conditions=_CONDITIONS,
+        managedNamespaces=_list(FREE),
+        version=_object(kubernetes=TEXT),
+    ),
+)
+
+
+def _set_schema(by_label: str) -> Schema:
+    selector = _object(
+        labelSelector=_LABELS,
+        selectorType=Schema("string", default=by_label, enum=(by_label, "LabelSelector")),
+    )
+    default = {"selectorType": by_label}
+    spec = _object(
+        clusterSelector=Schema("object", properties=selector.properties, default=default),
+        managedNamespaces=_list(FREE),
+    )
+    return _object(
+        (),
+        spec=Schema("object", properties=spec.properties, default={"clusterSelector": default}),
+        status=FREE,
+    )
+
+
+_SCORE = _object(
+    (),
+    status=_object(
+        conditions=_CONDITIONS,
+        scores=_list(
+            _object(
+                ("name", "value"),
+                name=TEXT,
+                value=Schema("integer", format="int32", minimum=-100, maximum=100),
+            ),
+            unique=("name",),
+        ),
+        validUntil=Schema("string", format="date-time"),
+    ),
+)
+
+SCHEMAS: Final[Mapping[tuple[str, str], Schema]] = {
+    ("v1beta1", "Placement"): PLACEMENT,
+    ("v1", "ManagedCluster"): _CLUSTER,
+    ("v1beta1", "ManagedClusterSet"): _set_schema("LegacyClusterSetLabel"),
+    ("v1beta2", "ManagedClusterSet"): _set_schema("ExclusiveClusterSetLabel"),
+    ("v1beta1", "ManagedClusterSetBinding"): _object(
+        (), spec=_object(clusterSet=TEXT), status=FREE
+    ),
+    ("v1beta2", "ManagedClusterSetBinding"): _object(
+        (), spec=_object(clusterSet=TEXT), status=FREE
+    ),
+    ("v1beta1", "PlacementDecision"): _object(
+        (),
+        status=_object(
+            decisions=_list(_object(("clusterName", "reason"), clusterName=TEXT, reason=TEXT))
+        ),
+    ),
+    ("v1alpha1", "AddOnPlacementScore"): _SCORE,
+}
+"""By version of the group and kind."""

@@ -1,0 +1,1 @@
+"""Compare `kalypso placement` with recorded answers of Open Cluster Management."""
