@@ -63,6 +63,14 @@ def render(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the resulting tree here.")
     ] = None,
+    commit_to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REPOSITORY@BRANCH",
+            help="Commit the changes to a branch of a repository on this machine; its tree is the "
+            "existing one.",
+        ),
+    ] = None,
     namespace_scheme: NamespaceSchemeOption = "current",
     config_file: ConfigFileOption = "current",
     on_failure: Annotated[
@@ -108,6 +116,9 @@ def render(
             print_render(stdout(), document, files, verbose=verbose)
         if out and not document.problems:
             typer.echo(f"written to {out}")
+        if commit_to and not document.problems:
+            done = f"committed as {document.commit}" if document.commit else "nothing to commit"
+            typer.echo(done)
 
     forms = Forms("kalypso render", print_text, render_summary)
     with errors_as_result(output, failed, forms):

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -114,7 +114,7 @@ class Programs:
         self,
         arguments: Sequence[str],
         *,
-        stdin: bytes = b"",
+        stdin: bytes | Iterable[bytes] = b"",
         folder: Path | None = None,
         extra: Mapping[str, str] | None = None,
         inherit: Iterable[str] = (),
@@ -127,10 +127,10 @@ class Programs:
 
         `arguments` begin with the program's name and never hold a secret, because other users of
         the machine can read them. `extra` and the variables named by `inherit` are added to the
-        environment. `log_text` replaces the arguments in the log. The program and all processes
-        that it has started are killed after `timeout` seconds, or when it has written more than
-        `max_output` bytes. On Linux it gets at most `max_memory` bytes of data. Raises
-        ProcessError; for too much output, OutputLimitError.
+        environment. Parts of `stdin` are written as the program reads them. `log_text` replaces
+        the arguments in the log. The program and all processes that it has started are killed after
+        `timeout` seconds, or when it has written more than `max_output` bytes. On Linux it gets at
+        most `max_memory` bytes of data. Raises ProcessError; for too much output, OutputLimitError.
         """
         name = arguments[0]
         program = self.find(name)
@@ -147,7 +147,8 @@ class Programs:
         try:
             if _interrupted.is_set():
                 raise ProcessError("the run was interrupted")
-            stdout, stderr = _communicate(process, stdin, timeout, max_output)
+            with _feeding(process, stdin) as whole_input:
+                stdout, stderr = _communicate(process, whole_input, timeout, max_output)
         except subprocess.TimeoutExpired:
             message = f"{name} did not finish within {timeout:g} seconds"
             raise ProcessError(message, advice="try again later") from None
@@ -209,6 +210,39 @@ def _start(
         raise ProcessError(f"{arguments[0]} cannot be started: {error.strerror}") from error
 
 
+@contextmanager
+def _feeding(
+    process: subprocess.Popen[bytes], stdin: bytes | Iterable[bytes]
+) -> Iterator[bytes | None]:
+    """Yield the input if it is given as a whole; write its parts by a thread otherwise."""
+    if isinstance(stdin, bytes):
+        yield stdin
+        return
+    pipe, process.stdin = process.stdin, None  # `communicate` would close it
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            if pipe is not None:
+                with pipe:
+                    pipe.writelines(stdin)
+        except BrokenPipeError:
+            pass  # the program has ended; its exit code says more
+        except BaseException as error:  # noqa: BLE001 - raised by the caller's thread
+            errors.append(error)
+            _kill(process)
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    try:
+        yield None
+    finally:
+        _end(process)
+        thread.join()
+        if errors:
+            raise errors[0]
+
+
 def _limit_memory(process: subprocess.Popen[bytes], max_memory: int) -> None:
     """Limit the data of a running process; only Linux can do that from outside.
 
@@ -220,14 +254,14 @@ def _limit_memory(process: subprocess.Popen[bytes], max_memory: int) -> None:
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], stdin: bytes, timeout: float, max_output: int | None
+    process: subprocess.Popen[bytes], stdin: bytes | None, timeout: float, max_output: int | None
 ) -> tuple[bytes, bytes]:
     """Return standard output and standard error.
 
     Processes that the program has left behind, as a shell does with `&`, may keep its output open.
     Raises subprocess.TimeoutExpired, _OverflowError.
     """
-    pending_input: bytes | None = stdin
+    pending_input = stdin
     left = timeout
     orphaned_for: float | None = None
     interval = ORPHAN_TIMEOUT

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from kalypso_actions import gitops
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.runtime.environment_reading import EnvironmentBranch, read_branch_of
 from kalypso_actions.commands.runtime.file_diffs import file_diffs
+from kalypso_actions.commands.runtime.local_commits import LocalBranch
 from kalypso_actions.commands.runtime.local_context import LocalContext, given_sources
 from kalypso_actions.comparison import Mask, tree_changes
 from kalypso_actions.errors import KalypsoError, Problem
@@ -32,16 +34,17 @@ from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 
 def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
-    """Read, plan, and write the tree to `--out` unless there are problems.
+    """Read, plan, and write or commit the tree unless there are problems.
 
-    Raises KalypsoError for an unreadable control plane or GitOps tree, UsageError for an `--out`
-    with other content.
+    Raises KalypsoError for an unreadable control plane or GitOps tree, or a branch that has moved;
+    UsageError for an `--out` with other content.
     """
     out = OutputFolder(inputs.out) if inputs.out else None
     if out:
         out.check()
+    branch_to = LocalBranch.open(inputs.commit_to, context.programs) if inputs.commit_to else None
     with context.reader(inputs.source) as reader:
-        base = _Base(inputs, context, reader)
+        base = _Base(inputs, context, reader, branch_to)
         branch = read_branch_of(inputs, reader, context, verb="Rendering")
         snapshot = gather(
             branch.environment,
@@ -58,6 +61,9 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         plan = judged(plan, snapshot, _view(plan, snapshot, branch.control_plane, reader))
         if out and not plan.problems:
             out.write(base.applied(plan))
+        commit = ""
+        if branch_to and not plan.problems:
+            commit = _commit(branch_to, plan, snapshot.base_trees[0])
         diffs = base.diffs(plan) if inputs.compares and not plan.faults else ()
         main = main_position(snapshot, reader)
         problems, warnings = (
@@ -74,6 +80,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         rows=((item.assignment, item.namespace, item.files) for item in plan.assignments),
         changes=None if plan.faults else plan.changes,
         diffs=diffs,
+        commit=commit,
         folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
         problems=problems,
@@ -142,11 +149,32 @@ def _options(inputs: RenderInputs, branch: EnvironmentBranch) -> PlanOptions:
     )
 
 
-class _Base:
-    """The GitOps tree of `--gitops`, of the GitOpsRepo if it is compared, or an empty one."""
+def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
+    """Commit the planned tree as schedule proposes it; return the commit, "" for no change."""
+    changes = plan.changes
+    is_changed = changes.added or changes.modified or changes.deleted
+    if not (is_changed or gitops.is_of_another(base.sources, plan.environment)):
+        return ""  # the commits of plain folders are unknown, and change nothing either
+    proposal = gitops.propose(changes, base, plan.environment, plan.promoted_commit)
+    files = gitops.committed_files(changes, base.path)
+    return branch.commit(files, gitops.commit_message(proposal.digest))
 
-    def __init__(self, inputs: RenderInputs, context: LocalContext, reader: Reader) -> None:
+
+class _Base:
+    """The GitOps tree of `--gitops` or `--commit-to`, of the GitOpsRepo if it is compared, or none.
+
+    Without one, the tree is empty.
+    """
+
+    def __init__(
+        self,
+        inputs: RenderInputs,
+        context: LocalContext,
+        reader: Reader,
+        committed: LocalBranch | None,
+    ) -> None:
         self._given = inputs.gitops
+        self._committed = committed
         self._compares = inputs.compares
         self._masked_keys = inputs.mask
         self._programs = context.programs
@@ -157,7 +185,9 @@ class _Base:
     def open(self, gitops_repos: Sequence[GitOpsRepo]) -> tuple[BaseTree]:
         """Read the tree; an empty one lies below the path of the GitOpsRepo."""
         branch = self._given.branch if self._given else ""
-        if self._given is None and self._compares and gitops_repos:
+        if self._committed:
+            branch, self._files = self._committed.name, self._committed.files()
+        elif self._given is None and self._compares and gitops_repos:
             place = gitops_repos[0].target
             branch = place.branch
             self._files = self._reader.repositories.open(place.repo, branch=branch)

@@ -7,6 +7,7 @@ own_files          the files of a tree that belong to Kalypso
 changes            the differences between the desired tree and the branch
 mass_removals      the removal of many assignments at once
 comparison         an earlier proposal compared with the branch
+proposed_commit    the files and the message of the commit that proposes a tree
 digest             the digest by which a later run recognizes a proposal
 merge_history      the content that others removed after our merges
 rejections         the content that people rejected
@@ -53,6 +54,7 @@ from kalypso_actions.gitops.proposal_decision import (
     propose,
     why_schedule,
 )
+from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.gitops.provenance import (
     PreviousSources,
     SourcesFile,
@@ -90,6 +92,8 @@ __all__ = [
     "changes_own",
     "changes_under",
     "closed_by_people",
+    "commit_message",
+    "committed_files",
     "compute_changes",
     "contradicts",
     "decide",

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository
+from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository, check_commit_to
 from kalypso_actions.inputs.values import (
     Duration,
     EnvironmentName,
@@ -241,10 +241,7 @@ class AppRenderInputs(AppInputs):
 
     @model_validator(mode="after")
     def _one_result(self) -> AppRenderInputs:
-        if self.out and self.commit_to:
-            raise PydanticCustomError("out", "only one of --out and --commit-to is possible")
-        if self.commit_to and not self.commit_to.branch:
-            raise PydanticCustomError("commit_to", "--commit-to needs REPOSITORY@BRANCH")
+        check_commit_to(self.commit_to, {"--out": self.out})
         if (self.generator == "command") != bool(self.generator_command):
             raise PydanticCustomError(
                 "generator", "--generator command and --generator-command need each other"

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AliasGenerator, BaseModel, ConfigDict, Fiel
 from pydantic.alias_generators import to_pascal
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources
+from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources, check_commit_to
 from kalypso_actions.inputs.values import (
     ConfigFile,
     EnvironmentName,
@@ -68,6 +68,7 @@ class RenderInputs(EnvironmentInputs):
 
     gitops: GitOpsPath = None
     out: Folder | None = None
+    commit_to: GitOpsPath = None
     on_failure: OnFailure = "block"
     on_source_failure: OnSourceFailure = "last-good"
     diff: bool = False
@@ -78,6 +79,11 @@ class RenderInputs(EnvironmentInputs):
     def compares(self) -> bool:
         """Whether the result is what differs from the GitOps branch, also without `gitops`."""
         return self.diff or self.stat or self.exit_code
+
+    @model_validator(mode="after")
+    def _one_result(self) -> Self:
+        check_commit_to(self.commit_to, {"--out": self.out, "--gitops": self.gitops})
+        return self
 
     @model_validator(mode="after")
     def _out_apart(self) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -132,3 +132,15 @@ Place = Annotated[str, AfterValidator(_usable_place)]
 Repository = Annotated[PlaceAtRevision, BeforeValidator(_each_text(PlaceAtRevision.parse))]
 Sources = Annotated[tuple[Source, ...], BeforeValidator(_each_text(Source.parse))]
 GitOpsPath = Annotated[PathAtBranch | None, BeforeValidator(_each_text(PathAtBranch.parse))]
+
+
+def check_commit_to(commit_to: PathAtBranch | None, others: Mapping[str, object]) -> None:
+    """Check `--commit-to`, beside other options that exclude it. Raises PydanticCustomError."""
+    if commit_to is None:
+        return
+    if not commit_to.branch:
+        raise PydanticCustomError("commit_to", "--commit-to needs REPOSITORY@BRANCH")
+    for option, value in others.items():
+        if value:
+            message = "only one of {option} and --commit-to is possible"
+            raise PydanticCustomError("commit_to", message, {"option": option})

@@ -185,7 +185,8 @@ class RenderDocument(Document):
     """What `kalypso render --output json` prints.
 
     Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
-    `diffs` are those of `--diff` and `--stat`, with secrets masked.
+    `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is that of
+    `--commit-to`, "" if nothing was committed.
     """
 
     schema_name: str = Field("kalypso.render/v1", alias="schema")
@@ -196,6 +197,7 @@ class RenderDocument(Document):
     compared: bool = True
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
     diffs: tuple[FileDiffEntry, ...] = ()
+    commit: str = ""
     degraded: bool = False
     notes: tuple[ProblemEntry, ...] = ()
     acknowledged: tuple[AcknowledgedEntry, ...] = ()

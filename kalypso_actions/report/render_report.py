@@ -59,6 +59,7 @@ def render_document(
     notes: Iterable[Problem] = (),
     acknowledged: Iterable[Problem] = (),
     diffs: tuple[FileDiffEntry, ...] = (),
+    commit: str = "",
 ) -> RenderDocument:
     """Build the JSON document.
 
@@ -91,6 +92,7 @@ def render_document(
         if changes
         else ChangesEntry(),
         diffs=diffs,
+        commit=commit,
         degraded=degraded,
         notes=ProblemEntry.all_of(notes),
         acknowledged=AcknowledgedEntry.all_of(acknowledged),

@@ -7,7 +7,8 @@ files            the files of a commit: `ls-tree` and `cat-file`
 objects          the output of `cat-file --batch`
 commits          new commits: `fast-import`
 local            read clones and bare repositories on this machine
-working_clone    write to a user's clone
+writable_repository  write commits to clones and bare repositories on this machine
+working_clone    write to a user's clone, and to its work tree
 remote           remote repositories; for each of them
   connection     calls with retries, which follow a rename
   shallow_clone  a bare clone, one commit deep, without blobs
@@ -25,6 +26,7 @@ from kalypso_actions.clients.git.local import GitRepository, enclosing_clone, is
 from kalypso_actions.clients.git.pushing import PushConflictError
 from kalypso_actions.clients.git.remote import RemoteRepositories
 from kalypso_actions.clients.git.urls import is_path
+from kalypso_actions.clients.git.writable_repository import WritableRepository
 
 __all__ = [
     "Authorize",
@@ -36,6 +38,7 @@ __all__ = [
     "RemoteRepositories",
     "Signature",
     "UnsignedCommitError",
+    "WritableRepository",
     "basic",
     "enclosing_clone",
     "is_path",

@@ -6,9 +6,10 @@ https://git-scm.com/docs/git-fast-import
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from kalypso_actions.clients.git.files import is_unsafe
@@ -41,74 +42,73 @@ def fast_import(
     message: str,
     author: Signature,
     date: datetime,
-) -> bytes:
-    """Return the stream that makes one commit and prints its id.
+) -> Iterator[bytes]:
+    """Return the parts of the stream that makes one commit and prints its id.
 
     `changes` apply to the files of `parent` (None: a root commit). None deletes a file or a whole
     folder; bytes become a regular file. Deletions come first, so that a file can become a folder
     and vice versa. The date is written in whole seconds of UTC: equal inputs give the same commit.
-    Raises KalypsoError for paths that no checkout would write.
+    Raises KalypsoError for paths that no checkout would write, before the first part.
     """
-    contents = {_checked(path): content for path, content in changes.items()}
-    _refuse_files_in_files([path for path, content in contents.items() if content is not None])
+    for path in changes:
+        _check(path)
+    _refuse_files_in_files(changes)
     signature = f"{author.name.strip()} <{author.email.strip()}>".encode("utf-8", "replace")
     signature_and_date = b"%s %d +0000" % (signature, int(_aware(date).timestamp()))
-    return b"".join(
-        (
-            b"feature done\n",
-            b"commit %s\n" % REF.encode(),
-            b"mark :1\n",
-            b"author %s\n" % signature_and_date,
-            b"committer %s\n" % signature_and_date,
-            _data(_text(message)),
-            b"from %s\n" % parent.encode() if parent else b"",
-            *_deletions(contents),
-            *_files(contents),
-            b"get-mark :1\n",
-            b"done\n",
-        )
+    header = (
+        b"feature done\n",
+        b"commit %s\n" % REF.encode(),
+        b"mark :1\n",
+        b"author %s\n" % signature_and_date,
+        b"committer %s\n" % signature_and_date,
+        _data(_text(message)),
+        b"from %s\n" % parent.encode() if parent else b"",
     )
+    end = b"get-mark :1\ndone\n"
+    paths = sorted(changes, key=_bytes)
+    return chain(header, _deletions(paths, changes), _files(paths, changes), (end,))
 
 
-def _deletions(contents: Mapping[bytes, bytes | None]) -> Iterator[bytes]:
-    for path in sorted(path for path, content in contents.items() if content is None):
-        yield b"D %s\n" % _quoted(path)
+def _deletions(paths: Sequence[str], changes: Mapping[str, bytes | None]) -> Iterator[bytes]:
+    for path in paths:
+        if changes[path] is None:
+            yield b"D %s\n" % _quoted(path)
 
 
-def _files(contents: Mapping[bytes, bytes | None]) -> Iterator[bytes]:
-    for path in sorted(contents):
-        content = contents[path]
+def _files(paths: Sequence[str], changes: Mapping[str, bytes | None]) -> Iterator[bytes]:
+    for path in paths:
+        content = changes[path]
         if content is not None:
-            yield b"M %s inline %s\n" % (FILE_MODE.encode(), _quoted(path))
-            yield _data(content)
+            yield b"M %s inline %s\n%s" % (FILE_MODE.encode(), _quoted(path), _data(content))
 
 
 def _data(content: bytes) -> bytes:
     return b"data %d\n%s\n" % (len(content), content)
 
 
-def _quoted(path: bytes) -> bytes:
+def _quoted(path: str) -> bytes:
     """Quote a path; only three bytes need an escape in double quotes."""
-    return b'"%s"' % path.replace(b"\\", rb"\\").replace(b'"', rb"\"").replace(b"\n", rb"\n")
+    raw = _bytes(path).replace(b"\\", rb"\\").replace(b'"', rb"\"").replace(b"\n", rb"\n")
+    return b'"%s"' % raw
 
 
-def _checked(path: str) -> bytes:
-    raw = path.encode("utf-8", "surrogateescape")
-    if b"\0" in raw or is_unsafe(raw):
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _check(path: str) -> None:
+    if "\0" in path or is_unsafe(_bytes(path)):
         raise KalypsoError(f"no file can be written at {path!r}", advice="rename it")
-    return raw
 
 
-def _refuse_files_in_files(paths: list[bytes]) -> None:
+def _refuse_files_in_files(changes: Mapping[str, bytes | None]) -> None:
     """Refuse a file at the path of another file's folder: one of the two would be lost."""
-    files = set(paths)
-    for path in paths:
-        position = path.find(b"/")
+    for path, content in changes.items():
+        position = -1 if content is None else path.find("/")
         while position >= 0:
-            if path[:position] in files:
-                folder = path[:position].decode("utf-8", "surrogateescape")
-                raise KalypsoError(f"{folder!r} would be both a file and a folder")
-            position = path.find(b"/", position + 1)
+            if changes.get(path[:position]) is not None:
+                raise KalypsoError(f"{path[:position]!r} would be both a file and a folder")
+            position = path.find("/", position + 1)
 
 
 def _text(message: str) -> bytes:

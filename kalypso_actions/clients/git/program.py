@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -105,7 +105,7 @@ class Git:
         git_dir: Path,
         arguments: Sequence[str],
         *,
-        stdin: bytes = b"",
+        stdin: bytes | Iterable[bytes] = b"",
         timeout: float = 600,
         max_output: int | None = None,
     ) -> bytes:

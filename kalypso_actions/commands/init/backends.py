@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Protocol
 
-from kalypso_actions.clients.git import ProtectedBranchError, RemoteRepositories, Signature
+from kalypso_actions.clients.git import ProtectedBranchError, RemoteRepositories
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub
 from kalypso_actions.commands.runtime.branch_writes import own_signature
+from kalypso_actions.commands.runtime.local_commits import AUTHOR
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import RevisionFiles
-
-AUTHOR: Final = Signature("Kalypso", "kalypso@noreply.invalid")
-"""In clones without an author; nobody can own the address."""
 
 
 class Backend(Protocol):

@@ -28,7 +28,6 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
-from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
@@ -40,9 +39,6 @@ from kalypso_actions.report import markdown, pull_request
 from kalypso_actions.report.chain_documents import PullRequestEntry
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.snapshot.gitops_state import GitOpsState
-
-MESSAGE: Final = "Kalypso Scheduler commit"
-"""The message is upstream's."""
 
 NOTHING_LEFT: Final = (
     "{} has everything that the environment is to have: there is nothing to propose any more."
@@ -84,19 +80,12 @@ def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandCo
         base=state.branch,
         expected=head,
         parent=state.commit,
-        changes=_files(proposal_plan),
-        message=gitops.with_trailer(MESSAGE, proposal.digest),
+        changes=gitops.committed_files(proposal_plan.changes, state.tree.path),
+        message=gitops.commit_message(proposal.digest),
     )
     commit = write_commit(branch_write, inputs.commit_by, context)
     context.runtime.log(f"{state.repository}: {state.own_branch} is at {commit[:7]}")
     return commit
-
-
-def _files(proposal_plan: ProposalPlan) -> Mapping[str, bytes | None]:
-    changes, folder = proposal_plan.changes, proposal_plan.state.tree.path
-    sources = f"{folder}/{SOURCES_FILE}" if folder else SOURCES_FILE
-    written = {path: changes.files[path] for path in (*changes.added, *changes.modified, sources)}
-    return {**written, **dict.fromkeys(changes.deleted)}
 
 
 def publish(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import Signature
+from kalypso_actions.clients.git import Signature, WritableRepository
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.git_repositories import commit, git, programs, repository
@@ -146,7 +146,7 @@ def test_a_branch_of_another_work_tree_is_left_alone(folder: Path) -> None:
     clone = clone_at(folder)
     git(folder, "worktree", "add", "--quiet", str(folder.parent / "other"), "dev")
     head = clone.head("dev")
-    with pytest.raises(KalypsoError, match="checked out in another work tree"):
+    with pytest.raises(KalypsoError, match="checked out in a work tree"):
         clone.move("dev", made(clone, head, b="b\n"), head)
     # From there it can be written, and main, which is checked out here, cannot.
     other = clone_at(folder.parent / "other")
@@ -163,3 +163,19 @@ def test_what_is_no_clone(tmp_path: Path, kind: str) -> None:
         git(folder, "init", "--quiet", "--bare")
     with pytest.raises(UsageError, match="is not a clone of a repository"):
         clone_at(folder)
+
+
+def test_a_branch_that_has_moved_is_left_alone(tmp_path: Path) -> None:
+    """The branch of a bare repository is compared and set at once."""
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "init", "--quiet", "--bare", str(bare))
+    target = WritableRepository(bare, programs())
+    first = target.commit("", {"a": b"a\n"}, "First", AUTHOR, NOON)
+    target.move("dev", first, "")
+    second = target.commit(first, {"a": b"b\n"}, "Second", AUTHOR, NOON)
+    for expected in ("", second):
+        with pytest.raises(KalypsoError, match="has moved during this run"):
+            target.move("dev", second, expected)
+    assert git(bare, "rev-parse", "dev") == first
+    target.move("dev", second, first)
+    assert git(bare, "rev-list", "dev").split() == [second, first]

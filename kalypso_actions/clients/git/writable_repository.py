@@ -1,0 +1,81 @@
+"""Write commits to a repository on this machine, without a checkout and without a push."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from kalypso_actions.clients.git.commits import REF, Signature, fast_import
+from kalypso_actions.clients.git.files import GitFiles
+from kalypso_actions.clients.git.local import GitRepository, check_branch
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.errors import KalypsoError, Location
+
+NO_COMMIT: Final = "0" * 40
+REFLOG_MESSAGE: Final = "kalypso"
+"""The message in the reflog of a moved branch."""
+
+
+class WritableRepository(GitRepository):
+    """A clone or a bare repository."""
+
+    def own_head(self, branch: str) -> str:
+        """Return the commit of a branch of the repository itself; "" if it does not exist."""
+        check_branch(branch, self.repository)
+        return self._commit(f"refs/heads/{branch}")
+
+    def files(self, commit: str) -> GitFiles:
+        """Return the files of a commit."""
+        return GitFiles(self._git, self._git_dir, self.repository, commit)
+
+    def owner(self) -> Signature | None:
+        """Return git's `user.name` and `user.email` as an author; None unless both are set."""
+        name = self._query("config", "--get", "user.name")
+        address = self._query("config", "--get", "user.email")
+        return Signature(name, address) if name and address else None
+
+    def commit(
+        self,
+        parent: str,
+        changes: Mapping[str, bytes | None],
+        message: str,
+        author: Signature,
+        date: datetime | None = None,
+    ) -> str:
+        """Make a commit on `parent` ("": a root commit) and return its id; no branch moves.
+
+        By default, the `date` is now.
+        """
+        date = date or datetime.now(UTC)
+        stream = fast_import(parent or None, changes, message, author, date)
+        commit = self._run("fast-import", "--quiet", "--force", stdin=stream).decode().strip()
+        self._run("update-ref", "-d", REF)
+        return commit
+
+    def move(self, branch: str, commit: str, expected: str) -> None:
+        """Set a branch to a commit, if it is still at `expected` ("": it does not exist).
+
+        Raises KalypsoError if the branch has moved, or if a work tree has it: its files would
+        differ.
+        """
+        check_branch(branch, self.repository)
+        reference = f"refs/heads/{branch}"
+        worktrees = self._run("worktree", "list", "--porcelain").decode("utf-8", "replace")
+        if f"branch {reference}" in worktrees.splitlines():
+            raise KalypsoError(
+                f"the branch {branch!r} is checked out in a work tree",
+                Location(self.repository),
+                "check another branch out there",
+            )
+        if self._commit(reference) != expected:
+            message = f"the branch {branch!r} has moved during this run"
+            raise KalypsoError(message, Location(self.repository), "run again")
+        old = expected or NO_COMMIT
+        self._run("update-ref", "-m", REFLOG_MESSAGE, reference, commit, old)
+
+    def _run(self, *arguments: str, stdin: bytes | Iterable[bytes] = b"") -> bytes:
+        try:
+            return self._git.run(self._git_dir, arguments, stdin=stdin)
+        except ProcessError as error:
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error

@@ -1,0 +1,58 @@
+"""Commit to a branch of a repository on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from kalypso_actions.clients.git import GitFiles, Signature, WritableRepository, is_repository
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.paths import PathAtBranch
+
+AUTHOR: Final = Signature("Kalypso", "kalypso@noreply.invalid")
+"""In repositories without an author; nobody can own the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBranch:
+    """The branch of `--commit-to` at `head`, "" if it does not exist yet."""
+
+    repository: WritableRepository
+    name: str
+    head: str
+
+    @classmethod
+    def open(cls, given: PathAtBranch, programs: Programs) -> LocalBranch:
+        """Raises UsageError for a path that is no repository."""
+        if not (given.path.is_dir() and is_repository(given.path)):
+            raise UsageError(
+                f"--commit-to {given.path}: there is no such repository",
+                advice="git init --bare creates one",
+            )
+        # The author and the credentials of the user's own git are theirs.
+        repository = WritableRepository(given.path, programs, trust_user_config=True)
+        return cls(repository, given.branch, repository.own_head(given.branch))
+
+    def files(self) -> GitFiles | None:
+        """Return the files of the branch; None if it does not exist."""
+        return self.repository.files(self.head) if self.head else None
+
+    def commit(
+        self,
+        changes: Mapping[str, bytes | None],
+        message: str,
+        date: datetime | None = None,
+        author: Signature | None = None,
+    ) -> str:
+        """Add one commit to the branch and return it; nothing is checked out.
+
+        By default, the `date` is now, and the `author` the repository's owner. Raises
+        KalypsoError if the branch has moved, or is checked out.
+        """
+        author = author or self.repository.owner() or AUTHOR
+        commit = self.repository.commit(self.head, changes, message, author, date)
+        self.repository.move(self.name, commit, self.head)
+        return commit

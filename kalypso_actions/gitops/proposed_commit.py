@@ -1,0 +1,27 @@
+"""The commit that turns the tree of a GitOps branch into a proposed tree."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.gitops.digest import with_trailer
+from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.model.tree import TreeChanges
+
+MESSAGE: Final = "Kalypso Scheduler commit"
+"""The message is upstream's."""
+
+
+def commit_message(digest: str) -> str:
+    """Return the message of a commit whose tree has this digest."""
+    return with_trailer(MESSAGE, digest)
+
+
+def committed_files(changes: TreeChanges, folder: str) -> dict[str, bytes | None]:
+    """Return the files that the commit writes, by path; None deletes one.
+
+    The tree lies in `folder`. The record of the sources is always written.
+    """
+    sources = f"{folder}/{SOURCES_FILE}" if folder else SOURCES_FILE
+    written = {path: changes.files[path] for path in (*changes.added, *changes.modified, sources)}
+    return {**written, **dict.fromkeys(changes.deleted)}
