@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.gotemplate import DEFAULT_LIMITS
 from tests.hostile.attacks import mask
 from tests.hostile.conftest import Attack
 
@@ -49,3 +50,8 @@ LENGTH = 200_000
 )
 def test_a_repeated_text(attack: Attack, part: str) -> None:
     attack(mask, part * (LENGTH // len(part)))
+
+
+@pytest.mark.parametrize("part", ["password:", '{"password":'])
+def test_a_file_as_large_as_templates_may_print(attack: Attack, part: str) -> None:
+    attack(mask, part * (DEFAULT_LIMITS.output_bytes // len(part)))
