@@ -21,6 +21,7 @@ from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.placements import PlacementState
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
@@ -36,6 +37,7 @@ from kalypso_actions.scheduling import Schedule, Scheduler
 class PlanOptions:
     """The options of a run; names and values are those of the actions' inputs.
 
+    `scheduler`: "" for the one that the Environment names.
     `requires_main`: a branch that takes nothing over from main is a problem, even if it has all
     that it needs.
     """
@@ -48,6 +50,7 @@ class PlanOptions:
     requires_main: bool = False
     registration_text: Literal["strict", "any"] = "strict"
     max_removal_percent: int = MAX_REMOVAL_PERCENT
+    scheduler: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +115,19 @@ def make_plan(
     preserved = gitops.preserved_folders(snapshot, [item.assignment.folder for item in failed])
     sources = gitops.sources_file(
         gitops.run_sources(
-            snapshot, fleet.targets, _recorded_options(options), preserved[0].targets
+            snapshot,
+            fleet.targets,
+            _recorded_options(options, snapshot, schedule),
+            preserved[0].targets,
         )
     )
+    placed = schedule.placements
+    placements = None if placed is None else gitops.placements_file(placed)
     trees = tuple(
         gitops.compute_changes(
-            gitops.DesiredTree(cluster_types, folders, snapshot.promoted_commit, sources, kept),
+            gitops.DesiredTree(
+                cluster_types, folders, snapshot.promoted_commit, sources, kept, placements
+            ),
             base,
         )
         for base, kept in zip(snapshot.base_trees or (None,), preserved, strict=True)
@@ -158,12 +168,24 @@ def schedule_snapshot(
     """Return the fleet with its registered targets, their schedule, and the findings so far."""
     findings = Diagnostics(list(snapshot.problems), list(snapshot.warnings))
     fleet = _with_workloads(snapshot, findings)
+    fleet = dataclasses.replace(fleet, placement=_placement_state(snapshot))
     schedule = scheduler.schedule(fleet)
     findings.problems += schedule.problems
+    findings.warnings += schedule.warnings
     for config_map in fleet.config_maps:
         findings.problems += config_map_problems(config_map)
         findings.warnings += config_map_warnings(config_map)
     return fleet, schedule, findings
+
+
+def _placement_state(snapshot: Snapshot) -> PlacementState:
+    """Return what a scheduler of Placements is given beside the fleet."""
+    return PlacementState(
+        snapshot.own.placements,
+        gitops.recorded_placements(snapshot.base_trees),
+        gitops.assigned_cluster_types(snapshot.base_trees),
+        snapshot.now,
+    )
 
 
 def block(
@@ -230,9 +252,18 @@ def layout_options(options: PlanOptions) -> rendering.Options:
     )
 
 
-def _recorded_options(options: PlanOptions) -> dict[str, str]:
-    """Return the options that `sources.json` records, by their names as inputs."""
+def _recorded_options(
+    options: PlanOptions, snapshot: Snapshot, schedule: Schedule
+) -> dict[str, str]:
+    """Return the options that `sources.json` records, by their names as inputs.
+
+    Placements are replayed with the time of the run.
+    """
+    replayed = {}
+    if schedule.placements is not None and snapshot.now is not None:
+        replayed = {"now": snapshot.now.strftime("%Y-%m-%dT%H:%M:%SZ")}
     return {
+        **replayed,
         "namespace-scheme": options.namespace_scheme,
         "config-file": options.config_file,
         "on-failure": options.on_failure,

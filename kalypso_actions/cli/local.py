@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -86,6 +87,15 @@ MissingValuesOption = Annotated[
     typer.Option(help="Warn of <no value> in a rendered file, or make it an error."),
 ]
 
+SchedulerOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="labels, placement, or the entry point of a plugin. Default: as the Environment is "
+        "annotated, else labels.",
+    ),
+]
+
 RegistrationTextOption = Annotated[
     inputs.RegistrationText,
     typer.Option(
@@ -116,6 +126,7 @@ def local_context(progress: ProgressDisplay, *, calls: bool) -> LocalContext:
         log=_log,
         fetching=progress.of("fetching"),
         folder=Path(),
+        now=datetime.now(UTC).replace(second=0, microsecond=0),
         credentials=sandbox_credentials(os.environ.get("GITHUB_SERVER_URL", ""), token),
     )
 

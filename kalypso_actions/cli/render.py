@@ -19,6 +19,7 @@ from kalypso_actions.cli.local import (
     MissingValuesOption,
     NamespaceSchemeOption,
     RegistrationTextOption,
+    SchedulerOption,
     SourceOption,
     files_at_hand,
     local_context,
@@ -82,6 +83,7 @@ def render(
         typer.Option(help="For an unusable repository: take its last good commit, or block all."),
     ] = "last-good",
     missing_values: MissingValuesOption = "warn",
+    scheduler: SchedulerOption = "",
     registration_text: RegistrationTextOption = "strict",
     diff: Annotated[
         bool,

@@ -31,4 +31,5 @@ def make_runtime(progress: Progress, stream: TextIO, log: Callable[[str], None])
         log=log,
         now=lambda: datetime.now(UTC),
         sleep=time.sleep,
+        started=datetime.now(UTC),
     )

@@ -43,10 +43,14 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             namespace_scheme=inputs.namespace_scheme,
             config_file=inputs.config_file,
             missing_values=inputs.missing_values,
+            scheduler=inputs.scheduler,
             registration_text=inputs.registration_text,
         )
         environment = ExplainedEnvironment.of(
-            snapshot, options, find_scheduler(), Mask(inputs.mask)
+            snapshot,
+            options,
+            find_scheduler(inputs.scheduler or snapshot.scheduler),
+            Mask(inputs.mask),
         )
         main = main_position(snapshot, reader)
         answer = _answer(inputs, environment)

@@ -144,6 +144,7 @@ def _options(inputs: RenderInputs, branch: EnvironmentBranch) -> PlanOptions:
         on_failure=inputs.on_failure,
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
+        scheduler=inputs.scheduler,
         requires_main=branch.declared is not None,
         registration_text=inputs.registration_text,
     )

@@ -78,6 +78,7 @@ def scheduling_policy(
         where=document.where,
         workspace_where=document.at("spec", "deploymentTargetSelector", "workspace"),
         name_where=document.at("metadata", "name"),
+        annotations=resource.metadata.annotations,
     )
 
 

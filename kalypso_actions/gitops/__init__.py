@@ -2,6 +2,7 @@
 
 desired_tree       the files that a run wants, and the folders that it leaves alone
 provenance         `.github/tracking/sources.json`
+placement_record   `.github/tracking/placements.json`
 run_sources        what a run records there
 own_files          the files of a tree that belong to Kalypso
 changes            the differences between the desired tree and the branch
@@ -44,6 +45,11 @@ from kalypso_actions.gitops.merge_history import (
     without_merges,
 )
 from kalypso_actions.gitops.own_files import changes_own, touches
+from kalypso_actions.gitops.placement_record import (
+    assigned_cluster_types,
+    placements_file,
+    recorded_placements,
+)
 from kalypso_actions.gitops.proposal_decision import (
     Decision,
     OpenProposal,
@@ -87,6 +93,7 @@ __all__ = [
     "Rejection",
     "Restrictions",
     "SourcesFile",
+    "assigned_cluster_types",
     "auto_merge",
     "changed_content",
     "changes_own",
@@ -110,12 +117,14 @@ __all__ = [
     "numbers",
     "only_tracks",
     "own_branches",
+    "placements_file",
     "preserved_files",
     "preserved_folders",
     "previous_sources",
     "propose",
     "read_merge_history",
     "read_sources",
+    "recorded_placements",
     "rejected_content",
     "run_sources",
     "sources_changed",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
 from kalypso_actions.model.layout import (
+    PLACEMENTS_FILE,
     PROMOTED_COMMIT_FILE,
     README_FILE,
     README_TEXT,
@@ -48,6 +49,7 @@ class DesiredTree:
     promoted_commit: str | None
     sources: bytes
     preserved: PreservedFolders = field(default_factory=PreservedFolders)
+    placements: bytes | None = None
 
 
 def tree_files(desired: DesiredTree, folder: str) -> dict[str, bytes]:
@@ -63,6 +65,8 @@ def tree_files(desired: DesiredTree, folder: str) -> dict[str, bytes]:
     if desired.promoted_commit is not None:
         files[prefix + PROMOTED_COMMIT_FILE] = desired.promoted_commit.encode()
     files[prefix + SOURCES_FILE] = desired.sources
+    if desired.placements is not None:
+        files[prefix + PLACEMENTS_FILE] = desired.placements
     return files
 
 

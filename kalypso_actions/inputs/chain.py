@@ -98,6 +98,13 @@ class PlanInputs(ChainInputs):
         MissingValues,
         Field(description="Warn of <no value> in a rendered file, or make it an error."),
     ] = "warn"
+    scheduler: Annotated[
+        str,
+        Field(
+            description="labels, placement, or the entry point of a plugin; default: as the "
+            "Environment is annotated, else labels."
+        ),
+    ] = ""
     registration_text: Annotated[
         RegistrationText,
         Field(

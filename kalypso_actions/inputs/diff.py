@@ -32,6 +32,7 @@ class DiffInputs(Inputs):
     namespace_scheme: NamespaceScheme = "current"
     config_file: ConfigFile = "current"
     missing_values: MissingValues = "warn"
+    scheduler: str = ""
     registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 

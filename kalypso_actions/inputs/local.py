@@ -34,6 +34,7 @@ class EnvironmentInputs(Inputs):
     namespace_scheme: NamespaceScheme = "current"
     config_file: ConfigFile = "current"
     missing_values: MissingValues = "warn"
+    scheduler: str = ""
     registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 

@@ -152,10 +152,11 @@ def _text(value: object) -> str:
 class Reading:
     """The readable documents of a revision, with all problems and warnings about its files.
 
-    The caller decides what the problems stop.
+    The caller decides what the problems stop. `placements` are the documents of `.github/kalypso`.
     """
 
     revision: Revision
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    placements: tuple[Document, ...] = ()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kalypso_actions.errors import Location
+from kalypso_actions.model.placements import SCHEDULER_ANNOTATION, PlacementState
 
 FLUX_NAME_LABEL = "kustomize.toolkit.fluxcd.io/name"
 FLUX_NAMESPACE_LABEL = "kustomize.toolkit.fluxcd.io/namespace"
@@ -50,6 +51,11 @@ class Environment:
     where: Location
     next_environment_where: Location
     """The place of the annotation for next environments, or near it."""
+
+    @property
+    def scheduler(self) -> str:
+        """The name of its scheduler; "" for the default."""
+        return self.annotations.get(SCHEDULER_ANNOTATION, "").strip()
 
     @property
     def is_first(self) -> bool:
@@ -147,6 +153,7 @@ class SchedulingPolicy:
     where: Location
     workspace_where: Location | None = None
     name_where: Location | None = None
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +282,7 @@ class Fleet:
     registrations: tuple[WorkloadRegistration, ...] = ()
     targets: tuple[DeploymentTarget, ...] = ()
     other_targets: tuple[DeploymentTarget, ...] = ()
+    placement: PlacementState = field(default_factory=PlacementState)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@
 <cluster type>/<target>/platform-config.yaml | platform-config.sh
 .github/tracking/Promoted_Commit_Id
 .github/tracking/sources.json
+.github/tracking/placements.json
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ README_TEXT = b"This folder contains deployment targets scheduled on the cluster
 TRACKING_FOLDER = ".github/tracking"
 PROMOTED_COMMIT_FILE = f"{TRACKING_FOLDER}/Promoted_Commit_Id"
 SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"
+PLACEMENTS_FILE = f"{TRACKING_FOLDER}/placements.json"
 
 OWN_BRANCHES = "kalypso/"
 """The prefix of Kalypso's branches; GitOps repositories may use another one."""

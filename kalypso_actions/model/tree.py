@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
 from kalypso_actions.errors import Problem
@@ -11,6 +12,7 @@ from kalypso_actions.model.documents import Document, FileEntry, Reading, Revisi
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     BaseRepo,
+    Environment,
     Fleet,
     Workload,
     WorkloadRegistration,
@@ -33,6 +35,7 @@ class BaseTree:
     entries: Mapping[str, FileEntry]
     promoted_commit: bytes | None = None
     sources: bytes | None = None
+    placements: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,9 @@ class Snapshot:
 
     `fleet` is the control plane's, without the registrations' workloads; `base_trees` are those of
     its GitOpsRepos, in their order. `unpromoted_templates` are on main, but not in the commit of
-    main that the environment has, `lacking` what its branch lacks. If the control plane has
-    `problems`, a run must not write.
+    main that the environment has, `lacking` what its branch lacks, `declared` the Environment
+    object, if it is known, and `now` the start of the run in whole minutes. If the control plane
+    has `problems`, a run must not write.
     """
 
     environment: str
@@ -76,6 +80,13 @@ class Snapshot:
     warnings: tuple[Problem, ...]
     unpromoted_templates: frozenset[str] = frozenset()
     lacking: tuple[Problem, ...] = ()
+    declared: Environment | None = None
+    now: datetime | None = None
+
+    @property
+    def scheduler(self) -> str:
+        """The scheduler that the Environment names; "" for the default."""
+        return self.declared.scheduler if self.declared else ""
 
     @property
     def promoted_commit(self) -> str | None:

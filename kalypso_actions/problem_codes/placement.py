@@ -52,4 +52,110 @@ metadata:
 """,
         "Correct the annotation.",
     ),
+    ProblemCode(
+        "placement-unknown",
+        "error",
+        "A policy names a Placement that `.github/kalypso` of its branch does not have.",
+        """\
+kind: SchedulingPolicy
+metadata:
+  annotations:
+    kalypso.io/placement: egde   # the Placement is edge
+""",
+        "Correct the name, or add the Placement.",
+    ),
+    ProblemCode(
+        "placement-duplicate",
+        "error",
+        "Two Placements of an environment have the same name.",
+        """\
+# .github/kalypso/a.yaml and .github/kalypso/b.yaml
+kind: Placement
+metadata:
+  name: edge
+""",
+        "Rename one of them.",
+    ),
+    ProblemCode(
+        "placement-scope-invalid",
+        "error",
+        "The scope of a policy's Placement is neither `policy` nor `target`.",
+        """\
+kind: SchedulingPolicy
+metadata:
+  annotations:
+    kalypso.io/placement-scope: targets
+""",
+        "Write policy or target.",
+    ),
+    ProblemCode(
+        "placement-without-scheduler",
+        "error",
+        "A policy names a Placement, but the environment is scheduled by labels.",
+        """\
+kind: SchedulingPolicy
+metadata:
+  annotations:
+    kalypso.io/placement: edge
+""",
+        "Annotate the Environment with `kalypso.io/scheduler: placement`, or remove this one.",
+    ),
+    ProblemCode(
+        "placement-misconfigured",
+        "error",
+        "The scheduler cannot decide a Placement. The last decision stays; nothing is proposed.",
+        """\
+spec:
+  tolerations:
+  - operator: Exists
+    value: edge   # Exists takes no value
+""",
+        "Correct the Placement.",
+    ),
+    ProblemCode(
+        "placement-unused",
+        "warning",
+        "No policy names this Placement.",
+        """\
+kind: Placement
+metadata:
+  name: edge
+""",
+        "Annotate a policy with its name, or remove it.",
+    ),
+    ProblemCode(
+        "placement-finds-nothing",
+        "warning",
+        "A Placement selects no cluster type.",
+        """\
+spec:
+  predicates:
+  - requiredClusterSelector:
+      labelSelector:
+        matchLabels:
+          region: moon
+""",
+        "`kalypso explain` names the filter that drops each cluster type.",
+    ),
+    ProblemCode(
+        "placement-finds-too-few",
+        "warning",
+        "A Placement selects fewer cluster types than it wants.",
+        """\
+spec:
+  numberOfClusters: 3   # two match
+""",
+        "Add cluster types, or want fewer.",
+    ),
+    ProblemCode(
+        "placement-scores-expired",
+        "warning",
+        "Scores of an add-on are no longer valid. They count 0.",
+        """\
+kind: AddOnPlacementScore
+status:
+  validUntil: 2026-03-01T00:00:00Z
+""",
+        "Publish new scores.",
+    ),
 )

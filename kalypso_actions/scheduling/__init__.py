@@ -4,6 +4,8 @@ selectors.py     Kubernetes' LabelSelector: validated once, then matched
 interface.py     the interface of schedulers, and their results
 labels.py        Kalypso's own scheduler
 registry.py      schedulers by name
+plugins.py       those of other packages, checked
+placement/       Placements of Open Cluster Management
 """
 
 from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
+from kalypso_actions.model.placements import PlacedDecision
 from kalypso_actions.scheduling.selectors import RequirementMatch
 
 
@@ -50,12 +52,17 @@ class Schedule:
     """Assignments sorted by cluster type and target, one for each pair.
 
     `explain` returns the decision of each policy on a pair. It is a function because there are far
-    more pairs than anybody asks about.
+    more pairs than anybody asks about. A scheduler with a memory returns its decisions as
+    `placements`, which the tree records; `requeue_time` is when they may be others without any
+    change of the fleet.
     """
 
     assignments: tuple[Assignment, ...]
     problems: tuple[Problem, ...]
     explain: Callable[[DeploymentTarget, ClusterType], tuple[Decision, ...]]
+    warnings: tuple[Problem, ...] = ()
+    placements: tuple[PlacedDecision, ...] | None = None
+    requeue_time: datetime | None = None
 
 
 class Scheduler(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Problem
@@ -13,6 +13,7 @@ from kalypso_actions.model.kinds import (
     Fleet,
     SchedulingPolicy,
 )
+from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
 from kalypso_actions.scheduling.interface import Decision, Schedule
 from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, compile_selector
 
@@ -64,21 +65,38 @@ class LabelScheduler:
         """Apply every policy; an assignment names all policies that select it."""
         results = [compile_policy(policy) for policy in fleet.policies]
         compiled = [policy for policy, _ in results if policy is not None]
-        policies_of: dict[tuple[str, str], list[str]] = {}
-        for policy in compiled:
-            targets = [target for target in fleet.targets if policy.selects_target(target)]
-            for cluster_type in fleet.cluster_types:
-                if not targets or not policy.cluster_types.matches(cluster_type.labels):
-                    continue
-                for target in targets:
-                    policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
+        faults = [problem for _, problems in results for problem in problems]
         return Schedule(
-            assignments=_assignments(fleet, policies_of),
-            problems=tuple(problem for _, problems in results for problem in problems),
+            assignments=assignments_of(fleet, pairs_of(compiled, fleet)),
+            problems=(*faults, *_placements_without_scheduler(fleet.policies)),
             explain=lambda target, cluster_type: tuple(
                 policy.decision(target, cluster_type) for policy in compiled
             ),
         )
+
+
+def pairs_of(policies: Iterable[CompiledPolicy], fleet: Fleet) -> dict[tuple[str, str], list[str]]:
+    """Return the policies that select each pair of a cluster type and a target by labels."""
+    policies_of: dict[tuple[str, str], list[str]] = {}
+    for policy in policies:
+        targets = [target for target in fleet.targets if policy.selects_target(target)]
+        for cluster_type in fleet.cluster_types:
+            if not targets or not policy.cluster_types.matches(cluster_type.labels):
+                continue
+            for target in targets:
+                policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
+    return policies_of
+
+
+def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Iterator[Problem]:
+    """Yield the policies that name a Placement, which this scheduler does not read."""
+    for policy in policies:
+        name = policy.annotations.get(PLACEMENT_ANNOTATION, "").strip()
+        if name:
+            message = f"SchedulingPolicy {policy.name!r} names the Placement {name!r}, but the "
+            message += "environment is scheduled by labels"
+            advice = f"annotate the Environment with {SCHEDULER_ANNOTATION}: placement"
+            yield Problem(message, policy.where, advice, "placement-without-scheduler")
 
 
 def policy_faults(policy: SchedulingPolicy) -> tuple[Problem, ...]:
@@ -103,9 +121,10 @@ def compile_policy(
     return CompiledPolicy(policy, targets, cluster_types), problems
 
 
-def _assignments(
+def assignments_of(
     fleet: Fleet, policies_of: Mapping[tuple[str, str], list[str]]
 ) -> tuple[Assignment, ...]:
+    """Return the assignments of pairs, sorted by cluster type and target."""
     cluster_types = {cluster_type.name: cluster_type for cluster_type in fleet.cluster_types}
     targets = {target.name: target for target in fleet.targets}
     return tuple(

@@ -8,14 +8,35 @@ from typing import Final
 from kalypso_actions.model.entry_points import find_implementation
 from kalypso_actions.scheduling.interface import Scheduler
 from kalypso_actions.scheduling.labels import LabelScheduler
+from kalypso_actions.scheduling.plugins import CheckedScheduler
 
 ENTRY_POINT_GROUP: Final = "kalypso_actions.schedulers"
 DEFAULT_SCHEDULER: Final = "labels"
 
-OWN: Final[Mapping[str, Callable[[], Scheduler]]] = {DEFAULT_SCHEDULER: LabelScheduler}
+PLACEMENT_SCHEDULER: Final = "placement"
+
+
+def _placement() -> Scheduler:
+    """Import the scheduler of Placements only where it is used."""
+    from kalypso_actions.scheduling.placement.scheduler import (  # noqa: PLC0415
+        PlacementScheduler,
+    )
+
+    return PlacementScheduler()
+
+
+OWN: Final[Mapping[str, Callable[[], Scheduler]]] = {
+    DEFAULT_SCHEDULER: LabelScheduler,
+    PLACEMENT_SCHEDULER: _placement,
+}
 
 
 def find_scheduler(name: str = DEFAULT_SCHEDULER) -> Scheduler:
-    """Return the scheduler registered as `name`. Raises UsageError if there is none."""
+    """Return the scheduler registered as `name`, "" for the default.
+
+    Raises UsageError if there is none.
+    """
     missing = f"there is no scheduler {name!r}"
-    return find_implementation(name, OWN, ENTRY_POINT_GROUP, missing)()
+    name = name or DEFAULT_SCHEDULER
+    scheduler = find_implementation(name, OWN, ENTRY_POINT_GROUP, missing)()
+    return scheduler if name in OWN else CheckedScheduler(name, scheduler)

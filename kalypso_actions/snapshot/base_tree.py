@@ -12,7 +12,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.gitops import gitops_folder
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.kinds import GitOpsRepo
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.layout import PLACEMENTS_FILE, PROMOTED_COMMIT_FILE, SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree
 
 
@@ -58,11 +58,12 @@ def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
 
 
 def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
-    """Read the ids of all files, and the contents of the two tracking files."""
+    """Read the ids of all files, and the contents of the tracking files."""
     prefix = f"{folder}/" if folder else ""
     promoted, sources = prefix + PROMOTED_COMMIT_FILE, prefix + SOURCES_FILE
+    placements = prefix + PLACEMENTS_FILE
     entries = files.entries()
-    contents = files.read(path for path in (promoted, sources) if path in entries)
+    contents = files.read(path for path in (promoted, sources, placements) if path in entries)
     return BaseTree(
         repository=files.repository,
         branch=branch,
@@ -70,4 +71,5 @@ def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
         entries=entries,
         promoted_commit=contents.get(promoted),
         sources=contents.get(sources),
+        placements=contents.get(placements),
     )

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeVar
 
 from kalypso_actions.errors import KalypsoError
@@ -28,11 +29,15 @@ GLANCE = 0.5
 
 @dataclass(frozen=True)
 class Reader:
-    """Opens repositories and reads their documents; `fetched` reports the progress."""
+    """Opens repositories and reads their documents; `fetched` reports the progress.
+
+    `now` is the start of the run in whole minutes.
+    """
 
     repositories: Repositories
     kustomize: KustomizeBuild | None
     fetched: Progress = field(default=no_progress, kw_only=True)
+    now: datetime | None = field(default=None, kw_only=True)
 
     def documents(
         self, source: RepositoryPath, commit: str | None = None, limits: Limits | None = None
@@ -65,7 +70,7 @@ class SharedReader(Reader):
     """
 
     def __init__(self, reader: Reader) -> None:
-        super().__init__(reader.repositories, reader.kustomize)
+        super().__init__(reader.repositories, reader.kustomize, now=reader.now)
         self._lock = threading.Lock()
         self._readings: dict[tuple[RepositoryPath, str | None, Limits | None], Future[Reading]] = {}
 

@@ -63,6 +63,8 @@ def gather(
             *read.findings.warnings,
         ),
         lacking=tuple(missing_repositories(environment, own, declared, known)),
+        declared=declared,
+        now=reader.now,
     )
 
 

@@ -39,7 +39,8 @@ def plan_registrations(
     )
     if options.namespace_scheme == "legacy":
         snapshot = _with_own_namespaces(snapshot, registered)
-    plan = make_plan(snapshot, options, find_scheduler(), progress)
+    scheduler = find_scheduler(options.scheduler or snapshot.scheduler)
+    plan = make_plan(snapshot, options, scheduler, progress)
     if snapshot.problems or not _failing(plan):
         return snapshot, plan
     return _Fallback(snapshot, options, registered, progress).plan(plan)
@@ -97,7 +98,8 @@ class _Fallback:
             self._planned |= changed
             registrations = tuple(self._planned.values())
             snapshot = dataclasses.replace(self._snapshot, registrations=registrations)
-            plan = make_plan(snapshot, self._options, find_scheduler(), self._progress)
+            scheduler = find_scheduler(self._options.scheduler or snapshot.scheduler)
+            plan = make_plan(snapshot, self._options, scheduler, self._progress)
             changed = self._afterwards(_failing(plan))
         return snapshot, plan
 

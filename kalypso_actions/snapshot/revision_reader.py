@@ -10,8 +10,15 @@ from typing import Protocol
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.documents import FilesTooLargeError, Reading, Revision, RevisionFiles
+from kalypso_actions.model.documents import (
+    Document,
+    FilesTooLargeError,
+    Reading,
+    Revision,
+    RevisionFiles,
+)
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.sources.discovery import Build, Discovery, discover
 from kalypso_actions.sources.limits import (
     REGISTRATION,
@@ -22,6 +29,7 @@ from kalypso_actions.sources.limits import (
 )
 from kalypso_actions.sources.parsed_contents import ParsedContents
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable
+from kalypso_actions.sources.yaml_documents import parse_yaml
 
 
 class KustomizeBuild(Protocol):
@@ -77,13 +85,36 @@ def read_documents(
         if excess:
             discovery = Discovery(problems=(excess,))
             break
+    placements, faults = _placements(files, repository, path)
     reading = Reading(
         _revision(files, repository, branch, path),
         discovery.documents,
-        (*discovery.problems, *failures),
+        (*discovery.problems, *failures, *faults),
         discovery.warnings,
+        placements,
     )
     return _located(reading, branch, files.commit) if files.commit else reading
+
+
+def _placements(
+    files: RevisionFiles, repository: str, path: str
+) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
+    """Read the YAML files of `.github/kalypso`, which Flux ignores."""
+    try:
+        folder = normalize(path)
+    except OutsideRepositoryError:
+        return (), ()
+    prefix = f"{folder}/{PLACEMENTS_FOLDER}/" if folder else f"{PLACEMENTS_FOLDER}/"
+    paths = [
+        name
+        for name, entry in files.entries().items()
+        if name.startswith(prefix) and name.endswith((".yaml", ".yml")) and entry.mode != "120000"
+    ]
+    if not paths:
+        return (), ()
+    parsed = [parse_yaml(repository, name, text) for name, text in files.read(paths).items()]
+    documents = tuple(document for file in parsed for document in file.documents)
+    return documents, tuple(problem for file in parsed for problem in file.problems)
 
 
 def read_branch(
@@ -131,6 +162,10 @@ def _located(reading: Reading, branch: str, commit: str) -> Reading:
         documents=tuple(
             dataclasses.replace(document, where=located(document.where))
             for document in reading.documents
+        ),
+        placements=tuple(
+            dataclasses.replace(document, where=located(document.where))
+            for document in reading.placements
         ),
         problems=of_revision(reading.problems),
         warnings=of_revision(reading.warnings),

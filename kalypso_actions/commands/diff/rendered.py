@@ -39,13 +39,15 @@ def compare_rendered(
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,
         missing_values=inputs.missing_values,
+        scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
     )
+    after = _snapshot(plane, place, head, inputs)
     pair = plan_pair(
         _snapshot(plane, place, base, inputs),
-        _snapshot(plane, place, head, inputs),
+        after,
         options,
-        find_scheduler(),
+        find_scheduler(inputs.scheduler or after.scheduler),
         progress,
     )
     repositories = plane.reader.repositories

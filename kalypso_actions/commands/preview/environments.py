@@ -224,9 +224,11 @@ def _compared(
         on_failure="block",
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
+        scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
     )
-    pair = plan_pair(base.snapshot, head.snapshot, options, find_scheduler(), progress)
+    scheduler = find_scheduler(inputs.scheduler or head.snapshot.scheduler)
+    pair = plan_pair(base.snapshot, head.snapshot, options, scheduler, progress)
     if base.is_absent or head.is_absent:  # its documents are those of other branches, and stay
         pair = dataclasses.replace(
             pair, comparison=dataclasses.replace(pair.comparison, documents=())

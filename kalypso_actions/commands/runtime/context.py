@@ -29,7 +29,8 @@ from kalypso_actions.snapshot.revision_reader import kustomize_builder
 class Runtime:
     """The machine and the job in which a command runs.
 
-    `log` prints a line for people; `now` and `sleep` are the clock.
+    `log` prints a line for people; `now` and `sleep` are the clock, `started` is when the run
+    began.
     """
 
     environment: Mapping[str, str]
@@ -39,6 +40,7 @@ class Runtime:
     log: Callable[[str], None]
     now: Callable[[], datetime]
     sleep: Callable[[float], None]
+    started: datetime | None = None
     job: JobContext = field(default_factory=JobContext)
 
 
@@ -58,7 +60,9 @@ class CommandContext:
     @property
     def reader(self) -> Reader:
         """A reader of documents; it reads a branch at the same commit each time."""
-        return Reader(self.repositories, kustomize_builder(self.runtime.programs))
+        runtime = self.runtime
+        start = (runtime.started or runtime.now()).replace(second=0, microsecond=0)
+        return Reader(self.repositories, kustomize_builder(runtime.programs), now=start)
 
     def url(self, repository: str) -> str:
         """Return the URL of `owner/name` on this GitHub."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
@@ -44,6 +45,7 @@ class LocalContext:
     fetching: Progress = no_progress
     folder: Path | None = None
     credentials: Authorize = no_credential
+    now: datetime | None = None
 
     @contextmanager
     def reader(self, sources: Iterable[Source]) -> Iterator[Reader]:
@@ -58,6 +60,7 @@ class LocalContext:
                 Repositories(given_sources(sources), remotes, self.programs, clones=self.clones),
                 kustomize_builder(self.programs),
                 fetched=self.fetching,
+                now=self.now,
             )
 
     def clones(self) -> Mapping[str, Path]:

@@ -126,6 +126,7 @@ def _options(inputs: ScheduleInputs) -> PlanOptions:
         on_failure=inputs.on_failure,
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
+        scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
         max_removal_percent=inputs.max_removal_percent,
     )

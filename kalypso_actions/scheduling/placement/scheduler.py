@@ -1,0 +1,236 @@
+"""The scheduler `placement`: policies that name a Placement, and those by labels alone.
+
+A policy that names a Placement assigns its targets to the cluster types that its
+`clusterTypeSelector` and the Placement select. A Placement that is misconfigured keeps its last
+decision, and is a problem.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
+from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
+from kalypso_actions.scheduling.interface import Decision, Schedule
+from kalypso_actions.scheduling.labels import (
+    CompiledPolicy,
+    assignments_of,
+    compile_policy,
+    pairs_of,
+)
+from kalypso_actions.scheduling.placement import policies as annotated
+from kalypso_actions.scheduling.placement.cel import CelExpressions
+from kalypso_actions.scheduling.placement.cluster_types import ALL, hub_of
+from kalypso_actions.scheduling.placement.explanation import Scored, steps
+from kalypso_actions.scheduling.placement.fleet import HubObjects
+from kalypso_actions.scheduling.placement.hub import Hub
+from kalypso_actions.scheduling.placement.instants import as_datetime, of_datetime
+from kalypso_actions.scheduling.placement.objects import Cluster, Decisions, Placement
+from kalypso_actions.scheduling.placement.policies import Unit
+from kalypso_actions.scheduling.placement.reconciliation import (
+    NegativeNumberError,
+    Scheduled,
+    first,
+    schedule,
+)
+from kalypso_actions.scheduling.placement.requeue import next_look
+from kalypso_actions.scheduling.placement.spread import spread_evenly
+from kalypso_actions.scheduling.placement.statuses import Status
+
+
+class PlacementScheduler:
+    """Decides as Open Cluster Management does, and executes `spreadPolicy`."""
+
+    def schedule(self, fleet: Fleet) -> Schedule:
+        """Decide every unit of every policy; the same fleet, state and time decide the same."""
+        run = _Run(fleet)
+        run.decide()
+        return run.result()
+
+
+class _Run:
+    """One run over a fleet."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+        compiled = [compile_policy(policy) for policy in fleet.policies]
+        self.policies = [policy for policy, _ in compiled if policy is not None]
+        self.problems += [problem for _, problems in compiled for problem in problems]
+        objects = HubObjects()
+        objects.add(fleet.placement.documents)
+        self.problems += objects.problems
+        self.placements = self._placements(objects)
+        self.problems += annotated.faults(self.policies, self.placements)
+        self.units = list(annotated.units(self.policies, self.placements, fleet))
+        self.hub, faults = hub_of(
+            fleet.cluster_types,
+            (policy.name for policy in self.policies),
+            annotated.decisions_so_far(self.units, fleet.placement),
+            objects.scores,
+        )
+        self.problems += faults
+        moment = fleet.placement.now or datetime(1970, 1, 1, tzinfo=UTC)
+        self.now = of_datetime(moment)
+        self.expressions = CelExpressions(self.hub)
+        self.scored: list[Scored] = []
+        self.decided: list[PlacedDecision] = []
+        self.requeue: int | None = None
+
+    def _placements(self, objects: HubObjects) -> dict[str, Placement]:
+        """Return the Placements by name, and note those that cannot be told apart or are unused."""
+        found: dict[str, Placement] = {}
+        used = {annotated.placement_of(policy) for policy in self.policies}
+        for placement in objects.placements:
+            if placement.name in found:
+                message = f"the Placement {placement.name!r} is already defined in "
+                message += str(found[placement.name].where)
+                advice = "rename one of them"
+                self.problems.append(
+                    Problem(message, placement.where, advice, "placement-duplicate")
+                )
+            elif placement.name not in used:
+                message = f"no SchedulingPolicy names the Placement {placement.name!r}"
+                advice = f"annotate a policy with kalypso.io/placement: {placement.name}"
+                self.warnings.append(Problem(message, placement.where, advice, "placement-unused"))
+            found.setdefault(placement.name, placement)
+        return found
+
+    def decide(self) -> None:
+        """Decide all units; those of one policy's targets see the decisions before them."""
+        hub = self.hub
+        for unit in self.units:
+            scored = self._decide(unit, hub)
+            self.scored.append(scored)
+            names = tuple(sorted(cluster.name for cluster in scored.decisions))
+            self.decided.append(self._placed(unit, names))
+            if unit.target != EVERY_TARGET:
+                hub = _with_decision(hub, unit, names)
+
+    def _decide(self, unit: Unit, hub: Hub) -> Scored:
+        asked = unit.asked
+        wanted = unit.placement.cluster_sets or (ALL,)
+        candidates = [
+            cluster
+            for cluster in hub.candidates([name for name in wanted if name in hub.sets])
+            if unit.policy.cluster_types.matches(cluster.labels)
+        ]
+        choose = spread_evenly if unit.placement.spread else first
+        if unit.placement.disabled:
+            return self._kept(unit, hub, candidates, Status("Misconfigured", "", "it is disabled"))
+        try:
+            found = schedule(asked, hub, candidates, self.expressions, self.now, choose)
+        except UsageError:
+            raise
+        except KalypsoError as error:
+            status = Status("Misconfigured", "", error.problem.message)
+            return self._kept(unit, hub, candidates, status)
+        except NegativeNumberError:
+            status = Status("Misconfigured", "", "numberOfClusters is negative")
+            return self._kept(unit, hub, candidates, status)
+        if found.status.failed:
+            return self._kept(unit, hub, candidates, found.status, found)
+        self._note(unit, found)
+        look = next_look(asked, hub, found, self.now)
+        if look is not None:
+            self.requeue = look if self.requeue is None else min(self.requeue, look)
+        return Scored(unit, tuple(candidates), found, tuple(found.decisions))
+
+    def _kept(
+        self,
+        unit: Unit,
+        hub: Hub,
+        candidates: Sequence[Cluster],
+        status: Status,
+        found: Scheduled | None = None,
+    ) -> Scored:
+        """Keep the last decision of a unit that cannot be decided, with a problem."""
+        plugin = f"{status.plugin}: " if status.plugin else ""
+        message = (
+            f"the Placement {unit.placement.name!r} is misconfigured: {plugin}{status.message}"
+        )
+        advice = "correct it; until then the last decision stays"
+        problem = Problem(message, unit.placement.where, advice, "placement-misconfigured")
+        if problem not in self.problems:
+            self.problems.append(problem)
+        incumbents = hub.incumbents(unit.asked)
+        kept = tuple(cluster for name, cluster in hub.clusters.items() if name in incumbents)
+        return Scored(unit, tuple(candidates), found or Scheduled(status=status), kept)
+
+    def _note(self, unit: Unit, found: Scheduled) -> None:
+        name, where = unit.placement.name, unit.placement.where
+        if found.status.code == "Warning":
+            problem = Problem(found.status.message, where, "", "placement-scores-expired")
+            if problem not in self.warnings:
+                self.warnings.append(problem)
+        if not found.decisions:
+            message = f"the Placement {name!r} selects no cluster type for {unit.policy.name!r}"
+            advice = "kalypso explain names the filter that drops each"
+            self.warnings.append(Problem(message, where, advice, "placement-finds-nothing"))
+        elif found.unscheduled > 0:
+            message = f"the Placement {name!r} lacks {found.unscheduled} cluster types"
+            message += f" for {unit.policy.name!r}"
+            self.warnings.append(Problem(message, where, "", "placement-finds-too-few"))
+
+    def _placed(self, unit: Unit, names: tuple[str, ...]) -> PlacedDecision:
+        """Return the decision with the time since which it is so."""
+        before = {
+            (d.policy, d.placement, d.target): d for d in self.fleet.placement.decisions or ()
+        }
+        old = before.get((unit.policy.name, unit.placement.name, unit.target))
+        time = as_datetime(self.now).strftime("%Y-%m-%dT%H:%M:%SZ")
+        if old is not None and old.cluster_types == names:
+            time = old.time
+        return PlacedDecision(unit.policy.name, unit.placement.name, unit.target, names, time)
+
+    def result(self) -> Schedule:
+        """Return the schedule."""
+        by_labels = [policy for policy in self.policies if not annotated.placement_of(policy)]
+        pairs = pairs_of(by_labels, self.fleet)
+        for scored in self.scored:
+            for cluster in scored.decisions:
+                for target in scored.unit.targets:
+                    names = pairs.setdefault((cluster.name, target.name), [])
+                    names.append(scored.unit.policy.name)
+        for names in pairs.values():
+            names.sort()
+        return Schedule(
+            assignments=assignments_of(self.fleet, pairs),
+            problems=tuple(self.problems),
+            explain=partial(_explain, self.policies, self.scored, self.hub, self.now),
+            warnings=tuple(self.warnings),
+            placements=tuple(self.decided),
+            requeue_time=None if self.requeue is None else as_datetime(self.requeue),
+        )
+
+
+def _with_decision(hub: Hub, unit: Unit, names: tuple[str, ...]) -> Hub:
+    """Return the hub after a decision, for the units that are balanced against it."""
+    asked = unit.asked
+    others = [item for item in hub.decisions if not hub.is_own(item, asked)]
+    own = Decisions("", asked.namespace, asked.name, names)
+    return dataclasses.replace(hub, decisions=[*others, own], _counts=None)
+
+
+def _explain(
+    policies: Iterable[CompiledPolicy],
+    scored: Sequence[Scored],
+    hub: Hub,
+    now: int,
+    target: DeploymentTarget,
+    cluster_type: ClusterType,
+) -> tuple[Decision, ...]:
+    decisions = []
+    for policy in policies:
+        decision = policy.decision(target, cluster_type)
+        units = [item for item in scored if item.unit.policy is policy]
+        own = next((item for item in units if target in item.unit.targets), None)
+        if own is not None and decision.selected:
+            decision = dataclasses.replace(decision, steps=steps(own, cluster_type.name, hub, now))
+        decisions.append(decision)
+    return tuple(decisions)

@@ -1,0 +1,67 @@
+"""Schedulers of other packages, checked: what they can do wrong is an error that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.kinds import Fleet
+from kalypso_actions.scheduling.interface import Schedule, Scheduler
+
+
+class CheckedScheduler:
+    """Runs a scheduler twice, and checks that both results are equal and know the fleet's names."""
+
+    def __init__(self, name: str, scheduler: Scheduler) -> None:
+        self._name = name
+        self._scheduler = scheduler
+
+    def schedule(self, fleet: Fleet) -> Schedule:
+        """Return the result of the scheduler. Raises KalypsoError for what it does wrong."""
+        first, second = self._call(fleet), self._call(fleet)
+        faults = list(self._faults(first, fleet))
+        if not faults and _outcome(first) != _outcome(second):
+            faults = [
+                "answers differently when it is asked twice; it must not use the time, random"
+            ]
+            faults[0] += " numbers or the order of sets"
+        if faults:
+            message = f"the scheduler {self._name!r} {faults[0]}"
+            raise KalypsoError(message, advice="correct the package, or use another scheduler")
+        return first
+
+    def _call(self, fleet: Fleet) -> Schedule:
+        try:
+            result: object = self._scheduler.schedule(fleet)
+        except KalypsoError:
+            raise
+        except Exception as error:  # the code of another package
+            message = f"the scheduler {self._name!r} failed: {type(error).__name__}: {error}"
+            advice = "this is a fault of its package"
+            raise KalypsoError(message, advice=advice) from error
+        if not isinstance(result, Schedule):
+            kind = type(result).__name__
+            raise KalypsoError(f"the scheduler {self._name!r} returns {kind}, not a Schedule")
+        return result
+
+    def _faults(self, schedule: Schedule, fleet: Fleet) -> Iterator[str]:
+        targets = {target.name: target for target in fleet.targets}
+        cluster_types = {item.name: item for item in fleet.cluster_types}
+        policies = {policy.name for policy in fleet.policies}
+        seen: set[tuple[str, str]] = set()
+        for assignment in schedule.assignments:
+            target, cluster_type = assignment.target, assignment.cluster_type
+            if targets.get(target.name) != target:
+                yield f"assigns the unknown target {target.name!r}"
+            if cluster_types.get(cluster_type.name) != cluster_type:
+                yield f"assigns the unknown cluster type {cluster_type.name!r}"
+            for name in set(assignment.policies) - policies:
+                yield f"names the unknown policy {name!r}"
+            pair = (cluster_type.name, target.name)
+            if pair in seen:
+                yield f"assigns {target.name!r} to {cluster_type.name!r} twice"
+            seen.add(pair)
+
+
+def _outcome(schedule: Schedule) -> tuple[object, ...]:
+    return schedule.assignments, schedule.problems, schedule.warnings, schedule.placements
