@@ -38,7 +38,7 @@ HOSTILE: Final = {
     "long": "touch pwned;" * 5000,
 }
 
-SHORT: Final = ("lines", "commands")
+SHORT: Final = ("lines",)
 """The texts that `make test` tries with real commands."""
 
 WITH_COMMANDS: Final = [
@@ -272,7 +272,13 @@ def test_no_shell_reads_the_command_line(job: Job, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("run", "exit_code"),
-    [("validate .", 0), ("validate 'a b'", 1), ("validate 'a", 2), ("nothing", 2), ("poll --x", 2)],
+    [
+        pytest.param("validate .", 0, marks=pytest.mark.slow),
+        ("validate 'a b'", 1),
+        ("validate 'a", 2),
+        ("nothing", 2),
+        pytest.param("poll --x", 2, marks=pytest.mark.slow),
+    ],
 )
 def test_the_exit_code_is_that_of_the_command(job: Job, run: str, exit_code: int) -> None:
     assert job.uses(ROOT, run=run).exit_code == exit_code

@@ -24,7 +24,6 @@ from tests.actions.package_index import index_of
 pytestmark = POSIX
 
 SLOW_PIP = pytest.mark.parametrize("installer", ["uv", pytest.param("pip", marks=pytest.mark.slow)])
-SLOW_UV = pytest.mark.parametrize("installer", [pytest.param("uv", marks=pytest.mark.slow), "pip"])
 
 STORE = 'echo "Python was not found; run without arguments to install from the Store" >&2; exit 49'
 SHIM = 'echo "shim: python3: command not found in the installed versions" >&2; exit 127'
@@ -80,7 +79,7 @@ def test_a_pip_that_cannot_install_for_another_python_is_passed_over(machine: Ma
     assert machine.launch().surroundings["arguments"] == ["ci", "two words"]
 
 
-@SLOW_UV
+@SLOW_PIP
 def test_a_package_that_differs_from_the_lock_is_refused(machine: Machine, installer: str) -> None:
     machine.has(installer)
     machine.checkout.lock("0" * 64)
@@ -92,7 +91,7 @@ def test_a_package_that_differs_from_the_lock_is_refused(machine: Machine, insta
     assert list(machine.temp.iterdir()) == []
 
 
-@SLOW_UV
+@SLOW_PIP
 def test_nothing_is_built(machine: Machine, installer: str) -> None:
     """Building a package is running its code."""
     machine.has(installer)
@@ -294,13 +293,20 @@ def test_installers_are_told_no_secret_and_say_nothing_to_the_runner(machine: Ma
     machine.program("uv", f"set > {shlex.quote(str(log))}; echo {shlex.quote(output)} >&2; exit 1")
     pip = machine.bare_python() / "pip" / "__main__.py"
     pip.parent.mkdir()
-    pip.write_text(f"import sys\nif 'install' in sys.argv: sys.exit({output!r})\n")
+    options = machine.folder / "options"
+    pip.write_text(
+        "import pathlib, sys\n"
+        "if 'install' in sys.argv:\n"
+        f"    pathlib.Path({str(options)!r}).write_text(' '.join(sys.argv))\n"
+        f"    sys.exit({output!r})\n"
+    )
     names = ("GH_TOKEN", "GITHUB_TOKEN", "KALYPSO_APP_PRIVATE_KEY", "ACTIONS_RUNTIME_TOKEN")
     launched = machine.launch(machine.offline() | dict.fromkeys(names, "secret"))
     assert launched.exit_code == 1
     assert launched.errors.count("its last words") == 3  # of uv, and of both in the annotation
     assert "PATH=" in log.read_text()
     assert "secret" not in log.read_text()
+    assert "--require-hashes --only-binary :all:" in options.read_text()
     _, commands = read_log(launched.errors, masks=[])
     assert [command.name for command in commands] == ["error"]
 

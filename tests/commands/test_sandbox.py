@@ -22,8 +22,9 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.sandbox import SandboxInputs
+from kalypso_actions.sandbox import Sandbox
 from tests.command_line import PROGRAM, call_kalypso
-from tests.git_repositories import ENVIRONMENT, git
+from tests.git_repositories import ENVIRONMENT, git, programs
 from tests.sandbox.served_sandbox import over_http
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -171,8 +172,8 @@ def test_wrong_inputs(tmp_path: Path, options: list[str], words: str) -> None:
 
 
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
-    with started(tmp_path / "one") as document:
-        port = document["url"].rpartition(":")[2]
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
         done = call_kalypso("sandbox", "--dir", tmp_path / "two", "--port", port)
     assert done.returncode == 1
     assert f"the port {port} cannot be used" in done.stderr
@@ -180,7 +181,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_served(tmp_path: Path) -> None:
-    with started(tmp_path / "one"):
+    with Sandbox(tmp_path / "one", programs()):
         done = call_kalypso("sandbox", "--dir", tmp_path / "one")
     assert done.returncode == 1
     assert f"another sandbox is running in {tmp_path / 'one'}" in done.stderr

@@ -1,7 +1,8 @@
 """An independent implementation accepts the same values.
 
 The schemas avoid what upstream's validator treats differently: formats, empty lists of schemas or
-values, `items: []`, and numbers beyond float64.
+values, `items: []`, and numbers beyond float64. They also avoid a boolean `items` beside
+`additionalItems`, for which jsonschema raises a TypeError.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
@@ -75,7 +76,12 @@ def applicators(inner: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[An
 
 def objects(keywords: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
     chosen = st.lists(st.sampled_from(sorted(keywords)), max_size=3, unique=True)
-    return chosen.flatmap(lambda names: st.fixed_dictionaries({n: keywords[n] for n in names}))
+    schemas = chosen.flatmap(lambda names: st.fixed_dictionaries({n: keywords[n] for n in names}))
+    return schemas.filter(lambda schema: not _is_beyond_jsonschema(schema))
+
+
+def _is_beyond_jsonschema(schema: dict[str, Any]) -> bool:
+    return "additionalItems" in schema and isinstance(schema.get("items"), bool)
 
 
 SCHEMAS = st.recursive(
@@ -86,7 +92,6 @@ SCHEMAS = st.recursive(
 
 
 @given(SCHEMAS, VALUES)
-@settings(max_examples=400)
 def test_the_same_values_are_valid(schema: bool | dict[str, Any], value: object) -> None:
     # The list keeps a text from becoming a number.
     message = validate({"V": [value]}, [json.dumps({"properties": {"V": {"items": schema}}})])

@@ -17,7 +17,7 @@ from tests.faults.writes import WRITES, Write
 from tests.git_repositories import git
 from tests.github_api.client_calls import CALLS, CLIENT_ENDPOINTS
 
-TEMPTING: Final = frozenset({"502 acted", "lost", "doubled"})
+TEMPTING: Final = frozenset({"lost", "doubled"})
 """Faults after which a careless client writes twice."""
 
 

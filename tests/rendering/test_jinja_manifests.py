@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
@@ -309,7 +309,6 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
 @given(st.lists(FRAGMENTS, max_size=30).map("".join) | st.text(max_size=80))
 @example("{{ " + "(" * 500 + "1" + ")" * 500 + " }}")
 @example("{{ " + "-" * 5000 + "1 }}")

@@ -28,6 +28,16 @@ def other() -> Iterator[Listener]:
         yield listener
 
 
+EVERY_CALL = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if number % 5 == 0 else pytest.mark.slow)
+        for number, name in enumerate(CALLS)
+    ],
+)
+"""Every function of the clients; `make test` tries a fifth, since one transport serves them all."""
+
+
 def connect(url: str, auth: TokenAuth | AppAuth) -> GitHub:
     return GitHub(GitHubServer(url, url), auth, {}, sleep=lambda _: None)
 
@@ -36,7 +46,7 @@ def token(scene: Scene) -> TokenAuth:
     return TokenAuth(scene.token("owner"))
 
 
-@pytest.mark.parametrize("name", CALLS)
+@EVERY_CALL
 def test_links_that_lead_elsewhere(scene: Scene, other: Listener, name: str) -> None:
     front: list[str] = []
     with between(scene.sandbox.url, linked(lambda: front[0], other.url)) as changed:
@@ -46,7 +56,7 @@ def test_links_that_lead_elsewhere(scene: Scene, other: Listener, name: str) -> 
     assert other.requests == []
 
 
-@pytest.mark.parametrize("name", CALLS)
+@EVERY_CALL
 def test_redirects_that_lead_elsewhere(scene: Scene, other: Listener, name: str) -> None:
     for status in (301, 307):
         meddle = redirected(other.url, status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.sources.ignore_rules import read_ignore_files
@@ -151,7 +151,6 @@ PATHS = [
 ]
 
 
-@settings(max_examples=100)
 @given(st.lists(PATTERNS, min_size=1, max_size=4, unique=True))
 def test_without_negation_patterns_mean_what_they_mean_to_git(
     tmp_path_factory: pytest.TempPathFactory, patterns: list[str]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kalypso_actions.clients.git import RemoteRepositories, Signature
@@ -98,7 +98,6 @@ def test_changes_are_what_a_dictionary_would_make_of_them(tmp_path: Path) -> Non
         @example({"a/b": b"1", "a/c": b"2"}, {"a": None, "a/b": b"3"})
         @example({"a": b"1"}, {"a": None, "b/c": None})
         @example({"a": b"1"}, {"a/b": None})
-        @settings(max_examples=60)
         def check(files: dict[str, bytes], changes: dict[str, bytes | None]) -> None:
             first = committed(opened, url, files)
             second = committed(opened, url, changes, parent=first)
