@@ -45,8 +45,9 @@ class PreviewEnvironmentEntry(Document):
     `added`: the change adds its Environment object. `removed`: the change deletes it; its GitOps
     branch stays as it is. `blocked`: nothing arrives before problems are fixed, new or known ones,
     with which ci promotes nothing or schedule proposes nothing (with `on-failure: keep`, nothing
-    for what fails). `arrival` is null for a change of the environment's own branch, which arrives
-    at once.
+    for what fails). `failure` is what the status of the commit that it has says of a failed
+    deployment. `arrival` is null for a change of the environment's own branch, which arrives at
+    once.
     """
 
     environment: str
@@ -54,6 +55,7 @@ class PreviewEnvironmentEntry(Document):
     added: bool = False
     removed: bool = False
     blocked: bool = False
+    failure: str = ""
     change: ComparisonEntry
     arrival: ArrivalEntry | None
 

@@ -148,6 +148,10 @@ def _attention(document: PreviewDocument, facts: PreviewFacts) -> Iterator[str]:
     if blocked:
         names = ", ".join(markdown.some(blocked, MOST_ROWS))
         yield f"**Nothing arrives before the problems are fixed**, in {names}."
+    for item in document.environments:
+        if item.failure:
+            name = markdown.code(item.environment)
+            yield f"**The last deployment in {name} failed**: {markdown.text(item.failure)}"
     if document.settings:
         names = ", ".join(markdown.some([*map(markdown.code, document.settings)], MOST_ROWS))
         yield (

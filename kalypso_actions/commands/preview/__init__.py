@@ -4,6 +4,7 @@ command        in a job, and in a clone
 request        the commits to compare, and the pull request
 sides          read an environment with a commit
 environments   compare the environments of the changed branch
+deployments    environments whose last deployment failed
 result         the document, without secrets
 publish        the comment and the status
 """

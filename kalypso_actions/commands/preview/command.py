@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git import basic
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.clients.github import GitHubError, repositories
+from kalypso_actions.commands.preview.deployments import failed_deployments
 from kalypso_actions.commands.preview.environments import ComparedBranch, compare_branch
 from kalypso_actions.commands.preview.publish import post_status, write_comment
 from kalypso_actions.commands.preview.request import (
@@ -58,7 +59,8 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
         compared = _compare(inputs, context, request)
         hidden = _hidden(context, compared)
         reader = SharedReader(context.reader)
-        document, diffs = _result(inputs, request, compared, hidden, reader)
+        failures = failed_deployments(context, compared)
+        document, diffs = _result(inputs, request, compared, hidden, reader, failures)
     except KalypsoError as error:
         _publish_failure(inputs, context, request, error)
         raise
@@ -119,7 +121,7 @@ def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocume
         reader = SharedReader(local)
         sides = SideReader(reader, change, inputs, with_base_trees=False)
         compared = compare_branch(sides, inputs, context.progress, lambda _: None)
-        document, diffs = _result(inputs, request, compared, frozenset(), reader)
+        document, diffs = _result(inputs, request, compared, frozenset(), reader, {})
         notes = (*ProblemEntry.all_of(_uncommitted(clone, change.head)), *document.notes)
         document = document.model_copy(update={"notes": notes})
     _write(Path(), inputs, document, diffs)
@@ -191,6 +193,7 @@ def _result(
     compared: ComparedBranch,
     hidden: frozenset[str],
     reader: Reader,
+    failures: Mapping[str, str],
 ) -> tuple[PreviewDocument, str]:
     change, opened = request.change, reader.repositories
     mask = Mask(inputs.mask, hidden)
@@ -200,7 +203,7 @@ def _result(
         return total, opened.commits_after(change.url, base, head, MOST_COMMITS) if total else ()
 
     settings = _changed_settings(reader, change)
-    return preview_result(request, compared, mask, distance, settings)
+    return preview_result(request, compared, mask, distance, settings, failures)
 
 
 def _changed_settings(reader: Reader, change: ChangedBranch) -> tuple[str, ...]:

@@ -59,8 +59,12 @@ def preview_result(
     mask: Mask,
     distance: Distance,
     settings: Collection[str],
+    failures: Mapping[str, str],
 ) -> tuple[PreviewDocument, str]:
-    """Mask all comparisons, and return the document and the diffs of all files."""
+    """Mask all comparisons, and return the document and the diffs of all files.
+
+    `failures` are the descriptions of failed deployments, by environment.
+    """
     diffs = _Diffs()
     documents = _located(compared.documents.masked(mask), request.change)
     changes: dict[str, MaskedComparison] = {}
@@ -82,6 +86,7 @@ def preview_result(
                 removed=item.name not in compared.after,
                 blocked=item.name in blocked,
                 change=ComparisonEntry.of(change, diffs.of(change)),
+                failure=failures.get(item.name, ""),
                 arrival=_arrival(request, compared, item, comparison, distance),
             )
         )

@@ -233,6 +233,18 @@ def test_what_the_guard_of_mass_removals_would_say(acme: Organisation) -> None:
     assert "6 of 6 assignments would be removed" in plain(comment)
 
 
+def test_an_environment_whose_last_deployment_failed(acme: Organisation) -> None:
+    """What comes to it is not alone to blame, and nothing goes on from there."""
+    promoted = acme.head("main") or ""
+    acme.status(promoted, "dev environment", "Failed to deploy: 2 @clusters", "failure")
+    acme.status(promoted, "stage environment", "Deployed", "success")
+    number = propose(acme, setting("two"))
+    assert [item.failure != "" for item in document(run(acme)).environments] == [True, False]
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "**The last deployment in dev failed**: Failed to deploy" in plain(comment)
+    assert "@clusters" not in comment
+
+
 def test_the_summary_has_the_findings_that_the_comment_lacks(acme: Organisation) -> None:
     """GitHub takes ten annotations of a step."""
     faults = {f"faults/{number}.yaml": "kind: [ClusterType\n" for number in range(70)}

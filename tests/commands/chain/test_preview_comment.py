@@ -185,7 +185,7 @@ def test_everything_in_it_stays_text(acme: Organisation, tmp_path: Path) -> None
     genuine |= {"problems": [finding], "notes": [finding], "settings": [HOSTILE]}
     genuine |= {"base": "https://evil.example/", "branch": HOSTILE}
     (environment, *_) = genuine["environments"]
-    environment["environment"] = HOSTILE
+    environment["environment"] = environment["failure"] = HOSTILE
     change = environment["change"]
     change["files"] = [
         {"path": HOSTILE, "change": "added", "diff": diff}
