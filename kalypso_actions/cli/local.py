@@ -84,7 +84,7 @@ SourceOption = Annotated[
 
 MissingValuesOption = Annotated[
     inputs.MissingValues,
-    typer.Option(help="Warn of <no value> in a rendered file, or make it an error."),
+    typer.Option(help="For <no value> in a rendered file: warn, or error."),
 ]
 
 SchedulerOption = Annotated[

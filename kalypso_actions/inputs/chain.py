@@ -96,7 +96,7 @@ class PlanInputs(ChainInputs):
     ] = "last-good"
     missing_values: Annotated[
         MissingValues,
-        Field(description="Warn of <no value> in a rendered file, or make it an error."),
+        Field(description="For <no value> in a rendered file: warn, or error."),
     ] = "warn"
     scheduler: Annotated[
         str,
