@@ -64,7 +64,7 @@ def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
     if snapshot.problems or MAIN_BASE_REPO not in (base.name for base, _ in snapshot.bases):
         return None
     readings = snapshot.registrations
-    unread = [item for item in readings if item.state == "kept"]
+    unread = [item for item in readings if _lacks_targets(item)]
     return FleetScope(
         plan.fleet,
         tuple(workload for item in readings for workload in item.workloads),
@@ -99,9 +99,14 @@ def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScop
     read = {item.registration.source: item for item in snapshot.registrations}
     known = [read[item.source] for item in fleet.registrations if item.source in read]
     unread = [item for item in fleet.registrations if item.source not in read]
-    unread += [item.registration for item in known if item.state == "kept"]
+    unread += [item.registration for item in known if _lacks_targets(item)]
     workloads = (workload for item in known for workload in item.workloads)
     return FleetScope.of(fleet, own.documents, workloads, unread)
+
+
+def _lacks_targets(reading: RegistrationReading) -> bool:
+    """Whether a registration is reported because the fleet has no targets of it."""
+    return reading.state == "kept" or not any(item.targets for item in reading.workloads)
 
 
 def _cause(reading: RegistrationReading) -> str:

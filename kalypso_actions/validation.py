@@ -17,11 +17,13 @@ from kalypso_actions.fleet_checks import (
     Registered,
     check_branches,
     check_fleet,
+    foreign_bases,
     merge_field_faults,
     unknown_types,
     unpinned_branches,
 )
 from kalypso_actions.model import kinds
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 from kalypso_actions.trial_rendering import try_rendering
@@ -55,6 +57,7 @@ def validate_control_plane(
     diagnostics = validate_branches(readings)
     branches = ControlPlaneBranches.among(readings)
     diagnostics.problems += check_branches(branches, main_commit)
+    diagnostics.warnings += foreign_bases(branches)
     diagnostics.notes += unpinned_branches(branches)
     view = branches.view(registered, diagnostics, registration_text)
     findings = check_fleet(view)
@@ -125,7 +128,9 @@ def validate_branches(
             diagnostics.problems += config_map_problems(config_map)
             diagnostics.warnings += config_map_warnings(config_map)
     environments = _environments(others or branches)
-    diagnostics.problems += _next_environments(environments)
+    documents = (doc for branch in branches for doc in branch.reading.documents)
+    faulty = {doc.name for doc in documents if doc.kind == "Environment"}
+    diagnostics.problems += _next_environments(environments, faulty)
     diagnostics.problems += promotion.environment_circles(environments)
     diagnostics.notes += promotion.unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
@@ -215,10 +220,13 @@ def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
     return {e.name: e for branch in branches for e in branch.of(kinds.Environment)}
 
 
-def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterator[Problem]:
+def _next_environments(
+    environments: Mapping[str, kinds.Environment], faulty: Collection[str]
+) -> Iterator[Problem]:
+    """Report unknown names; those of `faulty` documents have problems of their own."""
     for environment in environments.values():
         for name in environment.next_environments:
-            if name not in environments:
+            if name not in environments and name not in faulty:
                 yield Problem(
                     f"Environment {environment.name!r} names {name!r} as next, which does not "
                     "exist",
@@ -255,10 +263,7 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
     readings = [branch.reading for branch in branches]
     if not templates:
         if cluster_types and not any(reading.problems for reading in readings):
-            message = f"the Templates of {len(cluster_types)} ClusterTypes are not checked"
-            advice = "validate together with the branch that has them"
-            where = cluster_types[0].where
-            diagnostics.notes.append(Problem(message, where, advice, "templates-unchecked"))
+            _without_templates(cluster_types, branches, diagnostics)
         return
     for cluster_type in cluster_types:
         for field_name, name in (
@@ -271,3 +276,21 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
                 diagnostics.problems.append(
                     rendering.missing_template(name, cluster_type, field_name, templates)
                 )
+
+
+def _without_templates(
+    cluster_types: Sequence[kinds.ClusterType],
+    branches: Sequence[_Branch],
+    diagnostics: fleet.Diagnostics,
+) -> None:
+    """Report once that main has no Templates; a note if main is not given."""
+    where = cluster_types[0].at("reconciler")
+    names = counted(len(cluster_types), "ClusterType")
+    if any(True for branch in branches for _ in branch.of(kinds.Environment)):
+        message = f"main has no Template, but {names} name some"
+        advice = "add them to main, if .sourceignore or kustomization.yaml does not leave them out"
+        diagnostics.problems.append(Problem(message, where, advice, "template-missing"))
+    else:
+        message = f"the Templates of {names} are not checked"
+        advice = "validate together with the branch that has them"
+        diagnostics.notes.append(Problem(message, where, advice, "templates-unchecked"))

@@ -3,21 +3,96 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
+import typer
+
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.runtime.current_clone import CurrentClone
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.fleet import Diagnostics, parse_document
+from kalypso_actions.inputs import Source
+from kalypso_actions.model.documents import Document
+from kalypso_actions.model.kinds import DeploymentTarget, Workload
 from kalypso_actions.model.progress import no_progress
+from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.registered_workloads import read_registered
+
+Names = Callable[[CurrentClone, Reader, typer.Context], Iterable[str]]
 
 
-def complete_environment(incomplete: str) -> list[str]:
-    """Return the environments of the control plane that begin so; a shell shows no errors."""
+def complete_environment(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the environments of the control plane that begin so."""
+    return _completed(ctx, incomplete, lambda clone, _reader, _ctx: clone.environments)
+
+
+def complete_cluster_type(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the cluster types of the environment on the command line, else of all, alike."""
+    return _completed(ctx, incomplete, _cluster_types)
+
+
+def complete_target(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the deployment targets alike, with those of applications that are on this machine."""
+    return _completed(ctx, incomplete, _targets)
+
+
+def _completed(ctx: typer.Context, incomplete: str, names: Names) -> list[str]:
+    """Return the names that begin so; a shell shows no errors."""
     context = LocalContext(Programs(os.environ), no_progress, folder=Path())
     try:
-        with context.reader(()) as reader:
+        with context.reader(_sources(ctx)) as reader:
             clone = context.clone(reader)
-            names = clone.environments if clone else ()
-    except (KalypsoError, OSError):
+            known = sorted({*names(clone, reader, ctx)}) if clone else []
+    except (KalypsoError, OSError, ValueError):
         return []
-    return [name for name in names if name.startswith(incomplete)]
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def _sources(ctx: typer.Context) -> list[Source]:
+    return [Source.parse(text) for text in ctx.params.get("source") or ()]
+
+
+def _cluster_types(clone: CurrentClone, reader: Reader, ctx: typer.Context) -> Iterator[str]:
+    for document in _documents(clone, reader, _environments(clone, ctx)):
+        if document.kind == "ClusterType":
+            yield document.name
+
+
+def _targets(clone: CurrentClone, reader: Reader, ctx: typer.Context) -> Iterator[str]:
+    environments = _environments(clone, ctx)
+    for document in _documents(clone, reader, environments):
+        resource = parse_document(document, Diagnostics())
+        match resource:
+            case DeploymentTarget():
+                targets: Iterable[DeploymentTarget] = (resource,)
+            case Workload():
+                targets = resource.targets
+            case _:
+                targets = ()
+        yield from (target.name for target in targets if target.environment in environments)
+
+
+def _environments(clone: CurrentClone, ctx: typer.Context) -> Collection[str]:
+    """Return the environment that the command line names, else all."""
+    params = (ctx.params.get(name) for name in ("environment", "environment_option"))
+    # Arguments before an option without its value, which is completed, are not parsed.
+    named = next((name for name in (*params, *ctx.args) if name in clone.environments), None)
+    return (named,) if named else clone.environments
+
+
+def _documents(
+    clone: CurrentClone, reader: Reader, environments: Collection[str]
+) -> Iterator[Document]:
+    """Yield the documents of main and of environments' branches, and of registered folders.
+
+    Completion must not wait for a network: of those, only repositories of this machine are read.
+    """
+    wanted = {clone.main, *(clone.environments[name].control_plane.branch for name in environments)}
+    sources, _ = clone.branches()
+    readings = [clone.read(source, reader) for source in sources if source.branch in wanted]
+    registered = read_registered(readings, reader, allow_network=False)
+    readings += (item.reading for item in registered.values() if item.reading)
+    for reading in readings:
+        yield from reading.documents

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kalypso_actions.cli.completion import complete_cluster_type, complete_target
 from kalypso_actions.cli.local import (
     BaseCommitOption,
     ConfigFileOption,
@@ -50,10 +51,15 @@ def explain(
     target: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="A deployment target, or a Workload for all of its targets."
+            metavar="NAME",
+            help="A deployment target, or a Workload for all of its targets.",
+            autocompletion=complete_target,
         ),
     ] = "",
-    cluster_type: Annotated[str, typer.Option(metavar="NAME", help="A cluster type.")] = "",
+    cluster_type: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="A cluster type.", autocompletion=complete_cluster_type),
+    ] = "",
     key: Annotated[
         str,
         typer.Option(

@@ -26,6 +26,8 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return name, command and remaining arguments of a call."""
         if args[0] == HELP_COMMAND:
+            if ctx.resilient_parsing and len(args) == 1:
+                return HELP_COMMAND, self, []  # a shell completes the names of commands
             if len(args) == 1:
                 typer.echo(ctx.get_help())
                 ctx.exit()

@@ -49,11 +49,11 @@ def _parameters(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
     yield _parameter("verbose", False, Verbose)
 
 
-def _complete_environment(incomplete: str) -> list[str]:
+def _complete_environment(ctx: typer.Context, incomplete: str) -> list[str]:
     # Only a shell that completes needs these imports.
     from kalypso_actions.cli.completion import complete_environment  # noqa: PLC0415
 
-    return complete_environment(incomplete)
+    return complete_environment(ctx, incomplete)
 
 
 def _parameter(name: str, default: object, annotation: object) -> inspect.Parameter:
@@ -61,7 +61,7 @@ def _parameter(name: str, default: object, annotation: object) -> inspect.Parame
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
-def _option(field: FieldInfo, complete: Callable[[str], list[str]] | None) -> object:
+def _option(field: FieldInfo, complete: Callable[[typer.Context, str], list[str]] | None) -> object:
     # What is on without an option is switched off by a value, as in an action.
     flag = field.annotation is bool and not field.default
     is_choice = get_origin(field.annotation) is Literal

@@ -12,6 +12,7 @@ from kalypso_actions.commands.runtime.current_clone import CurrentClone
 from kalypso_actions.commands.runtime.local_context import LocalContext, given_sources
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics, folder_of_workloads
+from kalypso_actions.fleet_checks import has_kind
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
@@ -38,11 +39,15 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     if inputs.workload:
         return _validate_workloads(inputs, context)
     problems: list[Problem] = []
+    found: list[Problem] = []
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places else context.clone(reader)
         _check_places(inputs.places, reader, context)
         if clone and clone.checked_out:
             readings = list(_readings_of_clone(clone, reader, context))
+            found += clone.misspelled_branches()
+        elif clone and (undeclared := _undeclared_branch(clone, reader)):
+            readings = [*_readings_of_clone(clone, reader, context), undeclared]
         else:
             if not inputs.places:
                 reason = _no_clone(clone, context)
@@ -74,8 +79,18 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     ]
     findings.problems[:0] = problems
     sources = given_sources(inputs.source)
-    findings.warnings += check_given_sources(sources, readings, context.programs)
+    findings.warnings += (*found, *check_given_sources(sources, readings, context.programs))
     return _document(readings, findings, main)
+
+
+def _undeclared_branch(clone: CurrentClone, reader: Reader) -> Reading | None:
+    """Return the checked-out branch if it is an environment's that main does not know."""
+    source = clone.undeclared()
+    if source is None:
+        return None
+    files = FolderFiles(clone.path, repository=str(clone.path))
+    reading = read_branch(files, source, reader.kustomize)
+    return reading if has_kind(reading, "BaseRepo") or has_kind(reading, "GitOpsRepo") else None
 
 
 def _no_clone(clone: CurrentClone | None, context: LocalContext) -> str:
@@ -171,10 +186,7 @@ def _readings_of_clone(
     for branch in absent:
         context.log(f"The branch {branch} is not in this clone: git fetch origin {branch}")
     for source in sources:
-        files = clone.files_of(source.branch) or reader.repositories.open(
-            str(clone.path), branch=source.branch
-        )
-        yield read_branch(files, source, reader.kustomize)
+        yield clone.read(source, reader)
 
 
 def _position(

@@ -4,6 +4,7 @@ schemas     the fields of each kind (pydantic)
 editor_schemas
             JSON Schemas of the kinds, for editors
 parsing     a document → its resource, or all problems with it
+annotations Kalypso's annotations that nobody reads
 builders    a validated schema → the resource as a value of `model.kinds`
 assembly    documents of the environment branch and of base repositories → Fleet
 delivered_texts

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet import builders, schemas
+from kalypso_actions.fleet.annotations import annotation_faults
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kubernetes_names import (
@@ -89,6 +90,7 @@ def parse_document(document: Document, diagnostics: Diagnostics) -> object | Non
         return None
     # A misspelled field often explains a missing one, so warnings come first.
     diagnostics.warnings.extend(_unknown_fields(document, parser.resource, document.body, ()))
+    diagnostics.warnings.extend(annotation_faults(document))
     faults = [*_name_faults(document), *_label_faults(document), *_url_faults(document)]
     try:
         resource = parser.resource.model_validate(document.body)
@@ -116,8 +118,23 @@ def _parser_of(document: Document, diagnostics: Diagnostics) -> KindParser | Non
         diagnostics.problems.append(unknown_kind(document))
     else:
         message = f"{kind} {document.name!r} is not a kind of Kalypso; it is ignored"
-        diagnostics.warnings.append(Problem(message, document.where, code="kind-ignored"))
+        diagnostics.warnings.append(
+            Problem(message, document.where, _meant_kind(kind, api_version), "kind-ignored")
+        )
     return None
+
+
+def _meant_kind(kind: str, api_version: str) -> str:
+    """Return what an ignored document was probably meant to be, else where it belongs."""
+    if kind in KINDS:
+        near = nearest(api_version, (KINDS[kind].api_version,))
+        advice = f"did you mean apiVersion: {near}?" if near else ""
+    else:
+        near = nearest(
+            kind, (name for name, known in KINDS.items() if known.api_version == api_version)
+        )
+        advice = f"did you mean kind: {near}?" if near else ""
+    return advice or "keep it elsewhere, or list its file in .sourceignore"
 
 
 def unknown_kind(document: Document) -> Problem:
@@ -146,6 +163,7 @@ def _problem(document: Document, details: ErrorDetails) -> Problem:
         case "string_type":
             fault = f"must be a text, but it is {_describe(value)}"
             advice = "" if isinstance(value, dict | list) else "write it in quotes"
+            advice = 'write a text, or "" for an empty one' if value is None else advice
         case "dict_type" | "model_type" | "model_attributes_type":
             fault = f"must be a mapping, but it is {_describe(value)}"
         case "list_type":
@@ -259,10 +277,10 @@ def _unknown_fields(
     """Warn of each unknown field, and suggest the closest known one."""
     if not isinstance(body, Mapping):
         return
-    known = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    known = _fields(model)
     for key, value in body.items():
         if key not in known:
-            near = nearest(str(key), known)
+            near = _elsewhere(str(key), known, path) or nearest(str(key), known)
             dotted = ".".join(map(str, (*path, key)))
             yield Problem(
                 f"{document.kind} {document.name!r}: unknown field {dotted}",
@@ -277,6 +295,20 @@ def _unknown_fields(
                     yield from _unknown_fields(document, nested, item, (*path, key, index))
             else:
                 yield from _unknown_fields(document, nested, value, (*path, key))
+
+
+def _elsewhere(key: str, known: Mapping[str, object], path: Path) -> str:
+    """Return where a field belongs that stands one level too high, or below the wrong mapping."""
+    if path == ("spec",) and key in ("labels", "annotations"):
+        return f"metadata.{key}"
+    for name, annotation in known.items():
+        if any(key in _fields(model) for model in _models_in(annotation)):
+            return f"{name}.{key}"
+    return ""
+
+
+def _fields(model: type[BaseModel]) -> Mapping[str, object]:
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
 
 
 def _models_in(annotation: object) -> Iterator[type[BaseModel]]:

@@ -33,6 +33,17 @@ def read_workloads(
     workloads, diagnostics = parse_workloads(documents, advice, registration_text)
     for workload in workloads:
         diagnostics.problems.extend(_namespace_faults(workload, environment))
+    if not (workloads or diagnostics.problems):
+        source = registration.source
+        diagnostics.warnings.append(
+            Problem(
+                f"the folder {source.path!r} of {source.repo} has no Workload: the fleet lacks the "
+                "application",
+                registration.where,
+                "correct the path, or what .sourceignore and kustomization.yaml leave out there",
+                "registration-without-targets",
+            )
+        )
     return tuple(_complete(item, registration, environment) for item in workloads), diagnostics
 
 
@@ -69,6 +80,12 @@ def parse_workloads(
         faults = diagnostics.problems if is_strict else diagnostics.warnings
         faults.extend(text_faults(document))
         diagnostics.problems.extend(_name_faults(workload))
+        if not workload.targets:
+            message = f"Workload {workload.name!r} has no deployment targets: it runs nowhere"
+            where = document.at("spec", "deploymentTargets")
+            advice = "add a target for each environment"
+            problem = Problem(message, where, advice, "registration-without-targets")
+            diagnostics.warnings.append(problem)
         if workload.name in workloads:
             message = f"Workload {workload.name!r} is already defined in "
             message += str(workloads[workload.name].where)

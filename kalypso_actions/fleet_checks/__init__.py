@@ -3,6 +3,7 @@
 scope           the fleets that are judged together, as far as they were read
 branches        which given branch is whose
 repositories    the GitOpsRepo and BaseRepo that a branch lacks
+places          branches that two environments write to
 policies        policies that select nothing, or the same as another
 targets         targets and applications that run nowhere
 templates       the types of Templates
@@ -20,9 +21,11 @@ from kalypso_actions.fleet_checks.branches import (
     Registered,
     RegisteredReading,
     check_branches,
+    foreign_bases,
     unpinned_branches,
 )
 from kalypso_actions.fleet_checks.configuration import check_configuration
+from kalypso_actions.fleet_checks.places import check_places
 from kalypso_actions.fleet_checks.policies import check_policies
 from kalypso_actions.fleet_checks.repositories import (
     BASE_REPO_MISSING,
@@ -38,6 +41,7 @@ from kalypso_actions.fleet_checks.templates import (
     unknown_types,
     wrong_types,
 )
+from kalypso_actions.gitops import duplicate_gitops_repos
 
 __all__ = [
     "BASE_REPO_MISSING",
@@ -50,6 +54,7 @@ __all__ = [
     "RegisteredReading",
     "check_branches",
     "check_fleet",
+    "foreign_bases",
     "has_kind",
     "merge_field_faults",
     "missing_repositories",
@@ -61,9 +66,11 @@ __all__ = [
 def check_fleet(view: FleetView) -> Diagnostics:
     """Return what is wrong in fleets, each problem once."""
     diagnostics = Diagnostics()
+    diagnostics.warnings += check_places(view)
     meant = check_policies(view, diagnostics)
     check_targets(view, meant, diagnostics)
     for scope in view.scopes:
+        diagnostics.problems += duplicate_gitops_repos(scope.fleet.gitops_repos)
         diagnostics.problems += unknown_types(scope.fleet.templates)
         diagnostics.warnings += wrong_types(scope)
         diagnostics.warnings += misspelled_fields(scope)

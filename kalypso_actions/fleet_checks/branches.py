@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import (
-    TEXT_CODES,
     Branch,
     Diagnostics,
     RegistrationText,
@@ -19,6 +18,7 @@ from kalypso_actions.fleet import (
 )
 from kalypso_actions.fleet_checks.repositories import (
     KnownRepositories,
+    foreign_base_repo,
     has_kind,
     missing_repositories,
     repo_of,
@@ -26,7 +26,7 @@ from kalypso_actions.fleet_checks.repositories import (
 )
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     Environment,
@@ -74,7 +74,7 @@ class ControlPlaneBranches:
             name = "" if reading is main else _name(reading, environments)
             if name and name not in own:
                 own[name] = reading
-            elif _is_of_environment(reading):
+            elif reading is not main and _is_of_environment(reading):
                 undeclared.append(reading)
         return cls(main, environments, own, tuple(undeclared))
 
@@ -112,7 +112,16 @@ def _main(readings: Sequence[Reading]) -> Reading | None:
     """Return the only branch with Environments, else the only one that may be main."""
     candidates = [reading for reading in readings if _may_be_main(reading)]
     declaring = [reading for reading in candidates if has_kind(reading, "Environment")]
-    return next((group[0] for group in (declaring, candidates) if len(group) == 1), None)
+    # A GitOpsRepo or BaseRepo on main is a mistake, which must not hide main.
+    misplaced = [reading for reading in readings if _declares_others(reading)]
+    groups = (declaring, candidates or misplaced)
+    return next((group[0] for group in groups if len(group) == 1), None)
+
+
+def _declares_others(reading: Reading) -> bool:
+    """Whether a branch has Environments, and is the branch of none of them."""
+    branches = {environment.control_plane.branch for environment in _environments(reading).values()}
+    return bool(branches) and reading.revision.branch not in {"", *branches}
 
 
 def _may_be_main(reading: Reading) -> bool:
@@ -172,8 +181,8 @@ class _Delivered:
             registration, environment, reading.documents, self.registration_text
         )
         faults = [*reading.problems, *findings.problems]
-        about_texts = (item for item in findings.warnings if item.code in TEXT_CODES)
-        named = (registered_problem(registration, item) for item in (*faults, *about_texts))
+        all_findings = (*faults, *reading.warnings, *findings.warnings)
+        named = (registered_problem(registration, item) for item in all_findings)
         known = self.diagnostics.warnings
         known += (item for item in named if item not in known)
         return None if faults else workloads
@@ -191,7 +200,7 @@ def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> Fle
     """
     if {*_names(own, "BaseRepo")} - {MAIN_BASE_REPO} or own.problems or main.problems:
         return None
-    base = Branch(f"{name}-{MAIN_BASE_REPO}", main.documents)
+    base = Branch(f"{name}-{MAIN_BASE_REPO}", tuple(_of_base(own, main)))
     fleet, faults_of_documents = assemble(name, Branch(name, own.documents), [base])
     if faults_of_documents.problems:
         return None
@@ -202,11 +211,24 @@ def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> Fle
         if fault := delivered.of(registration).fault:
             missing[registration.name] = fault
         of_registration = delivered.workloads(registration, name)
-        if of_registration is None:
+        workloads += of_registration or ()
+        if not any(workload.targets for workload in of_registration or ()):
             unread.append(registration)
-        else:
-            workloads += of_registration
     return FleetScope.of(fleet, own.documents, workloads, unread, missing)
+
+
+def _of_base(own: Reading, main: Reading) -> Iterator[Document]:
+    """Yield the documents of main below the path that the environment's BaseRepo names."""
+    specs = (doc.body.get("spec") for doc in own.documents if _is_base(doc))
+    paths = [spec.get("path") for spec in specs if isinstance(spec, Mapping)]
+    path = posixpath.normpath(next((str(path) for path in paths if path), "."))
+    for document in main.documents:
+        if path == "." or document.where.path.startswith(f"{path}/"):
+            yield document
+
+
+def _is_base(document: Document) -> bool:
+    return (document.kind, document.name) == ("BaseRepo", MAIN_BASE_REPO)
 
 
 def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Problem]:
@@ -236,10 +258,22 @@ def check_branches(branches: ControlPlaneBranches, main_commit: str = "") -> Ite
     known = KnownRepositories.of(branches.own.values(), main_commit)
     for name, own in branches.own.items():
         yield from missing_repositories(name, own, branches.environments[name], known)
-    if branches.main:
+    main = branches.main
+    declared = [doc for doc in main.documents if doc.kind == "Environment"] if main else []
+    # A faulty Environment, which is reported, may be that of a branch.
+    if main and len(declared) == len(branches.environments):
         for reading in branches.undeclared:
             if reading.revision.branch:
                 yield _undeclared(reading, branches.environments)
+
+
+def foreign_bases(branches: ControlPlaneBranches) -> Iterator[Problem]:
+    """Report BaseRepos named main that do not name the main of their control plane."""
+    for name, own in branches.own.items():
+        if branches.main and own.revision.branch:
+            place = branches.environments[name].control_plane
+            main = RepositoryPath(place.repo, branches.main.revision.branch, ".")
+            yield from foreign_base_repo(own, main)
 
 
 def unpinned_branches(branches: ControlPlaneBranches) -> Iterator[Problem]:

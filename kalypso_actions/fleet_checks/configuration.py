@@ -35,6 +35,8 @@ def _unmatched(
     ]
     if alone:
         key, value = alone[0]
+        if key == "workspace" and any(scope.without_workspace for scope in scopes):
+            return  # a registration without workspace is reported, and may be meant
         objects = [item for scope in scopes for item in scope.reach.labels()]
         is_known = any(key in item for item in objects)
         advice = label_advice(key, [value], objects, NOUN)

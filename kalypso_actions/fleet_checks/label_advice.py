@@ -15,6 +15,9 @@ FLUX_LABELS: Final = frozenset({kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABE
 
 Labels = Mapping[str, str]
 
+_BOOLEANS: Final = frozenset({"true", "false"})
+"""Values that many labels have: an equal one does not say which label is meant."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -39,6 +42,9 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
         if not any(requirement.matches(labels) for labels in objects):
             advice = label_advice(requirement.key, requirement.values, objects, noun)
             meant = _meant(requirement, objects)
+            slip = None if meant else _misspelled_label((requirement,), objects)
+            if slip:
+                advice = f"a {noun} has {slip[1]}: did you mean {slip[0]} there? Otherwise {advice}"
             repaired = tuple(meant if r is requirement else r for r in requirements if meant)
             is_known = any(requirement.key in labels for labels in objects)
             return Mismatch(
@@ -119,7 +125,8 @@ def _meant(requirement: Requirement, objects: Iterable[Labels]) -> Requirement |
 
 
 def _labels(objects: Iterable[Labels]) -> set[tuple[str, str]]:
-    return {item for labels in objects for item in labels.items() if item[0] not in FLUX_LABELS}
+    pairs = {pair for labels in objects for pair in labels.items()}
+    return {(key, value) for key, value in pairs if value and key not in FLUX_LABELS}
 
 
 def _nearest_value(values: Collection[str], known: Sequence[str]) -> str:
@@ -127,5 +134,6 @@ def _nearest_value(values: Collection[str], known: Sequence[str]) -> str:
 
 
 def _nearest_key(key: str, values: Collection[str], labels: Collection[tuple[str, str]]) -> str:
-    of_value = sorted({name for name, value in labels if value in values})
+    telling = {*values} - _BOOLEANS
+    of_value = sorted({name for name, value in labels if value in telling})
     return nearest(key, sorted({name for name, _ in labels})) or next(iter(of_value), "")

@@ -9,7 +9,8 @@ from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document, Reading
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryPath
+from kalypso_actions.model.urls import repository_key
 
 BASE_REPO_MISSING: Final = "base-repo-missing"
 
@@ -110,6 +111,33 @@ def unpinned_base_repo(environment: str, own: Reading) -> Iterator[Problem]:
                     document.where,
                     "cd writes the commit when it promotes one",
                     "base-commit-missing",
+                )
+
+
+def foreign_base_repo(own: Reading, main: RepositoryPath) -> Iterator[Problem]:
+    """Report the BaseRepo of a branch that names another repository or branch than `main`.
+
+    Each promotion writes a commit of main into it.
+    """
+    for document in own.documents:
+        match document.body:
+            case {"kind": "BaseRepo", "metadata": {"name": name}, "spec": dict(spec)} if (
+                name == MAIN_BASE_REPO
+            ):
+                repo, branch = spec.get("repo"), spec.get("branch")
+            case _:
+                continue
+        for field, value, expected, is_same in (
+            ("repo", repo, main.repo, repository_key(str(repo)) == repository_key(main.repo)),
+            ("branch", branch, main.branch, branch == main.branch),
+        ):
+            if isinstance(value, str) and not is_same:
+                yield Problem(
+                    f"BaseRepo 'main' has the {field} {value}, but commits are promoted from "
+                    f"{expected}",
+                    document.at("spec", field),
+                    f"write {expected}",
+                    "base-repo-foreign",
                 )
 
 

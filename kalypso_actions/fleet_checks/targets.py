@@ -31,6 +31,7 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
     diagnostics.warnings += map(_workspace_problem, unplaced.values())
     diagnostics.warnings += _missing_applications(view)
     diagnostics.warnings += _unselected(view, meant, unplaced.keys())
+    diagnostics.warnings += _of_other_environments(view)
     if view.environments is not None:
         diagnostics.warnings += _unknown_environments(view, view.environments.keys())
 
@@ -118,6 +119,20 @@ def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
 
 def _failing(policy: CompiledPolicy, target: DeploymentTarget) -> list[RequirementMatch]:
     return [match for match in policy.explain_target(target) if not match.matched]
+
+
+def _of_other_environments(view: FleetView) -> Iterator[Problem]:
+    """Report the hand-written targets that are on the branch of another environment than theirs."""
+    for scope in view.scopes:
+        for target in scope.fleet.other_targets:
+            if scope.is_own(target) and target.environment in (view.environments or {}):
+                yield Problem(
+                    f"deployment target {target.name!r} is on the branch of {scope.environment}, "
+                    f"but names the environment {target.environment!r}: it runs nowhere",
+                    target.environment_where or target.where,
+                    f"write {scope.environment}, or move it to the branch of {target.environment}",
+                    "target-environment-other",
+                )
 
 
 def _unknown_environments(view: FleetView, known: Collection[str]) -> Iterator[Problem]:

@@ -17,7 +17,11 @@ branches           the names of our branches
 proposal_decision  open, update or close a pull request, or do nothing
 """
 
-from kalypso_actions.gitops.branches import may_be_own_branch, own_branches
+from kalypso_actions.gitops.branches import (
+    duplicate_gitops_repos,
+    may_be_own_branch,
+    own_branches,
+)
 from kalypso_actions.gitops.changed_inputs import environment_changed, sources_changed
 from kalypso_actions.gitops.changes import compute_changes
 from kalypso_actions.gitops.comparison import (
@@ -106,6 +110,7 @@ __all__ = [
     "decide",
     "digest",
     "digest_of",
+    "duplicate_gitops_repos",
     "ends_auto_merge",
     "environment_changed",
     "fits",

@@ -21,7 +21,7 @@ def own_branches(
     shared: dict[str, list[GitOpsRepo]] = {}
     for gitops_repo in gitops_repos:
         shared.setdefault(repository_key(gitops_repo.target.repo), []).append(gitops_repo)
-    problems = [problem for group in shared.values() for problem in _duplicates(group)]
+    problems = duplicate_gitops_repos(gitops_repos)
     if problems:
         raise KalypsoError.of(problems)
     return {
@@ -36,11 +36,13 @@ def may_be_own_branch(name: str, environment: str) -> bool:
     return re.fullmatch(rf".*{re.escape(environment)}(?:\..+)?", name) is not None
 
 
-def _duplicates(group: Sequence[GitOpsRepo]) -> list[Problem]:
-    first: dict[tuple[str, str], GitOpsRepo] = {}
+def duplicate_gitops_repos(gitops_repos: Sequence[GitOpsRepo]) -> list[Problem]:
+    """Return a problem for each GitOpsRepo of an environment that names the tree of another."""
+    first: dict[tuple[str, str, str], GitOpsRepo] = {}
     problems = []
-    for repo in group:
-        place = (repo.target.branch, repo.target.path.strip("./"))
+    for repo in gitops_repos:
+        target = repo.target
+        place = (repository_key(target.repo), target.branch, target.path.strip("./"))
         other = first.setdefault(place, repo)
         if other is not repo:
             message = f"GitOpsRepo {repo.name!r} names the same tree as {other.name!r}"

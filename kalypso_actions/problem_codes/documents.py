@@ -198,6 +198,29 @@ manifests:
         "Write the text itself.",
     ),
     ProblemCode(
+        "annotation-unknown",
+        "warning",
+        "Nobody reads an annotation of Kalypso: it is misspelled, stands on another kind, or among "
+        "the labels.",
+        """\
+kind: Environment
+metadata:
+  annotations:
+    kalypso.io/next-enviroment: stage
+""",
+        "Correct its name, or move it to where it belongs.",
+    ),
+    ProblemCode(
+        "annotation-value-unknown",
+        "warning",
+        "An annotation of Kalypso has a value without effect.",
+        """\
+annotations:
+  kalypso.io/first-environment: "True"
+""",
+        "Write a value that the advice lists.",
+    ),
+    ProblemCode(
         "ignore-invalid",
         "warning",
         "The annotation `kalypso.io/ignore` names an unknown code or an error, or gives no reason.",

@@ -46,6 +46,31 @@ spec:
         "Give the environment a branch of its own.",
     ),
     ProblemCode(
+        "environment-branch-shared",
+        "warning",
+        "Two Environments have the same branch and path, so that one of them is never scheduled "
+        "by itself.",
+        """\
+# the Environments dev and stage
+spec:
+  controlPlane:
+    branch: stage
+""",
+        "Give each environment a branch of its own.",
+    ),
+    ProblemCode(
+        "environment-branch-missing",
+        "warning",
+        "The clone lacks the branch of an Environment, and has one with nearly its name.",
+        """\
+kind: Environment
+spec:
+  controlPlane:
+    branch: dve
+""",
+        "Correct the branch.",
+    ),
+    ProblemCode(
         "environment-circle",
         "error",
         "Environments name each other as next in a circle, so that a promotion never ends.",
@@ -141,6 +166,20 @@ spec:
   commit: 0123456789abcdef0123456789abcdef01234567   # git log does not know it
 """,
         "Run `git fetch`. If main never had the commit, write one that it has.",
+    ),
+    ProblemCode(
+        "base-repo-foreign",
+        "warning",
+        "The BaseRepo `main` of an environment names another repository or branch than the main of "
+        "its control plane, from which commits are promoted.",
+        """\
+kind: BaseRepo
+metadata:
+  name: main
+spec:
+  repo: https://github.com/contoso/contol-plane
+""",
+        "Write the repository and branch of main.",
     ),
     ProblemCode(
         "base-repo-nested",

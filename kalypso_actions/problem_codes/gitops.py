@@ -80,4 +80,33 @@ large
         "Check the cause. If the removal is intended, merge by hand, or raise `max-removal- "
         "percent`.",
     ),
+    ProblemCode(
+        "gitops-repo-shared",
+        "warning",
+        "Two environments write their manifests to the same branch and path: each deletes what the "
+        "other has written.",
+        """\
+# on the branch dev, and on the branch stage
+kind: GitOpsRepo
+spec:
+  repo: https://github.com/contoso/gitops
+  branch: stage
+  path: .
+""",
+        "Give each environment a branch or path of its own. A GitOpsRepo on main belongs to every "
+        "environment.",
+    ),
+    ProblemCode(
+        "gitops-repo-in-control-plane",
+        "warning",
+        "A GitOpsRepo names the branch of an environment in the control plane, where manifests "
+        "would stand among the environment's objects.",
+        """\
+kind: GitOpsRepo
+spec:
+  repo: https://github.com/contoso/control-plane
+  branch: dev
+""",
+        "Name the GitOps repository.",
+    ),
 )

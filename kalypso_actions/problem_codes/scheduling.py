@@ -195,4 +195,28 @@ spec:
         "Correct the name. If it belongs to another control plane, name it in the Workload's "
         "annotation `kalypso.io/foreign-environments`.",
     ),
+    ProblemCode(
+        "target-environment-other",
+        "warning",
+        "A hand-written DeploymentTarget is on the branch of one environment and names another. "
+        "Neither schedules it.",
+        """\
+# on the branch dev
+kind: DeploymentTarget
+spec:
+  environment: stage
+""",
+        "Name the environment of the branch, or move the target.",
+    ),
+    ProblemCode(
+        "registration-without-targets",
+        "warning",
+        "A registered folder has no Workload, or a Workload has no deployment targets, so that the "
+        "fleet lacks the application.",
+        """\
+# the .sourceignore of the application's repository
+workload/
+""",
+        "Correct the path of the registration, or what is left out there.",
+    ),
 )

@@ -12,7 +12,7 @@ from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Excerpt, Failure
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
-from kalypso_actions.rendering.plain_words import in_plain_words
+from kalypso_actions.rendering.plain_words import UNCLOSED, in_plain_words
 
 MANIFEST_SEPARATOR = "---\n"
 
@@ -87,7 +87,9 @@ def manifest_failure(
     where, source = template.where, template.manifests[index]
     line = template.manifest_lines[index] if template.manifest_lines else where.line
     if error.line and error.text == source:
-        line += error.line - 1
+        # An unclosed action ends with the text: the place where it began is the mistake.
+        begun = UNCLOSED.search(error.message)
+        line += (int(begun["line"]) if begun else error.line) - 1
     fault, advice = in_plain_words(error.message)
     verb = "is invalid" if code == "template-invalid" else "fails"
     return Failure(

@@ -40,7 +40,8 @@ def missing_value_failure(rendered: Rendered, templates: Sequence[Template]) -> 
         return None
     first = problems[0]
     where = first.where or rendered[0].target.where
-    return Failure(first.message, where, first.advice, code=first.code)
+    message = first.message.rpartition(" (")[0]  # the failure names its assignment itself
+    return Failure(message, where, first.advice, code=first.code)
 
 
 def _lines(cluster_type: ClusterType, files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:

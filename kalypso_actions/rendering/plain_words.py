@@ -13,6 +13,7 @@ _GO: Final = re.compile(
     re.DOTALL,
 )
 _FIELD: Final = re.compile(rf"can't evaluate field (\w+) in type {re.escape(str(DATA_TYPE))}")
+UNCLOSED: Final = re.compile(r"unclosed action started at [^:]*:(?P<line>\d+)")
 _CALL: Final = re.compile(r"error calling (?P<function>\w+): (?P<reason>.*)", re.DOTALL)
 
 
@@ -25,6 +26,8 @@ def in_plain_words(message: str) -> tuple[str, str]:
     if go is None:
         return f": {message.strip()}", ""
     node, fault = go["node"], go["fault"]
+    if UNCLOSED.search(fault):
+        return ": an action has no end", "close it with }}"
     field = _FIELD.fullmatch(fault)
     if field:
         close = nearest(field[1], FIELDS)

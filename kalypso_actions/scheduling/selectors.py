@@ -103,7 +103,7 @@ def compile_selector(
     problems: list[Problem] = []
     for expression in (*pairs, *selector.match_expressions):
         faults = [
-            Problem(f"{owner}: {fault}", selector.where, advice, "selector-invalid")
+            Problem(f"{owner}: {fault}", selector.at(expression.key), advice, "selector-invalid")
             for fault, advice in _faults(expression)
         ]
         problems.extend(faults)

@@ -6,20 +6,21 @@ from collections.abc import Iterable
 
 from kalypso_actions import fleet
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import Document
+from kalypso_actions.model.documents import Document, RevisionFiles
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.revision_reader import read_documents
 
 
 def find_environments(
-    reader: Reader, control_plane: str, branch: str
+    reader: Reader, control_plane: str, branch: str, files: RevisionFiles | None = None
 ) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
     """Return the Environment objects of main's whole tree by name, regardless of `.sourceignore`.
 
-    Files without Kubernetes documents are no problem: nobody applies them.
+    Files without Kubernetes documents are no problem: nobody applies them. `files` are those of
+    main if they are at hand.
     """
-    files = reader.repositories.open(control_plane, branch=branch)
+    files = files or reader.repositories.open(control_plane, branch=branch)
     reading = read_documents(
         files,
         repository=control_plane,

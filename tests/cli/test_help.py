@@ -18,6 +18,18 @@ metadata: {{name: {name}}}
 spec: {{controlPlane: {{repo: any, branch: {name}, path: .}}}}
 """
 
+FLEET = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {{name: edge-{name}}}
+spec: {{reconciler: flux, namespaceService: namespace, configType: config}}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: DeploymentTarget
+metadata: {{name: clock-{name}, labels: {{workload: clock}}}}
+spec: {{environment: {name}, manifests: {{}}}}
+"""
+
 
 @pytest.mark.parametrize("arguments", [["help", "render"], ["render", "-h"]], ids=str)
 def test_the_help_of_a_command(arguments: list[str]) -> None:
@@ -77,12 +89,19 @@ def test_a_value_that_is_no_choice() -> None:
         ("kalypso render ", ["dev", "stage"]),
         ("kalypso render --environment s", ["stage"]),
         ("kalypso schedule --environment d", ["dev"]),
+        ("kalypso explain dev --cluster-type ", ["edge-dev"]),
+        ("kalypso explain --cluster-type e", ["edge-dev", "edge-stage"]),
+        ("kalypso explain stage --target ", ["clock-stage"]),
         ("kalypso templ", ["template"]),
+        ("kalypso help val", ["validate"]),
     ],
 )
 def test_completion(tmp_path: Path, words: str, completed: list[str]) -> None:
+    clone = tmp_path / "clone"
     files = {f"{name}.yaml": ENVIRONMENT.format(name=name) for name in ("dev", "stage")}
-    commit_branch(tmp_path / "clone", files)
+    for name in ("dev", "stage"):
+        commit_branch(clone, {"fleet.yaml": FLEET.format(name=name)}, name)
+    commit_branch(clone, files)
     variables = {
         "_KALYPSO_COMPLETE": "complete_bash",
         "COMP_WORDS": words,

@@ -53,10 +53,10 @@ spec: {{repo: https://git.test/acme/gitops, branch: dev, path: .}}
 """.replace("{}}", "dev}")
 
 
-def branch(commit: str) -> dict[str, str]:
+def branch(commit: str, name: str = "dev") -> dict[str, str]:
     spec = f"{{repo: {URL}, branch: main, path: ., commit: {commit}}}"
     base = f"{API}\nkind: BaseRepo\nmetadata: {{name: main}}\nspec: {spec}\n"
-    return {"base-repo.yaml": base, "fleet.yaml": FLEET}
+    return {"base-repo.yaml": base, "fleet.yaml": FLEET.replace("dev", name)}
 
 
 def make_clone(tmp_path: Path) -> Path:
@@ -67,7 +67,7 @@ def make_clone(tmp_path: Path) -> Path:
     commit_branch(origin, MAIN | {"more.yaml": template("more"), "README.md": "Hello"})
     git(origin, "tag", "v2")
     commit_branch(origin, branch(promoted), "dev")
-    commit_branch(origin, branch(promoted), "stage")
+    commit_branch(origin, branch(promoted, "stage"), "stage")
     folder = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--branch", "dev", str(origin), str(folder))
     git(folder, "remote", "set-url", "origin", URL)

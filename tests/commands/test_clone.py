@@ -241,7 +241,7 @@ def test_verbose_shows_the_reasons_of_acknowledged_warnings(clone: Path) -> None
 def test_a_branch_of_the_clone_alone(clone: Path) -> None:
     done = call_kalypso("validate", ".@dev")
     assert (done.returncode, "0 problems, 0 warnings" in done.stdout) == (0, True)
-    assert "of 1 ClusterTypes are not checked; validate together with the branch" in done.stdout
+    assert "of 1 ClusterType are not checked; validate together with the branch" in done.stdout
     wrong = call_kalypso("validate", ".@devv")
     assert "there is no branch 'devv'" in wrong.stdout
 
@@ -252,3 +252,22 @@ def test_a_revision_that_the_clone_lacks_without_a_network(clone: Path) -> None:
     assert "there is no branch, tag or commit 'mian'" in done.stderr
     assert "is 'main' meant?" in done.stderr
     assert "cannot be read" in done.stderr
+
+
+def test_a_checked_out_branch_that_no_environment_names(clone: Path) -> None:
+    prod = branch("0" * 40, "prod")
+    commit_branch(clone, prod, "prod")
+    done = call_kalypso("validate")
+    assert (done.returncode, "add .environments/prod.yaml to main:" in done.stdout) == (1, True)
+    done = call_kalypso("render", "prod")
+    assert (done.returncode, "add one to main for the branch prod" in done.stderr) == (2, True)
+
+
+def test_a_misspelled_branch_of_an_environment(clone: Path) -> None:
+    git(clone, "switch", "--quiet", "main")
+    file = clone / ".environments/stage.yaml"
+    file.write_text(file.read_text().replace("branch: stage", "branch: stge"))
+    done = call_kalypso("validate", "--json")
+    (warning,) = json.loads(done.stdout)["warnings"]
+    assert (done.returncode, warning["code"]) == (0, "environment-branch-missing")
+    assert warning["advice"] == "did you mean stage? Otherwise git fetch origin stge"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.fleet import Diagnostics, parse_document
+from kalypso_actions.fleet.schemas import KALYPSO_API
 from kalypso_actions.model.kinds import ClusterType, ConfigMap, SchedulingPolicy, Template, Workload
 from tests.builders import documents
 
@@ -143,11 +144,24 @@ def test_labels_may_be_null() -> None:
     assert not problems
 
 
-def test_foreign_kinds_are_left_out_with_a_warning() -> None:
-    noun, problems, warnings = parse("{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}}")
+@pytest.mark.parametrize(
+    ("api_version", "kind", "advice"),
+    [
+        ("apps/v1", "Deployment", "keep it elsewhere, or list its file in .sourceignore"),
+        ("v1", "Configmap", "did you mean kind: ConfigMap?"),
+        ("schedular.kalypso.io/v1alpha1", "Template", f"did you mean apiVersion: {KALYPSO_API}?"),
+    ],
+)
+def test_foreign_kinds_are_left_out_with_a_warning(
+    api_version: str, kind: str, advice: str
+) -> None:
+    text = f"{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: x}}}}"
+    noun, problems, warnings = parse(text)
     assert noun is None
     assert not problems
-    assert warnings == ["test: file.yaml:1: Deployment 'x' is not a kind of Kalypso; it is ignored"]
+    assert warnings == [
+        f"test: file.yaml:1: {kind} 'x' is not a kind of Kalypso; it is ignored ({advice})"
+    ]
 
 
 def test_a_config_map_knows_the_lines_of_its_keys() -> None:

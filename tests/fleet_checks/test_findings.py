@@ -124,7 +124,7 @@ def test_the_later_one_of_two_equal_policies_is_reported() -> None:
 def test_a_target_that_an_invalid_policy_may_select_is_not_reported() -> None:
     plane = edited(sound(), "dev/policy.yaml", "purpose: test", "purpose: -test")
     diagnostics = findings(plane)
-    assert shown(diagnostics.problems) == [("selector-invalid", "dev/policy.yaml:8")]
+    assert shown(diagnostics.problems) == [("selector-invalid", "dev/policy.yaml:10")]
     assert diagnostics.warnings == []
 
 

@@ -154,7 +154,7 @@ class GitRepository:
         return commit or (self._commit(name) if ABBREVIATED.fullmatch(name) else "")
 
     def _missing(self, kind: str, name: str) -> KalypsoError:
-        near = nearest(name, self._branches())
+        near = nearest(name, self.branches())
         advice = f"is {near!r} meant?" if near else "fetch it first, or check its name"
         return KalypsoError(f"there is no {kind} {name!r}", Location(self.repository), advice)
 
@@ -234,7 +234,8 @@ class GitRepository:
             "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"
         )
 
-    def _branches(self) -> list[str]:
+    def branches(self) -> list[str]:
+        """Return the names of all branches, here and at origin."""
         names = self._git.run(
             self._git_dir,
             ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/remotes/origin"],

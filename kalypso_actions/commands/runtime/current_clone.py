@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +10,13 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, enclosing_clone
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import without_secret
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.environments import find_environments
+from kalypso_actions.snapshot.revision_reader import read_branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class CurrentClone:
                 message = f"there is no Environment {name!r} on {self.main}"
                 close = nearest(name, self.environments)
                 suggestion = f"did you mean {close}? " if close else ""
+                if not close and self._has(name):
+                    suggestion = f"add one to {self.main} for the branch {name}. "
                 raise UsageError(message, advice=f"{suggestion}Environments: {known}")
             return self.environments[name]
         candidates = self._of_branch() or list(self.environments.values())
@@ -58,6 +62,27 @@ class CurrentClone:
             message = f"no environment is named, and {branch} belongs to none"
             raise UsageError(message, advice=f"name one of {known}")
         return candidates[0]
+
+    def undeclared(self) -> RepositoryPath | None:
+        """Return the checked-out branch if it belongs to none of the control plane's branches."""
+        branch = "" if self.checked_out else self.repository.checked_out
+        return RepositoryPath(str(self.path), branch, ".") if branch else None
+
+    def misspelled_branches(self) -> Iterator[Problem]:
+        """Warn of absent branches of Environments that resemble one of the clone."""
+        _, absent = self.branches()
+        known = [name for name in self.repository.branches() if name != self.main]
+        for environment in self.environments.values():
+            branch = environment.control_plane.branch
+            near = nearest(branch, known) if branch in absent else ""
+            if near:
+                yield Problem(
+                    f"Environment {environment.name!r} names the branch {branch!r}, which is not "
+                    "in this clone",
+                    environment.where,
+                    f"did you mean {near}? Otherwise git fetch origin {branch}",
+                    "environment-branch-missing",
+                )
 
     def files_of(self, branch: str) -> FolderFiles | None:
         """Return the working tree if the branch is checked out: people check before they commit."""
@@ -75,6 +100,13 @@ class CurrentClone:
         places = list(dict.fromkeys(places))
         present = [place for place in places if self._has(place.branch)]
         return present, [place.branch for place in places if place not in present]
+
+    def read(self, source: RepositoryPath, reader: Reader) -> Reading:
+        """Read a branch of the clone: the checked-out one from the working tree."""
+        files = self.files_of(source.branch) or reader.repositories.open(
+            str(self.path), branch=source.branch
+        )
+        return read_branch(files, source, reader.kustomize)
 
     @property
     def head_of_main(self) -> str:
@@ -111,7 +143,9 @@ def control_plane_clone(
     """Return the clone if main has Environment objects; None for other clones."""
     try:
         main = reader.repositories.main_branch(str(path))
-        environments, problems = find_environments(reader, str(path), main)
+        is_checked_out = repository.checked_out == main
+        files = FolderFiles(path, repository=str(path)) if is_checked_out else None
+        environments, problems = find_environments(reader, str(path), main, files)
     except KalypsoError:
         return None  # without commits, or with a detached HEAD and no main
     if not (environments or problems):
