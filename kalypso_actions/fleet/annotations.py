@@ -35,7 +35,6 @@ _OF_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     kinds.FIRST_ENVIRONMENT_ANNOTATION: ("true", "false"),
     kinds.COMPLIANCE_ANNOTATION: ("none",),
-    "kalypso.io/placement-scope": ("policy", "target"),
 }
 
 
