@@ -13,7 +13,8 @@ replaces the record. `poll` repeats a start whose record stays.
                                                  number, `with force` if schedule was
     Received: <subject>                success   the first job of the run has begun
     Not needed: <subject>              success   a later commit has made the start superfluous
-    Scheduled: <digest>                success   schedule has computed everything of these inputs
+    Scheduled: <digest>                success   schedule has computed everything of these inputs;
+                                                 `, again at <time>` if they differ by then
     Blocked: <digest>                  failure   schedule cannot propose anything of these inputs
     Refused: <subject>                 failure   the repositories contradict the started run
     Given up: <subject>                failure   no run began after `MOST_ATTEMPTS` starts
@@ -24,7 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus, StatusState
@@ -47,10 +48,12 @@ STATES: Final[dict[Kind, StatusState]] = {
 
 DESCRIPTION: Final = re.compile(
     r"(?P<kind>Starting|Received|Not needed|Scheduled|Blocked|Refused|Given up)"
-    r"(?:, attempt (?P<attempt>\d+))?(?P<force> with force)?: (?P<subject>.*)"
+    r"(?:, attempt (?P<attempt>\d+))?(?P<force> with force)?: (?P<subject>.*?)"
+    r"(?:, again at (?P<again>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ))?"
 )
 
 PREFIX: Final = "kalypso / "
+TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 UNREAD: Final = "inputs not read yet"
 """The subject of a start of schedule whose digest is not computed."""
@@ -61,7 +64,7 @@ class StartRecord:
     """A start as a status records it.
 
     `since` is when it was posted (None: not known). `force`: schedule shall propose what people
-    rejected.
+    rejected. `again_at` is when the same inputs may have another result.
     """
 
     kind: Kind
@@ -69,13 +72,15 @@ class StartRecord:
     attempt: int = 0
     since: datetime | None = None
     force: bool = False
+    again_at: datetime | None = None
 
     @property
     def description(self) -> str:
         """The description of the status."""
         attempt = f", attempt {self.attempt}" if self.kind == "starting" else ""
         force = " with force" if self.force else ""
-        return f"{self.kind.capitalize()}{attempt}{force}: {self.subject}"
+        again = f", again at {self.again_at:{TIME}}" if self.again_at else ""
+        return f"{self.kind.capitalize()}{attempt}{force}: {self.subject}{again}"
 
     def status(self, context: str, target_url: str = "") -> CommitStatus:
         """Return the status to post under a context."""
@@ -114,7 +119,15 @@ def read_record(status: CommitStatus | None) -> StartRecord | None:
         int(match["attempt"] or 0),
         status.created_at,
         force=match["force"] is not None,
+        again_at=_time(match["again"]),
     )
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return datetime.strptime(text, TIME).replace(tzinfo=UTC) if text else None
+    except ValueError:
+        return None
 
 
 def trusted_record(status: CommitStatus | None, identity: Identity) -> StartRecord | None:
@@ -162,7 +175,16 @@ def schedule_due(
         repair = overdue(record, now=now, repair_after=repair_after)
         is_same = record.subject in {UNREAD, digest}
         return repair if repair is None or is_same else Repair(1, record.force)
-    return None if record.subject == digest else Repair(1)
+    return Repair(1) if record.subject != digest or is_over(record, now) else None
+
+
+def is_over(record: StartRecord | None, now: datetime) -> bool:
+    """Whether the time is over for which schedule has asked.
+
+    A run decides for the minute in which it begins: in an earlier one it would ask again.
+    """
+    minute = now.replace(second=0, microsecond=0)
+    return record is not None and record.again_at is not None and minute > record.again_at
 
 
 def is_served(record: StartRecord | None, *, force: bool) -> bool:

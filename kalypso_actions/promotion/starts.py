@@ -19,6 +19,7 @@ from kalypso_actions.promotion.start_records import (
 
 LOST: Final = "the last start was lost"
 CHANGED: Final = "the inputs have changed"
+OVER: Final = "a toleration or a score of a Placement is over"
 
 
 def starts_cd(option: Literal["auto", "true", "false"], *, is_push_to_main: bool) -> bool:
@@ -53,8 +54,10 @@ def next_schedule_start(
     """
     repair = schedule_due(record, digest, now=now, repair_after=repair_after)
     if repair:
-        is_pending = record is not None and record.kind == "starting"
-        return repair, LOST if is_pending else CHANGED
+        if record is not None and record.kind == "starting":
+            return repair, LOST
+        is_same = record is not None and record.subject == digest
+        return repair, OVER if is_same else CHANGED
     if record is not None and record.kind == "scheduled":
         reason = pull_request_reason()
         return (Repair(1), reason) if reason else None

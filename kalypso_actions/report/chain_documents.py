@@ -131,6 +131,7 @@ class ScheduleDocument(ChainDocument):
         "degraded": "true if a registered repository could not be used.",
         "assignments": "The number of assignments.",
         "digest": "A hash of the tree for the first GitOpsRepo.",
+        "requeue-time": "When Placements may decide otherwise without any change, or empty.",
         "pull-requests": "The repository, number, url and action of each pull request (JSON).",
         "pull-request-number": "The number of the first pull request.",
         "pull-request-url": "The page of the first pull request.",
@@ -143,6 +144,7 @@ class ScheduleDocument(ChainDocument):
     promoted: bool = False
     degraded: bool = False
     assignments: int = 0
+    requeue_time: str = ""
     digest: str = ""
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
     pull_requests: tuple[PullRequestEntry, ...] = ()

@@ -55,6 +55,11 @@ def test_contexts(context: str, text: str) -> None:
         (StartRecord("not needed", "dev"), "success", "Not needed: dev"),
         (StartRecord("scheduled", DIGEST), "success", f"Scheduled: {DIGEST}"),
         (StartRecord("blocked", DIGEST), "failure", f"Blocked: {DIGEST}"),
+        (
+            StartRecord("scheduled", DIGEST, again_at=NOON),
+            "success",
+            f"Scheduled: {DIGEST}, again at {NOON:%Y-%m-%dT%H:%M:%SZ}",
+        ),
         (StartRecord("refused", M), "failure", f"Refused: {M}"),
         (
             StartRecord("starting", DIGEST, 2, force=True),
@@ -153,6 +158,20 @@ def test_three_attempts_at_most() -> None:
 )
 def test_when_schedule_is_due(made: StartRecord | None, repair: Repair | None) -> None:
     assert schedule_due(made, DIGEST, now=NOON, repair_after=LIMIT) == repair
+
+
+@pytest.mark.parametrize(
+    ("minutes", "repair"),
+    [pytest.param(0, None, id="not-yet"), pytest.param(1, Repair(1), id="over")],
+)
+def test_schedule_is_due_once_its_time_is_over(minutes: int, repair: Repair | None) -> None:
+    made = StartRecord("scheduled", DIGEST, again_at=NOON)
+    now = NOON + timedelta(minutes=minutes, seconds=30)
+    assert schedule_due(made, DIGEST, now=now, repair_after=LIMIT) == repair
+    status = made.status("kalypso / schedule dev")
+    assert read_record(status) == made
+    received = StartRecord("received", DIGEST)
+    assert schedule_due(received, DIGEST, now=now, repair_after=LIMIT) is None
 
 
 CD = {"environment": "dev", "commit": M}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.commands.runtime.context import CommandContext
@@ -18,7 +19,13 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.plan import Plan
 from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
-from kalypso_actions.promotion.start_records import StartRecord, is_served, schedule_context
+from kalypso_actions.promotion.start_records import (
+    TIME,
+    Kind,
+    StartRecord,
+    is_served,
+    schedule_context,
+)
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
@@ -81,6 +88,7 @@ def build_result(
         promoted=any(item.proposal.is_promotion and item.is_open for item in proposals),
         degraded=plan.degraded,
         assignments=len(plan.assignments),
+        requeue_time=_text(plan.schedule.requeue_time),
         digest=proposals[0].proposal.digest if proposals else "",
         changes=ChangesEntry(
             added=plan.changes.added,
@@ -107,6 +115,10 @@ def build_result(
         context.runtime.log(f"{position_text(document.main)}.")
     context.runtime.log(f"{headline(document, facts)}.")
     return CommandResult(document, schedule_summary(document, facts), failed=bool(results.problems))
+
+
+def _text(time: datetime | None) -> str:
+    return f"{time:{TIME}}" if time else ""
 
 
 def commit_link(promoted_commit: str | None, context: CommandContext) -> CommitLink | None:
@@ -144,7 +156,8 @@ def record_schedule(
     branches = [_branch_state(state, read, results, context) for state in read.states]
     digest = inputs_digest(read.folders, branches)
     is_blocked = bool(plan.faults or plan.problems or results.removed)
-    record = StartRecord("blocked" if is_blocked else "scheduled", digest)
+    kind: Kind = "blocked" if is_blocked else "scheduled"
+    record = StartRecord(kind, digest, again_at=plan.schedule.requeue_time)
     post_record(context, head, status_context, record)
 
 
