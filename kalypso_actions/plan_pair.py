@@ -91,14 +91,15 @@ def plan_pair(
     options: PlanOptions,
     scheduler: Scheduler,
     progress: Progress,
+    head_scheduler: Scheduler | None = None,
 ) -> PlanPair:
     """Plan both snapshots; render assignments whose inputs differ, on both sides.
 
     The files of other assignments are equal: their cluster type, target, Templates and layers of
     configuration are. Mass removals are those of the base trees of `head`; without any, of the
-    assignments of `base`. Base trees of `base` are not needed.
+    assignments of `base`. Only Placements need base trees of `base`.
     """
-    sides = _Side(base, options, scheduler), _Side(head, options, scheduler)
+    sides = _Side(base, options, scheduler), _Side(head, options, head_scheduler or scheduler)
     before, after = sides
     differing = _differing(before, after)
     total = sum(len(side.assignments.keys() & differing) for side in sides)

@@ -218,7 +218,7 @@ def _not_compared(document: PreviewDocument) -> str:
     if not document.notes:
         return ""
     shown = markdown.notes(document.notes[:MOST_FINDINGS])
-    return f"**Not everything was compared**, because this run cannot read it.\n\n{shown}"
+    return f"**Not everything was compared**, because this run cannot read or trust it.\n\n{shown}"
 
 
 def _has_content(item: PreviewEnvironmentEntry) -> bool:

@@ -15,7 +15,11 @@ from kalypso_actions.scheduling.labels import (
     compile_policy,
     policy_faults,
 )
-from kalypso_actions.scheduling.registry import DEFAULT_SCHEDULER, find_scheduler
+from kalypso_actions.scheduling.registry import (
+    DEFAULT_SCHEDULER,
+    find_scheduler,
+    trusted_scheduler,
+)
 from kalypso_actions.scheduling.selectors import (
     Requirement,
     RequirementMatch,
@@ -38,4 +42,5 @@ __all__ = [
     "compile_selector",
     "find_scheduler",
     "policy_faults",
+    "trusted_scheduler",
 ]

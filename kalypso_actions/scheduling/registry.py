@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from kalypso_actions.model.entry_points import find_implementation
@@ -40,3 +40,12 @@ def find_scheduler(name: str = DEFAULT_SCHEDULER) -> Scheduler:
     name = name or DEFAULT_SCHEDULER
     scheduler = find_implementation(name, OWN, ENTRY_POINT_GROUP, missing)()
     return scheduler if name in OWN else CheckedScheduler(name, scheduler)
+
+
+def trusted_scheduler(named: str, known: Collection[str], otherwise: str) -> str:
+    """Return the name of the scheduler that plans a change which nobody has approved.
+
+    The change names it; a plugin must be among the `known`, which the state before the change
+    names. Else it is the scheduler `otherwise`.
+    """
+    return named if not named or named in OWN or named in known else otherwise

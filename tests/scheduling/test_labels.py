@@ -8,7 +8,7 @@ import pytest
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.kinds import SchedulingPolicy
-from kalypso_actions.scheduling import LabelScheduler, Schedule, find_scheduler
+from kalypso_actions.scheduling import LabelScheduler, Schedule, find_scheduler, trusted_scheduler
 from tests.builders import cluster_type, fleet, policy, selector, target
 
 LARGE = cluster_type("large", size="large")
@@ -96,3 +96,19 @@ def test_found_by_name() -> None:
     assert isinstance(find_scheduler(), LabelScheduler)
     with pytest.raises(UsageError, match="there is no scheduler 'nobody'"):
         find_scheduler("nobody")
+
+
+@pytest.mark.parametrize(
+    ("named", "known", "expected"),
+    [
+        ("", {"plugin"}, ""),
+        ("labels", {""}, "labels"),
+        ("placement", {""}, "placement"),
+        ("plugin", {"", "plugin"}, "plugin"),
+        ("plugin", {"", "other"}, "before"),
+    ],
+)
+def test_a_change_may_use_plugins_that_are_known(
+    named: str, known: set[str], expected: str
+) -> None:
+    assert trusted_scheduler(named, known, "before") == expected

@@ -19,6 +19,13 @@ PREVIEW_BREAKS: Final = (
         (f"{SECRETS}::test_what_only_the_head_registers_is_read_by_the_job",),
     ),
     Break(
+        "a plugin runs that only the head names",
+        f"{COMMANDS}/preview/environments.py",
+        "    trusted = trusted_scheduler(new, known, old)\n",
+        "    trusted = new\n",
+        (f"{PREVIEW}::test_a_plugin_that_only_the_head_names_does_not_run",),
+    ),
+    Break(
         "a repository of another visibility is shown",
         "kalypso_actions/comparison/visibility.py",
         "        if visibility is None or ORDER.index(visibility) < level\n",

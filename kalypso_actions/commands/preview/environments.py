@@ -22,7 +22,7 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.plan import PlanOptions
 from kalypso_actions.plan_pair import PlanPair, plan_pair
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.scheduling import DEFAULT_SCHEDULER, find_scheduler, trusted_scheduler
 from kalypso_actions.snapshot.environments import environments_among
 from kalypso_actions.snapshot.revision_reader import read_branch
 from kalypso_actions.validation import validate_branches
@@ -99,12 +99,17 @@ class ComparedBranch:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """An environment before and after the change, and with the commit that it has."""
+    """An environment before and after the change, and with the commit that it has.
+
+    `schedulers` are the names of those that plan it before and after.
+    """
 
     name: str
     base: Side
     head: Side
     promoted: Side | None
+    schedulers: tuple[str, str]
+    notes: tuple[Problem, ...]
 
 
 def compare_branch(
@@ -130,7 +135,10 @@ def compare_branch(
     for name in names:
         base, promoted = bases.get(name, (None, None))
         head = sides.read(after[name], change.head) if name in after else None
-        pair = _Sides(name, base or _absent(head), head or _absent(base), promoted)
+        schedulers, notes = _schedulers(name, before, after, inputs)
+        pair = _Sides(
+            name, base or _absent(head), head or _absent(base), promoted, schedulers, notes
+        )
         compared.append(_compare(pair, sides, inputs, progress))
     return ComparedBranch(documents, tuple(compared), before, after)
 
@@ -204,20 +212,35 @@ def _absent(other: Side | None) -> Side:
 def _compare(
     sides: _Sides, reader: SideReader, inputs: PreviewInputs, progress: Progress
 ) -> ComparedEnvironment:
-    change = _compared(sides.name, sides.base, sides.head, inputs, progress)
+    change = _compared(sides, sides.base, inputs, progress)
     arriving = None
     if sides.promoted and sides.promoted.snapshot and sides.head.snapshot:
-        arriving = _compared(sides.name, sides.promoted, sides.head, inputs, progress)
+        arriving = _compared(sides, sides.promoted, inputs, progress)
     commit = sides.base.promoted_commit or sides.head.promoted_commit
-    notes = (*sides.head.unread(), *reader.warnings(sides.name))
+    notes = (*sides.notes, *sides.head.unread(), *reader.warnings(sides.name))
     return ComparedEnvironment(sides.name, change, arriving, commit, notes)
 
 
-def _compared(
-    name: str, base: Side, head: Side, inputs: PreviewInputs, progress: Progress
-) -> Compared:
+def _schedulers(
+    name: str, before: Environments, after: Environments, inputs: PreviewInputs
+) -> tuple[tuple[str, str], tuple[Problem, ...]]:
+    """Return the schedulers before and after the change, and a note if one is not used."""
+    if inputs.scheduler:
+        return (inputs.scheduler, inputs.scheduler), ()
+    old, new = (side[name].scheduler if name in side else "" for side in (before, after))
+    known = {environment.scheduler for environment in before.values()}
+    trusted = trusted_scheduler(new, known, old)
+    if trusted == new:
+        return (old, new), ()
+    message = f"not compared: the scheduler {new!r}, which only the change names"
+    advice = f"it is planned by {trusted or DEFAULT_SCHEDULER}; check what the package does"
+    return (old, trusted), (Problem(message, after[name].where, advice),)
+
+
+def _compared(sides: _Sides, base: Side, inputs: PreviewInputs, progress: Progress) -> Compared:
+    head = sides.head
     if base.snapshot is None or head.snapshot is None:
-        return Compared(_unread(name, base, head))
+        return Compared(_unread(sides.name, base, head))
     options = PlanOptions(
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,
@@ -227,8 +250,8 @@ def _compared(
         scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
     )
-    scheduler = find_scheduler(inputs.scheduler or head.snapshot.scheduler)
-    pair = plan_pair(base.snapshot, head.snapshot, options, scheduler, progress)
+    old, new = map(find_scheduler, sides.schedulers)
+    pair = plan_pair(base.snapshot, head.snapshot, options, old, progress, new)
     if base.is_absent or head.is_absent:  # its documents are those of other branches, and stay
         pair = dataclasses.replace(
             pair, comparison=dataclasses.replace(pair.comparison, documents=())

@@ -140,6 +140,23 @@ def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation)
     assert stage.arrival.after == ("dev",)
 
 
+def test_a_plugin_that_only_the_head_names_does_not_run(acme: Organisation) -> None:
+    """Of the scheduler's own, it may choose another one."""
+    path = next(path for path in acme.files("main") if path.endswith("dev.yaml"))
+    text = acme.files("main")[path]
+
+    def shown_with(name: str, head: str) -> PreviewDocument:
+        annotation = f"  annotations:\n    kalypso.io/scheduler: {name}\n"
+        propose(acme, {path: text.replace("  annotations:\n", annotation)}, head=head)
+        return document(run(acme))
+
+    (note,) = shown_with("evil", "plugin").notes
+    assert "not compared: the scheduler 'evil', which only the change names" in note.message
+    assert note.where
+    assert (note.where.path, note.advice.partition(";")[0]) == (path, "it is planned by labels")
+    assert shown_with("placement", "own").notes == ()
+
+
 def test_a_branch_without_environments(acme: Organisation) -> None:
     """People open pull requests to branches of their own, too."""
     acme.reset("feature", acme.head("main"))
