@@ -3,6 +3,7 @@ r"""Go's quoted strings and characters: `"\u00e9\n"`, `'x'`, raw strings in back
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kalypso_actions.gotemplate.characters import is_print
 from kalypso_actions.gotemplate.text import from_bytes, normal, to_bytes
@@ -50,6 +51,8 @@ def is_rune(code: int) -> bool:
     return 0 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF
 
 
+# A long text has few runes; each escape of its own would take 50 bytes.
+@lru_cache(1024)
 def _escape(rune: str, delimiter: str, ascii_only: bool) -> str:
     if rune == delimiter:
         return "\\" + rune

@@ -32,8 +32,9 @@ INDICATOR: Final = (
     rf"""|:(?:[ \t]|\Z)|[ \t\0{BREAKS}]#"""
 )
 NEVER_PLAIN: Final = re.compile(rf"{INDICATOR}|{UNPRINTABLE}|[{BREAKS}]|\A[ ]|[ ]\Z")
-PLAINLY_PLAIN: Final = re.compile(r"[A-Za-z_/](?:[ ]?[!\"$-9;-~]|:(?=[!-~]))*")
-"""Matches most strings in practice; they are plain unless they are in `WORDS`."""
+PLAINLY_PLAIN: Final = re.compile(r"[A-Za-z_/](?:[!\"$-9;-~]++|[ ][!\"$-9;-~]|:(?=[!-~]))*+")
+"""Matches most strings in practice; they are plain unless they are in `WORDS`. It gives nothing
+back, as that would need a hundred bytes for each character."""
 NEVER_SINGLE: Final = re.compile(rf"{UNPRINTABLE}|[ ][{BREAKS}]|[{BREAKS}][ ]")
 NEVER_LITERAL: Final = {
     2: re.compile(rf"{UNPRINTABLE}|[ ](?:[{BREAKS}]|\Z)"),

@@ -21,12 +21,13 @@ from kalypso_actions.rendering.jinja.sandbox import Sandbox
 from kalypso_actions.rendering.jinja.tests import TESTS
 from kalypso_actions.rendering.jinja.text_methods import TEXT_METHODS
 from kalypso_actions.rendering.jinja.values import OWN_FUNCTIONS
-from tests.hostile.attacks import execute_each, render_each
+from tests.hostile.attacks import execute_each, render_each, render_go
 from tests.hostile.conftest import Attack
 
 GO_SHAPES: Final = {
     "mixed text": '{{$t := repeat 20000 "xY <é"}}{{$l := until 2000}}{{$m := dict "a" $t}}',
     "long list": '{{$t := repeat 100000 "x"}}{{$l := splitList "" (repeat 20000 "x")}}{{$m := dict "a" $l}}',
+    "one large text": '{{$t := repeat 1900000 "a"}}{{$l := list $t}}{{$m := dict "a" 1}}',
     "digits": '{{$t := repeat 5000 "1,"}}{{$l := list 1.5 2 3}}{{$m := dict "a" 1}}',
     "words": '{{$t := repeat 20000 "a "}}{{$l := splitList "" (repeat 10000 "é")}}'
     '{{$m := dict "a" $l "b" $l}}',
@@ -119,6 +120,13 @@ def test_each_name_of_jinja2_spends_its_time(attack: Attack) -> None:
         seconds=60,
     )
     assert float(cost.text.split()[0]) < ONE_CALL, cost.text
+
+
+@pytest.mark.parametrize("name", ["quote", "swapcase", "title", "toYaml"])
+@pytest.mark.parametrize("part", ["a", '"', "a "])
+def test_a_large_text_takes_little_memory(attack: Attack, name: str, part: str) -> None:
+    length = DEFAULT_LIMITS.output_bytes // len(part)
+    attack(render_go, f"{{{{ {name} (repeat {length} `{part}`) }}}}", {})
 
 
 @pytest.mark.slow

@@ -7,8 +7,13 @@ several letters: in Go, `ß` has no upper case, and a sigma at the end of a word
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
+from typing import Final
 
 from kalypso_actions.gotemplate.text import to_bytes, to_runes
+
+_MOST: Final = 1024
+"""Results that are kept: a long text has few runes, and each copy of one takes 50 bytes."""
 
 
 def is_upper(rune: str) -> bool:
@@ -36,17 +41,20 @@ def is_punctuation(rune: str) -> bool:
     return unicodedata.category(rune)[0] == "P"
 
 
+@lru_cache(_MOST)
 def to_upper(rune: str) -> str:
     """Go's `unicode.ToUpper`."""
     changed = rune.upper()
     return changed if len(changed) == 1 else to_title(rune)
 
 
+@lru_cache(_MOST)
 def to_lower(rune: str) -> str:
     """Go's `unicode.ToLower`."""
     return rune.lower()[0]
 
 
+@lru_cache(_MOST)
 def to_title(rune: str) -> str:
     """Go's `unicode.ToTitle`."""
     changed = rune.title()
