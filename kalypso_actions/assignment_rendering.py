@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,8 +12,11 @@ from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment, Fleet
+from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.platform_config import PlatformConfig
+
+Outcome = dict[str, bytes] | rendering.Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class PlannedAssignment:
 
 
 class AssignmentRenderer:
-    """Configures, validates and renders assignments of one fleet."""
+    """Configures, validates and renders assignments of one fleet; many of them in `processes`."""
 
     def __init__(
         self,
@@ -45,7 +49,9 @@ class AssignmentRenderer:
         layout: rendering.Options,
         missing_values: Literal["warn", "error"],
         unpromoted_templates: Collection[str] = (),
+        processes: Processes | None = None,
     ) -> None:
+        self._processes = processes
         self._fleet = fleet
         self._layout = layout
         self._missing_values = missing_values
@@ -64,13 +70,13 @@ class AssignmentRenderer:
         """Yield each assignment; the files go into `folders`."""
         total = len(assignments)
         configs = self._platform_config
-        for done, assignment in enumerate(assignments):
+        for done, (assignment, outcome) in enumerate(
+            zip(assignments, self._outcomes(assignments), strict=True)
+        ):
             progress(done, total)
-            config = configs.config_of(assignment)
             namespace = rendering.namespace_of(
                 assignment, self._fleet.environment, self._layout.namespace_scheme
             )
-            outcome = self._outcome(assignment, config)
             if isinstance(outcome, rendering.Failure):
                 yield PlannedAssignment(assignment, namespace, (), configs, outcome)
             else:
@@ -78,9 +84,16 @@ class AssignmentRenderer:
                 yield PlannedAssignment(assignment, namespace, tuple(outcome), configs)
         progress(total, total)
 
-    def _outcome(
-        self, assignment: Assignment, config: MergedConfig
-    ) -> dict[str, bytes] | rendering.Failure:
+    def _outcomes(self, assignments: Sequence[Assignment]) -> Iterator[Outcome]:
+        processes = self._processes
+        count = processes.usable(len(assignments)) if processes else 1
+        if processes is None or count == 1:
+            return map(self._outcome, assignments)
+        owners = divided(assignments, count)
+        return processes.compute(owners, lambda index: self._outcome(assignments[index]))
+
+    def _outcome(self, assignment: Assignment) -> Outcome:
+        config = self._platform_config.config_of(assignment)
         outcome = self._renderer.render(
             assignment, config, partial(self._validator.failure, assignment, config)
         )
@@ -88,3 +101,23 @@ class AssignmentRenderer:
             rendered = assignment, outcome
             return rendering.missing_value_failure(rendered, self._fleet.templates) or outcome
         return outcome
+
+
+def divided(assignments: Sequence[Assignment], count: int) -> list[int]:
+    """Return which of `count` processes renders each assignment, in shares of about equal size.
+
+    All assignments of a registration have one budget, and are rendered in order by one process.
+    Those of the control plane's own targets stay together by cluster type.
+    """
+    groups = [
+        ("registration", item.target.registration)
+        if item.target.registration
+        else ("cluster type", item.cluster_type.name)
+        for item in assignments
+    ]
+    shares = [0] * count
+    owners: dict[tuple[str, str], int] = {}
+    for group, size in Counter(groups).most_common():
+        owners[group] = shares.index(min(shares))
+        shares[owners[group]] += size
+    return [owners[group] for group in groups]

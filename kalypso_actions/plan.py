@@ -22,6 +22,7 @@ from kalypso_actions.fleet_checks import BASE_REPO_MISSING
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacementState
+from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
@@ -93,17 +94,26 @@ class Plan:
         """The warnings, with those about mass removals."""
         return (*self.warnings, *filter(None, self.mass_removals))
 
+    def without_contents(self) -> Plan:
+        """Return the plan without the contents of files, which are half of its memory."""
+        trees = tuple(dataclasses.replace(changes, files={}) for changes in self.trees)
+        return dataclasses.replace(self, trees=trees)
+
 
 def make_plan(
     snapshot: Snapshot,
     options: PlanOptions,
     scheduler: Scheduler,
     progress: Progress,
+    processes: Processes | None = None,
 ) -> Plan:
-    """Schedule, configure, validate and render everything that the snapshot holds."""
+    """Schedule, configure, validate and render everything that the snapshot holds.
+
+    If the fleet is large, `processes` render it.
+    """
     fleet, schedule, findings = schedule_snapshot(snapshot, scheduler)
     folders: dict[str, dict[str, bytes]] = {}
-    renderer = assignment_renderer(snapshot, fleet, options)
+    renderer = assignment_renderer(snapshot, fleet, options, processes)
     planned = tuple(renderer.render_all(schedule.assignments, folders, progress))
     failed = [item for item in planned if item.failure]
     written = [
@@ -155,11 +165,13 @@ def make_plan(
 
 
 def assignment_renderer(
-    snapshot: Snapshot, fleet: Fleet, options: PlanOptions
+    snapshot: Snapshot, fleet: Fleet, options: PlanOptions, processes: Processes | None = None
 ) -> AssignmentRenderer:
     """Return the renderer of the assignments of a snapshot's fleet."""
     layout = layout_options(options)
-    return AssignmentRenderer(fleet, layout, options.missing_values, snapshot.unpromoted_templates)
+    return AssignmentRenderer(
+        fleet, layout, options.missing_values, snapshot.unpromoted_templates, processes
+    )
 
 
 def schedule_snapshot(

@@ -20,7 +20,7 @@ PACKAGE = Path(kalypso_actions.__file__).parent
 RULES = {
     "programs": (
         ("subprocess", "os.system", "os.popen", "os.posix_spawn", "os.fork", "multiprocessing"),
-        ("clients/process.py",),
+        ("clients/process.py", "clients/worker_processes.py"),
     ),
     "the network": (
         ("socket", "ssl", "http", "urllib.request", "requests", "httpx", "ftplib", "asyncio"),

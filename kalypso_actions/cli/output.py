@@ -87,7 +87,8 @@ def print_json(document: Document) -> None:
     """Print a document to standard output."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # the encoding of JSON, not of the terminal
-    sys.stdout.write(document.to_json() + "\n")
+    sys.stdout.writelines(document.json_parts())
+    sys.stdout.write("\n")
 
 
 def stdout() -> Console:

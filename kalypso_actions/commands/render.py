@@ -65,6 +65,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         if branch_to and not plan.problems:
             commit = _commit(branch_to, plan, snapshot.base_trees[0])
         diffs = base.diffs(plan) if inputs.compares and not plan.faults else ()
+        plan = plan.without_contents()  # the document of a large fleet needs the memory
         main = main_position(snapshot, reader)
         problems, warnings = (
             with_changes_of_main(findings, snapshot, main, reader.repositories)

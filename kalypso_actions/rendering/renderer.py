@@ -95,7 +95,7 @@ class Renderer:
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
-        self._usual_work: dict[str, int] = {}
+        self._usual_work: dict[tuple[str, str], int] = {}
 
     def render(
         self, assignment: Assignment, config: MergedConfig, check: Check = lambda _: None
@@ -240,8 +240,9 @@ class Renderer:
 
     def _work_of_usual_texts(self, assignment: Assignment, config: MergedConfig) -> int:
         """Return what rendering and comparing usual texts takes on a cluster type."""
-        name = assignment.cluster_type.name
-        if name not in self._usual_work:
+        # Another registration's labels may make it more or less.
+        key = assignment.target.registration, assignment.cluster_type.name
+        if key not in self._usual_work:
             target = with_few_texts(assignment.target)
             usual = replace(assignment, target=next(with_usual_texts(target)))
             data = self._data(usual, config)
@@ -249,8 +250,8 @@ class Renderer:
             parts = [EACH, data.budget.work, _size(files)]
             if not isinstance(files, Failure):
                 outline(files, (), spend=parts.append)
-            self._usual_work[name] = sum(parts)
-        return self._usual_work[name]
+            self._usual_work[key] = sum(parts)
+        return self._usual_work[key]
 
     def renders_other_texts(
         self, assignment: Assignment, config: MergedConfig, others: Iterable[DeploymentTarget]

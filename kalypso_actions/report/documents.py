@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from typing import Literal, Self
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -14,6 +14,9 @@ from kalypso_actions.model.differences import Change
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.report.json_text import json_text
+
+LONG: Final = 1000
+"""Items; the Python values of a longer list take more memory than a run."""
 
 
 class Document(BaseModel):
@@ -28,8 +31,40 @@ class Document(BaseModel):
 
     def to_json(self) -> str:
         r"""Format the document; a byte of a path that is not UTF-8 becomes \xff."""
-        body = self.model_dump(by_alias=True, mode="json")
-        return json_text(body, indent=2)
+        return "".join(self.json_parts())
+
+    def json_parts(self) -> Iterator[str]:
+        """Yield the text of `to_json`, the items of a long list one by one."""
+        values = {name: value for name, value in self if _is_long(value)}
+        body = self.model_dump(by_alias=True, mode="json", exclude=set(values))
+        separator = "{"
+        for name, field in type(self).model_fields.items():
+            alias = field.alias or name
+            yield f"{separator}\n  {json_text(alias)}: "
+            separator = ","
+            if name in values:
+                yield from _items(values[name])
+            else:
+                yield _indented(json_text(body[alias], indent=2), "  ")
+        yield "\n}"
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) > LONG and isinstance(value[0], Document)
+
+
+def _items(documents: Iterable[Document]) -> Iterator[str]:
+    separator = "["
+    for document in documents:
+        text = json_text(document.model_dump(by_alias=True, mode="json"), indent=2)
+        yield f"{separator}\n    {_indented(text, '    ')}"
+        separator = ","
+    yield "\n  ]"
+
+
+def _indented(text: str, indent: str) -> str:
+    """Indent all lines but the first; the strings of JSON have no line breaks."""
+    return text.replace("\n", f"\n{indent}")
 
 
 class Where(Document):

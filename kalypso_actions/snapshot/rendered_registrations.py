@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kalypso_actions import fleet, gitops
 from kalypso_actions.assignment_rendering import PlannedAssignment
+from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
@@ -40,7 +41,7 @@ def plan_registrations(
     if options.namespace_scheme == "legacy":
         snapshot = _with_own_namespaces(snapshot, registered)
     scheduler = find_scheduler(options.scheduler or snapshot.scheduler)
-    plan = make_plan(snapshot, options, scheduler, progress)
+    plan = make_plan(snapshot, options, scheduler, progress, WorkerProcesses())
     if snapshot.problems or not _failing(plan):
         return snapshot, plan
     return _Fallback(snapshot, options, registered, progress).plan(plan)
@@ -99,7 +100,7 @@ class _Fallback:
             registrations = tuple(self._planned.values())
             snapshot = dataclasses.replace(self._snapshot, registrations=registrations)
             scheduler = find_scheduler(self._options.scheduler or snapshot.scheduler)
-            plan = make_plan(snapshot, self._options, scheduler, self._progress)
+            plan = make_plan(snapshot, self._options, scheduler, self._progress, WorkerProcesses())
             changed = self._afterwards(_failing(plan))
         return snapshot, plan
 
