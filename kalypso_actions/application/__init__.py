@@ -5,11 +5,11 @@ levels          a configs tree → targets, and the levels of their values
 chart           the files of a chart: links, variables
 chart_checks    what a chart asks of helm in vain
 dependencies    the dependencies of a chart, and Chart.lock
-schema_references
-                references of values.schema.json that lead out of the file
+values_schemas  values.schema.json, before helm reads it
 values          the values of a target, as helm gets them
 unread_values   values of the configs that no template reads
-helm            what helm is asked, and what its errors mean
+helm            what helm is asked, and where a chart lies
+helm_errors     what helm's errors mean, and where
 manifests       check what a generator made
 overlays        the folder of a target among kustomizations or plain manifests
 rendered_lines  a line of output → the line of its template
@@ -37,13 +37,14 @@ from kalypso_actions.application.descriptor import (
     check_targets,
 )
 from kalypso_actions.application.helm import (
+    CHART_FILE,
     ChartPlace,
     HelmOptions,
     helm_arguments,
-    helm_problems,
     name_problem,
     release_name,
 )
+from kalypso_actions.application.helm_errors import helm_problems, of_targets
 from kalypso_actions.application.levels import find_targets, new_groups
 from kalypso_actions.application.manifests import (
     ManifestRules,
@@ -63,7 +64,6 @@ from kalypso_actions.application.record import (
     tracked_variables,
     tracking_names,
 )
-from kalypso_actions.application.schema_references import foreign_references
 from kalypso_actions.application.tree import (
     TreeOptions,
     check_targets_manifests,
@@ -73,10 +73,12 @@ from kalypso_actions.application.tree import (
 )
 from kalypso_actions.application.unread_values import ReadValues
 from kalypso_actions.application.values import check_values, values_files
+from kalypso_actions.application.values_schemas import check_schemas
 from kalypso_actions.application.variables import replace_variables
 from kalypso_actions.application.workloads import workloads_of
 
 __all__ = [
+    "CHART_FILE",
     "KUSTOMIZATION_NAMES",
     "ChartPlace",
     "Dependency",
@@ -88,6 +90,7 @@ __all__ = [
     "RecordedRevision",
     "TreeOptions",
     "check_dependencies",
+    "check_schemas",
     "check_targets",
     "check_targets_manifests",
     "check_templates",
@@ -98,7 +101,6 @@ __all__ = [
     "files_of_folder",
     "find_targets",
     "folders_with_manifests",
-    "foreign_references",
     "helm_arguments",
     "helm_problems",
     "manifests_of",
@@ -107,6 +109,7 @@ __all__ = [
     "name_problem",
     "new_groups",
     "no_target",
+    "of_targets",
     "other_branch",
     "overlay_of",
     "recorded_files",

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kalypso_actions.application.helm import CHART_FILE
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
-CHART_FILE: Final = "Chart.yaml"
 LOCK_FILE: Final = "Chart.lock"
 LOCAL: Final = "file://"
 FIELDS: Final = (

@@ -1,18 +1,18 @@
-"""What helm is asked, and what its errors mean."""
+"""What helm is asked, and where a chart lies."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.application.rendered_lines import TemplateLines
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Compatibility, Target
-from kalypso_actions.sources.yaml_documents import parse_yaml
 
+CHART_FILE: Final = "Chart.yaml"
+SCHEMA_FILE: Final = "values.schema.json"
 MAX_NAME: Final = 53
 """Characters of the name of a release.
 https://helm.sh/docs/chart_template_guide/getting_started/"""
@@ -100,116 +100,7 @@ class ChartPlace:
         return own if own in self.files else ""
 
 
-_PATH: Final = r"(?P<path>[^\s:()]+(?: [^\s:()]+)*?)"
-_TEMPLATE: Final = re.compile(
-    rf"(?:(?:at|template:) \(?|^){_PATH}:(?P<line>\d+)(?::\d+)?\)?(?::|$)\s*(?P<rest>.*)",
-    re.DOTALL | re.MULTILINE,
-)
-"""`parse error at (c/templates/a.yaml:7): …`, `template: c/templates/a.yaml:7:20: …`,
-`execution error at (c/templates/a.yaml:1:4): …`; helm 4 begins a line with the place."""
-_NOT_YAML: Final = re.compile(
-    rf"YAML parse error on {_PATH}: (?P<rest>.*?)(?: *line (?P<line>\d+): (?P<reason>.*))?$",
-    re.DOTALL,
-)
-
-
-def helm_problems(
-    message: str,
-    chart: ChartPlace,
-    target: Target,
-    levels: Sequence[tuple[Location, bytes]],
-    output: str = "",
-) -> list[Problem]:
-    """Return the problems that helm's message means, with their places in the sources.
-
-    `levels` are the files of the target's values, the highest first, then the chart's own.
-    `output` is what helm printed with `--debug`, if a template's output is no YAML.
-    """
-    text = _without_warnings(message)
-    if REFUSED_VALUES in text:
-        refused = list(_refused_values(text, chart, target, levels))
-        if refused:
-            return refused
-    not_yaml = _NOT_YAML.search(text)
-    if not_yaml:
-        return [_not_yaml(not_yaml, chart, target, output)]
-    place, reason = chart.at(""), text
-    match = _TEMPLATE.search(text)
-    while match is not None:
-        own = chart.own_path(match["path"])
-        if own:
-            place, reason = chart.at(own, int(match["line"])), match["rest"].strip()
-        match = _TEMPLATE.search(match["rest"])
-    message = f"target {target.folder!r}: {reason}"
-    advice = "correct the template, or the values that it reads"
-    return [Problem(message, place, advice, "chart-failed")]
-
-
-REFUSED_VALUES: Final = "values don't meet the specifications of the schema(s)"
-_CHART_OF_VALUES: Final = re.compile(r"^(\S+):$")
-_REFUSED: Final = re.compile(r"^- at '([^']*)': (.*)$")
-
-
-def _refused_values(
-    text: str, chart: ChartPlace, target: Target, levels: Sequence[tuple[Location, bytes]]
-) -> Iterator[Problem]:
-    """Yield a problem for each value that a values.schema.json refuses."""
-    parsed = [parse_yaml(where.repository, where.path, content) for where, content in levels]
-    documents = [document for file in parsed for document in file.documents[:1]]
-    prefix: tuple[str, ...] = ()
-    for row in text.splitlines():
-        heading = _CHART_OF_VALUES.match(row.strip())
-        if heading:
-            prefix = () if heading[1] == chart.name else (heading[1],)
-        match = _REFUSED.match(row.strip())
-        if match:
-            path = (*prefix, *filter(None, match[1].split("/")))
-            place = next(
-                (document.at(*path) for document in documents if path in document.marks),
-                chart.at("values.schema.json"),
-            )
-            yield Problem(
-                f"target {target.folder!r}: the value {'.'.join(path) or 'of the chart'}: "
-                f"{match[2]}",
-                place,
-                "correct the value, or the chart's values.schema.json",
-                "values-refused",
-            )
-
-
-def _not_yaml(match: re.Match[str], chart: ChartPlace, target: Target, output: str) -> Problem:
-    own = chart.own_path(match["path"])
-    reason = match["reason"] or match["rest"]
-    line = 0
-    if own and match["line"]:
-        document = output_of_template(output, match["path"])
-        rows = document.splitlines()
-        number = int(match["line"])
-        row = rows[number - 1] if number <= len(rows) else ""
-        line = TemplateLines(chart.files[own].decode("utf-8", "replace")).find(row)
-    return Problem(
-        f"target {target.folder!r}: the output of the template is no YAML: {reason.strip()}",
-        chart.at(own, line),
-        "correct the template, or quote the value that it prints",
-        "chart-output-invalid",
-    )
-
-
-def output_of_template(output: str, path: str) -> str:
-    """Return the first part of helm's output that a template made."""
-    start = output.find(f"# Source: {path}\n")
-    if start < 0:
-        return ""
-    start = output.index("\n", start) + 1
-    end = output.find("\n---\n# Source: ", start)
-    return output[start : end if end >= 0 else len(output)]
-
-
-HINT: Final = "Use --debug flag to render out invalid YAML"
-
-
-def _without_warnings(message: str) -> str:
-    """Leave out what helm says besides the error."""
-    text = message.removeprefix("helm: ").replace(HINT, "").rstrip()
-    position = text.rfind("Error: ")
-    return text[position + len("Error: ") :] if position >= 0 else text
+def line_of(text: bytes, content: bytes, start: int = 0) -> int:
+    """Return the line at which a text begins; 0 without it."""
+    position = content.find(text, start)
+    return content.count(b"\n", 0, position) + 1 if position >= 0 else 0

@@ -170,6 +170,13 @@ resources:
         "Correct the name, or remove the value.",
     ),
     ProblemCode(
+        "chart-schema-invalid",
+        "error",
+        "The values.schema.json of the chart is no JSON, or no JSON schema.",
+        '{"properties": {"replicas": {"type": "number of pods"}}}',
+        "Correct it: [json-schema.org](https://json-schema.org/understanding-json-schema/).",
+    ),
+    ProblemCode(
         "chart-schema-reference",
         "error",
         "A values.schema.json refers to a file or a server. helm would read files of the "

@@ -125,6 +125,55 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
             id="a value that the chart's schema refuses",
         ),
         pytest.param(
+            chart("helm/values.schema.json", '{"properties":\n {"replicas": }}'),
+            LEAF,
+            ("chart-schema-invalid", "helm/values.schema.json", 2),
+            "no JSON: Expecting value",
+            id="a schema that is no JSON",
+        ),
+        pytest.param(
+            chart(
+                "helm/values.schema.json",
+                '{"type": "object", "properties": {\n"replicas": {\n"required": true}}}',
+            ),
+            LEAF,
+            ("chart-schema-invalid", "helm/values.schema.json", 3),
+            "properties.replicas.required: got boolean, want array",
+            id="a schema that is none",
+        ),
+        pytest.param(
+            in_chart("helm/Chart.yaml", "name: greeter\n", ""),
+            LEAF,
+            ("chart-failed", "helm/Chart.yaml", 1),
+            "chart.metadata.name is required",
+            id="a chart without a name",
+        ),
+        pytest.param(
+            chart("helm/Chart.yaml", CHART["helm/Chart.yaml"] + "kubeVersion: '>=1.99'\n"),
+            LEAF,
+            ("chart-failed", "helm/Chart.yaml", 4),
+            "requires kubeVersion",
+            id="another version of Kubernetes",
+        ),
+        pytest.param(
+            {
+                **CHART,
+                "helm/charts/redis/Chart.yaml": "apiVersion: v2\nname: redis\nversion: 1.0.0\n",
+                "helm/charts/redis/values.yaml": "a: 1\nb: [\n",
+            },
+            LEAF,
+            ("yaml-invalid", "helm/charts/redis/values.yaml", 2),
+            "not valid YAML",
+            id="values of a subchart",
+        ),
+        pytest.param(
+            template("- a\n- b\n"),
+            LEAF,
+            ("chart-output-invalid", "helm/templates/more.yaml", 1),
+            "no YAML",
+            id="a list instead of an object",
+        ),
+        pytest.param(
             chart(
                 "helm/Chart.yaml",
                 CHART["helm/Chart.yaml"] + "dependencies:\n- name: redis\n"
@@ -215,6 +264,16 @@ def test_each_is_a_warning_with_file_and_line(
     assert done.status == 0, done.messages()
     assert place in done.places("warnings")
     assert "root:" not in done.files["app/gen_manifests.yaml"]
+
+
+def test_a_fault_of_many_targets_is_reported_once(application: Application) -> None:
+    source = in_chart(DEPLOYMENT, ".Values.app.port", ".Values.ap.port")
+    configs = {f"app-{number}/values.yaml": "" for number in range(2)}
+    done = application.render(source=source, configs=configs)
+    assert done.messages().startswith("targets 'app-0' and 'app-1': executing")
+    configs = {f"app-{number}/values.yaml": "" for number in range(2, 5)}
+    done = application.render(source=source, configs=configs)
+    assert done.messages().startswith("targets 'app-0', 'app-1' and 3 more: executing")
 
 
 def test_faults_of_chart_and_configs_are_reported_together(application: Application) -> None:

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions import application
-from kalypso_actions.application import ChartPlace, Dependency, HelmOptions
+from kalypso_actions.application import CHART_FILE, ChartPlace, Dependency, HelmOptions
 from kalypso_actions.clients.helm import ChartFolder, Helm, HelmError
 from kalypso_actions.commands.app.work import Generated, Work, check_size, parallel_programs
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.model.application import MANIFESTS_FILE, VALUES_FILE, Findings, Target
 from kalypso_actions.snapshot.document_reader import in_parallel
 from kalypso_actions.sources.yaml_documents import parse_yaml
-
-CHART_FILE = "Chart.yaml"
 
 
 def generate_by_helm(work: Work) -> Generated:
@@ -45,11 +43,13 @@ def generate_by_helm(work: Work) -> Generated:
             return _template(folder, chart, release, options)
 
         outputs = in_parallel(render, releases, work.progress, workers=parallel_programs())
+    failures: list[tuple[Target, list[Problem]]] = []
     for release, output in zip(releases, outputs, strict=True):
         if isinstance(output, bytes):
             generated.files[release.target.folder] = {MANIFESTS_FILE: output}
         else:
-            generated.findings.problems += output
+            failures.append((release.target, output))
+    generated.findings.problems += application.of_targets(failures)
     return generated
 
 
@@ -66,7 +66,7 @@ class _Release:
 def _releases(work: Work, chart: ChartPlace) -> tuple[list[_Release], Findings]:
     """Return the release of each target, and the findings about chart and values."""
     findings = Findings(
-        list(application.foreign_references(chart)), list(application.check_templates(chart))
+        list(application.check_schemas(chart)), list(application.check_templates(chart))
     )
     releases = [_release(work, target, findings) for target in work.targets]
     read = application.ReadValues(chart)
@@ -116,10 +116,18 @@ def _chart_files(work: Work, helm: Helm) -> tuple[dict[str, bytes], Findings]:
     compatibility = work.inputs.compatibility
     files, found = application.with_variables(files, work.variables, work.where, compatibility)
     findings.add(found)
-    if not findings.problems and VALUES_FILE in files:
-        at = Location(work.source.repository, posixpath.join(work.folder, VALUES_FILE))
-        findings.add(application.check_values(files[VALUES_FILE], at, compatibility))
+    for path in _values_files(files) if not findings.problems else ():
+        at = Location(work.source.repository, posixpath.join(work.folder, path))
+        findings.add(application.check_values(files[path], at, compatibility))
     return files, findings
+
+
+def _values_files(files: Mapping[str, bytes]) -> Iterable[str]:
+    """Yield the values.yaml of the chart and of its subcharts."""
+    for path in files:
+        folder, name = posixpath.split(path)
+        if name == VALUES_FILE and posixpath.join(folder, CHART_FILE) in files:
+            yield path
 
 
 def _read(work: Work, folder: str) -> tuple[dict[str, bytes], Findings]:
@@ -188,12 +196,11 @@ def _template(
             if VALUES_FILE in chart.files
             else []
         )
-        return application.helm_problems(
-            error.problem.message, chart, release.target, [*release.levels, *own], output
-        )
+        levels = [*release.levels, *own]
+        return application.helm_problems(error.problem.message, chart, levels, output)
     except KalypsoError as error:
-        message = f"target {release.target.folder!r}: {error.problem.message}"
-        return [Problem(message, chart.at(""), error.problem.advice, "generator-bounds")]
+        message, advice = error.problem.message, error.problem.advice
+        return [Problem(message, chart.at(""), advice, "generator-bounds")]
 
 
 def _checked_version(version: str, wanted: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from kalypso_actions.application import KUSTOMIZATION_NAMES
+from kalypso_actions.application import CHART_FILE, KUSTOMIZATION_NAMES
 from kalypso_actions.commands.app.by_command import generate_by_command
-from kalypso_actions.commands.app.by_helm import CHART_FILE, generate_by_helm
+from kalypso_actions.commands.app.by_helm import generate_by_helm
 from kalypso_actions.commands.app.by_kustomize import generate_by_kustomize
 from kalypso_actions.commands.app.plain import generate_plain
 from kalypso_actions.commands.app.work import Generated, Work

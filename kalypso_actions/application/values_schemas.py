@@ -1,6 +1,7 @@
-"""References of a chart's values.schema.json that lead out of the file.
+"""The values.schema.json of a chart, before helm reads it.
 
-helm reads them: files of the machine, and servers on it, which no proxy keeps from it.
+helm follows references out of the file: to files of the machine, and to servers on it, which no
+proxy keeps from it. It does not say where a file is no JSON.
 """
 
 from __future__ import annotations
@@ -11,47 +12,49 @@ import posixpath
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
-from kalypso_actions.application.helm import ChartPlace
+from kalypso_actions.application.helm import SCHEMA_FILE, ChartPlace, line_of
 from kalypso_actions.errors import Problem
 
-SCHEMA_FILE: Final = "values.schema.json"
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 META_SCHEMAS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 MAX_ARCHIVE: Final = 1 << 26
 GZIP: Final = 16 + zlib.MAX_WBITS
 
 
-def foreign_references(chart: ChartPlace) -> Iterator[Problem]:
-    """Yield a problem for each reference out of a schema of the chart or a packed dependency."""
+def check_schemas(chart: ChartPlace) -> Iterator[Problem]:
+    """Yield a problem for each schema of the chart that is no JSON, or refers to other files.
+
+    Those in packed dependencies count.
+    """
     for path, content in sorted(chart.files.items()):
-        is_archive = path.endswith(".tgz")
-        if not (is_archive or posixpath.basename(path) == SCHEMA_FILE):
-            continue
-        for schema in _packed(content) if is_archive else [content]:
-            for reference in _references(_parsed(schema)):
-                line = 0 if is_archive else _line_of(json.dumps(reference), schema)
-                yield Problem(
-                    f"the schema refers to {reference}, which is not in the file",
-                    chart.at(path, line),
-                    "copy what it refers to below definitions, and refer to #/definitions/…",
-                    "chart-schema-reference",
-                )
+        if posixpath.basename(path) == SCHEMA_FILE:
+            yield from _faults(content, chart, path)
+        elif path.endswith(".tgz"):
+            for schema in _packed(content):
+                faults = _faults(schema, chart, path)
+                yield from (replace(problem, where=chart.at(path)) for problem in faults)
 
 
-def _line_of(text: str, schema: bytes) -> int:
-    """Return the first line with a text; 0 if it is written in another way."""
-    position = schema.decode("utf-8", "replace").find(text)
-    return schema.decode("utf-8", "replace").count("\n", 0, position) + 1 if position >= 0 else 0
-
-
-def _parsed(content: bytes) -> object:
-    """Parse a schema; helm reports one that is no JSON."""
+def _faults(content: bytes, chart: ChartPlace, path: str) -> Iterator[Problem]:
     try:
-        return json.loads(content)
+        schema = json.loads(content)
+    except json.JSONDecodeError as error:
+        message = f"this is no JSON: {error.msg}"
+        where, code = chart.at(path, error.lineno), "chart-schema-invalid"
+        yield Problem(message, where, "correct it: https://json-schema.org", code)
     except (ValueError, RecursionError):
-        return None
+        return  # helm says what is wrong
+    else:
+        for reference in _references(schema):
+            yield Problem(
+                f"the schema refers to {reference}, which is not in the file",
+                chart.at(path, line_of(json.dumps(reference).encode(), content)),
+                "copy what it refers to below definitions, and refer to #/definitions/…",
+                "chart-schema-reference",
+            )
 
 
 def _references(value: object) -> Iterator[str]:

@@ -1,0 +1,199 @@
+"""What helm's errors mean, and where."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from kalypso_actions.application.helm import CHART_FILE, SCHEMA_FILE, ChartPlace, line_of
+from kalypso_actions.application.rendered_lines import TemplateLines
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.application import Target
+from kalypso_actions.sources.yaml_documents import parse_yaml
+
+MAX_NAMED: Final = 3
+"""Targets that a problem names."""
+
+_PATH: Final = r"(?P<path>[^\s:()]+(?: [^\s:()]+)*?)"
+_TEMPLATE: Final = re.compile(
+    rf"(?:(?:at|template:) \(?|^){_PATH}:(?P<line>\d+)(?::\d+)?\)?(?::|$)\s*(?P<rest>.*)",
+    re.DOTALL | re.MULTILINE,
+)
+"""`parse error at (c/templates/a.yaml:7): …`, `template: c/templates/a.yaml:7:20: …`,
+`execution error at (c/templates/a.yaml:1:4): …`; helm 4 begins a line with the place."""
+_NOT_YAML: Final = re.compile(
+    rf"YAML parse error on {_PATH}: (?P<rest>.*?)(?: *line (?P<line>\d+): (?P<reason>.*))?$",
+    re.DOTALL,
+)
+
+
+def helm_problems(
+    message: str,
+    chart: ChartPlace,
+    levels: Sequence[tuple[Location, bytes]],
+    output: str = "",
+) -> list[Problem]:
+    """Return the problems that helm's message means for a target, with their places in the sources.
+
+    `levels` are the files of the target's values, the highest first, then the chart's own.
+    `output` is what helm printed with `--debug`, if a template's output is no YAML.
+    """
+    text = _without_warnings(message)
+    if REFUSED_VALUES in text:
+        refused = list(_refused_values(text, chart, levels))
+        if refused:
+            return refused
+    not_yaml = _NOT_YAML.search(text)
+    if not_yaml:
+        return [_not_yaml(not_yaml, chart, output)]
+    place, reason = _place_in_chart(text, chart), text
+    match = _TEMPLATE.search(text)
+    while match is not None:
+        own = chart.own_path(match["path"])
+        if own:
+            place, reason = chart.at(own, int(match["line"])), match["rest"].strip()
+        match = _TEMPLATE.search(match["rest"])
+    is_template = reason is not text
+    advice = "correct the template, or the values that it reads" if is_template else "correct it"
+    if NEEDS_VERSION in text:
+        advice = "set kube-version to the version of the clusters"
+    return [Problem(reason, place, advice, "chart-failed")]
+
+
+def of_targets(failures: Iterable[tuple[Target, Iterable[Problem]]]) -> list[Problem]:
+    """Return each problem once, with the targets that have it."""
+    folders: dict[Problem, list[str]] = {}
+    for target, problems in failures:
+        for problem in problems:
+            folders.setdefault(problem, []).append(repr(target.folder))
+    return [
+        replace(problem, message=f"{_named(names)}: {problem.message}")
+        for problem, names in folders.items()
+    ]
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"target {names[0]}"
+    if len(names) > MAX_NAMED:
+        names = [*names[: MAX_NAMED - 1], f"{len(names) - MAX_NAMED + 1} more"]
+    return f"targets {', '.join(names[:-1])} and {names[-1]}"
+
+
+NEEDS_VERSION: Final = "chart requires kubeVersion"
+_SUBCHART: Final = re.compile(r"unpacking subchart (\S+) in ")
+_LOADED: Final = re.compile(r"cannot load (\S+): ")
+_LINE: Final = re.compile(r"\bline (\d+)\b")
+
+
+def _place_in_chart(text: str, chart: ChartPlace) -> Location:
+    """Return the file of the chart that helm could not load, else its folder."""
+    subchart, loaded, line = (regex.search(text) for regex in (_SUBCHART, _LOADED, _LINE))
+    folder = f"charts/{subchart[1]}" if subchart else ""
+    if loaded:
+        path, number = posixpath.join(folder, loaded[1]), int(line[1]) if line else 0
+    elif NEEDS_VERSION in text or "chart.metadata." in text:
+        path = posixpath.join(folder, CHART_FILE)
+        number = line_of(b"\nkubeVersion:", chart.files.get(path, b"")) + 1
+    else:
+        path, number = folder, 0
+    return chart.at(path, number) if path in chart.files else chart.at(folder)
+
+
+NO_SCHEMA: Final = "is not valid against metaschema"
+REFUSED_VALUES: Final = "values don't meet the specifications of the schema(s)"
+_CHART_OF_VALUES: Final = re.compile(r"^(\S+):$")
+_REFUSED: Final = re.compile(r"^- at '([^']*)': (.*)$")
+
+
+def _refused_values(
+    text: str, chart: ChartPlace, levels: Sequence[tuple[Location, bytes]]
+) -> Iterator[Problem]:
+    """Yield a problem for each value that a values.schema.json refuses.
+
+    If it is no schema itself, helm says so in the same form.
+    """
+    parsed = [parse_yaml(where.repository, where.path, content) for where, content in levels]
+    documents = [document for file in parsed for document in file.documents[:1]]
+    prefix: tuple[str, ...] = ()
+    schema, is_schema = SCHEMA_FILE, True
+    for row in text.splitlines():
+        heading = _CHART_OF_VALUES.match(row.strip())
+        if heading:
+            prefix = () if heading[1] == chart.name else (heading[1],)
+            schema = "/".join((*(f"charts/{name}" for name in prefix), SCHEMA_FILE))
+        if heading or NO_SCHEMA in row:
+            is_schema = bool(heading)
+        match = _REFUSED.match(row.strip())
+        if match and is_schema:
+            path = (*prefix, *filter(None, match[1].split("/")))
+            place = next(
+                (document.at(*path) for document in documents if path in document.marks),
+                chart.at(schema),
+            )
+            yield Problem(
+                f"the value {'.'.join(path) or 'of the chart'}: {match[2]}",
+                place,
+                "correct the value, or the chart's values.schema.json",
+                "values-refused",
+            )
+        elif match and not match[2].endswith(" failed"):  # the failing parts follow
+            keys = [key for key in match[1].split("/") if key]
+            yield Problem(
+                f"this is no JSON schema: {'.'.join(keys) or 'all of it'}: {match[2]}",
+                chart.at(schema, _line_of_keys(keys, chart.files.get(schema, b""))),
+                "correct it: https://json-schema.org",
+                "chart-schema-invalid",
+            )
+
+
+def _line_of_keys(keys: Sequence[str], content: bytes) -> int:
+    """Return the line of a key in JSON, below the keys before it; 0 if it is unknown."""
+    position, line = 0, 0
+    for key in keys:
+        text = json.dumps(key).encode()
+        position = max(content.find(text, position), position)
+        line = line_of(text, content, position)
+    return line
+
+
+def _not_yaml(match: re.Match[str], chart: ChartPlace, output: str) -> Problem:
+    own = chart.own_path(match["path"])
+    reason = match["reason"] or match["rest"]
+    line = 0
+    if own:
+        rows = output_of_template(output, match["path"]).splitlines()
+        # Without a number, the whole document has the wrong form.
+        number = int(match["line"] or 1)
+        row = rows[number - 1] if number <= len(rows) else ""
+        line = TemplateLines(chart.files[own].decode("utf-8", "replace")).find(row)
+    return Problem(
+        f"the output of the template is no YAML: {reason.strip()}",
+        chart.at(own, line),
+        "correct the template, or quote the value that it prints",
+        "chart-output-invalid",
+    )
+
+
+def output_of_template(output: str, path: str) -> str:
+    """Return the first part of helm's output that a template made."""
+    start = output.find(f"# Source: {path}\n")
+    if start < 0:
+        return ""
+    start = output.index("\n", start) + 1
+    end = output.find("\n---\n# Source: ", start)
+    return output[start : end if end >= 0 else len(output)]
+
+
+HINT: Final = "Use --debug flag to render out invalid YAML"
+
+
+def _without_warnings(message: str) -> str:
+    """Leave out what helm says besides the error."""
+    text = message.removeprefix("helm: ").replace(HINT, "").rstrip()
+    position = text.rfind("Error: ")
+    return text[position + len("Error: ") :] if position >= 0 else text
