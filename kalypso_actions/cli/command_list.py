@@ -88,6 +88,10 @@ COMMANDS: Final = {
         "Show which clusters a Placement of Open Cluster Management selects, and why.",
     ),
     "template": LazyCommand("template", "Render one Template with given data, for its author."),
+    "status": LazyCommand(
+        "status",
+        "Show the pipeline: what each environment has, its state, and what waits for whom.",
+    ),
     "schemas": LazyCommand(
         "schemas",
         "Write JSON Schemas of all kinds, with which editors complete and check documents.",

@@ -40,6 +40,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso validate --source https://github.com/acme/shop=../shop",
         "kalypso validate --workload .",
     ),
+    "status": (
+        "kalypso status",
+        "kalypso status --control-plane acme/control-plane --watch",
+        "kalypso status --environment stage --clusters --json",
+    ),
     "schemas": ("kalypso schemas --out .schemas",),
     "placement": (
         "kalypso placement placement.yaml --fleet hub",

@@ -133,6 +133,25 @@ def registration_issue(
     )
 
 
+def is_of_environment(title: str, environment: str) -> bool:
+    """Whether an issue with this title is about an environment."""
+    forms = (ASSIGNMENT_TITLE, COLLECTED_TITLE, REGISTRATION_TITLE)
+    matches = (form.fullmatch(title) for form in forms)
+    return any(match[match.lastindex or 0] == environment for match in matches if match)
+
+
+def is_of_registration(title: str, environment: str) -> bool:
+    """Whether an issue with this title is about a registration that an environment cannot use."""
+    return bool(REGISTRATION_TITLE.fullmatch(title)) and is_of_environment(title, environment)
+
+
+def failing_assignments(title: str, body: str, environment: str) -> int:
+    """Return the number of failing assignments of an environment that an issue tells of."""
+    if not is_of_environment(title, environment) or is_of_registration(title, environment):
+        return 0
+    return len(LISTED.findall(body)) if COLLECTED_TITLE.fullmatch(title) else 1
+
+
 def as_written(issue: FailureIssue, known: Iterable[Issue]) -> str:
     """Return the body to write: the existing one if it describes the same failure.
 

@@ -200,6 +200,11 @@ class BareRepository:
         answer = self._run_cached("rev-list", f"--max-count={limit}", self.commit(revision).id)
         return (answer or b"").decode().split()
 
+    def history_length(self, revision: str) -> int:
+        """Return the number of commits that a revision reaches. Raises LookupError."""
+        answer = self._run_cached("rev-list", "--count", self.commit(revision).id)
+        return int(answer or b"0")
+
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
         """Return path -> `added`, `modified` or `removed`. Raises LookupError."""
         commits = self._ids(base, head)

@@ -17,6 +17,7 @@ from kalypso_actions.clients.github import (
     environments,
     issues,
     labels,
+    overviews,
     pull_requests,
     refs,
     registered_heads,
@@ -198,6 +199,16 @@ CALLS: Final = {
     "auto_merges.disable": _call(
         lambda github, scene: auto_merges.disable(github, FLEET, scene.pull()),
         "GET R/pulls/{pull_number}",
+    ),
+    "overviews.read": _call(
+        lambda github, scene: overviews.read(
+            github,
+            FLEET,
+            branches=["main", "nowhere"],
+            commits=[scene.first, "e" * 40, "no id"],
+            label="kalypso-failure",
+        ),
+        "POST /graphql",
     ),
     "pull_requests.find": _call(
         lambda github, _: pull_requests.find(github, FLEET, head="main", base="a", state="all"),

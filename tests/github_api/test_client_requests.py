@@ -26,7 +26,7 @@ from tests.github_api.client_calls import APP_ENDPOINTS, CALLS, CLIENT_ENDPOINTS
 from tests.github_api.populated_sandbox import Scene
 from tests.github_api.traffic import by_client, check_exchanges
 
-INFRASTRUCTURE = {"rest", "idempotent_writes"}
+INFRASTRUCTURE = {"rest", "idempotent_writes", "repository_queries"}
 """The other modules send their requests through these."""
 
 

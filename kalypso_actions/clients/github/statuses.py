@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.github import idempotent_writes, length_limits, rest, viewer
-from kalypso_actions.clients.github.connection import GitHub, GitHubError
+from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.messages import Json
+from kalypso_actions.clients.github.repository_queries import (
+    STATUS_FIELDS,
+    by_context,
+    query_repository,
+)
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
@@ -21,11 +25,6 @@ ADVICE: Final = {
 }
 
 BATCH_SIZE: Final = 100
-
-_STATUS: Final = (
-    "oid status { contexts { context state description createdAt targetUrl "
-    "creator { __typename login } } }"
-)
 
 
 def of_commits(
@@ -44,7 +43,9 @@ def of_commits(
         batch = ids[start : start + BATCH_SIZE]
         failure = f"the statuses of {len(batch)} commits cannot be read"
         variables = {f"commit{n}": commit for n, commit in enumerate(batch)}
-        data = _query(github, repository, failure, query_of_commits(len(batch)), variables)
+        data = query_repository(
+            github, repository, failure, query_of_commits(len(batch)), variables
+        )
         statuses |= _by_commit(data[f"c{n}"] for n in range(len(batch)))
     return statuses
 
@@ -59,7 +60,7 @@ def of_history(
     """
     failure = f"the statuses of the newest commits of {branch} cannot be read"
     variables = {"ref": f"refs/heads/{branch}", "most": most}
-    ref = _query(github, repository, failure, QUERY_OF_HISTORY, variables)["ref"]
+    ref = query_repository(github, repository, failure, QUERY_OF_HISTORY, variables)["ref"]
     return {} if ref is None else _by_commit(ref["target"]["history"]["nodes"])
 
 
@@ -67,7 +68,7 @@ QUERY_OF_HISTORY: Final = f"""\
 query History($owner: String!, $name: String!, $ref: String!, $most: Int!) {{
   repository(owner: $owner, name: $name) {{
     ref(qualifiedName: $ref) {{
-      target {{ ... on Commit {{ history(first: $most) {{ nodes {{ {_STATUS} }} }} }} }}
+      target {{ ... on Commit {{ history(first: $most) {{ nodes {{ {STATUS_FIELDS} }} }} }} }}
     }}
   }}
 }}
@@ -78,7 +79,7 @@ def query_of_commits(count: int) -> str:
     """Return the GraphQL query for `count` commits: `owner`, `name`, `commit0`, `commit1`, …."""
     variables = "".join(f", $commit{n}: GitObjectID!" for n in range(count))
     objects = "\n".join(
-        f"    c{n}: object(oid: $commit{n}) {{ ... on Commit {{ {_STATUS} }} }}"
+        f"    c{n}: object(oid: $commit{n}) {{ ... on Commit {{ {STATUS_FIELDS} }} }}"
         for n in range(count)
     )
     return (
@@ -138,44 +139,6 @@ def _send(github: GitHub, repository: str, commit: str, status: CommitStatus) ->
     rest.write(github, repository, failure, "POST", path, body, advice=ADVICE)
 
 
-def _query(
-    github: GitHub, repository: str, failure: str, query: str, variables: Mapping[str, Json]
-) -> Json:
-    """Return the answer about a repository. Raises GitHubError if a part is missing."""
-    owner, _, name = repository.partition("/")
-    parameters = {"owner": owner, "name": name, **variables}
-    data, errors = github.graphql(owner, failure, query, parameters)
-    if errors:
-        message = f"{failure}: GitHub says: {errors[0].get('message', '')}"
-        advice = "give the token the permissions contents: read and statuses: read"
-        status = 403 if errors[0].get("type") == "FORBIDDEN" else None
-        raise GitHubError(message, Location(repository), advice, status=status)
-    return data["repository"]
-
-
 def _by_commit(nodes: Iterable[Json]) -> dict[str, Mapping[str, CommitStatus]]:
     """Convert GraphQL's commits; an object of another type is `{}`, a missing one is null."""
-    return {node["oid"]: _contexts(node["status"]) for node in nodes if node}
-
-
-def _contexts(status: Json) -> Mapping[str, CommitStatus]:
-    contexts: Sequence[Json] = [] if status is None else status["contexts"]
-    return {
-        context["context"].lower(): CommitStatus(
-            context=context["context"],
-            state=context["state"].lower(),
-            description=context["description"] or "",
-            target_url=context["targetUrl"] or "",
-            author=_login(context["creator"]),
-            created_at=datetime.fromisoformat(context["createdAt"]),
-        )
-        for context in contexts
-    }
-
-
-def _login(actor: Json) -> str:
-    """Return an actor's login as REST writes it: GraphQL leaves out the `[bot]`."""
-    if actor is None:
-        return ""
-    login = str(actor["login"]).removesuffix("[bot]")
-    return f"{login}[bot]" if actor["__typename"] == "Bot" else login
+    return {node["oid"]: by_context(node["status"]) for node in nodes if node}

@@ -12,16 +12,14 @@ from graphql import GraphQLError
 
 from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.endpoints import Call
-from kalypso_actions.sandbox.github.graphql import statuses
+from kalypso_actions.sandbox.github.graphql import issues, statuses
+from kalypso_actions.sandbox.github.graphql.paging import first_page
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
 from kalypso_actions.sandbox.store import Repository
 
 Fields = Mapping[str, Any]
 
 TYPES: Final = {"commit": "Commit", "tree": "Tree", "blob": "Blob", "tag": "Tag"}
-
-MAX_RECORDS: Final = 100
-"""Records of one page of a connection."""
 
 
 def repository(call: Call, repository: Repository) -> Fields:
@@ -43,6 +41,8 @@ def repository(call: Call, repository: Repository) -> Fields:
         "object": lambda _info, expression="", oid="": _object_of_expression(
             call, repository, oid or expression
         ),
+        "issues": lambda _info, **wanted: issues.connection(call, repository, **wanted),
+        "pullRequests": lambda _info, **wanted: issues.pull_requests(call, repository, **wanted),
     }
 
 
@@ -107,6 +107,7 @@ def _object(call: Call, repository: Repository, oid: str, kind: str | None = Non
 def _of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Callable[..., Any]]:
     git = call.store.git(repository)
     return {
+        "author": lambda _info: {"name": git.commit(oid).author.name, "user": None},
         "committedDate": lambda _info: timestamp(git.commit(oid).committer.date),
         "message": lambda _info: git.commit(oid).message.rstrip("\n"),
         "messageHeadline": lambda _info: git.commit(oid).message.partition("\n")[0],
@@ -122,13 +123,11 @@ def _history(
     """Return GraphQL's `CommitHistoryConnection`: the first page, without any filter."""
     if others:
         raise GraphQLError(f"the sandbox does not support {', '.join(others)} of `history`")
-    if first is None:
-        message = "You must provide a `first` or `last` value to properly paginate the `history`"
-        extensions = {"type": "MISSING_PAGINATION_BOUNDARIES"}
-        raise GraphQLError(f"{message} connection.", extensions=extensions)
-    if not 0 <= first <= MAX_RECORDS:
-        message = f"Requesting {first} records on the `history` connection exceeds the `first`"
-        extensions = {"type": "EXCESSIVE_PAGINATION"}
-        raise GraphQLError(f"{message} limit of {MAX_RECORDS} records.", extensions=extensions)
-    commits = call.store.git(repository).history(oid, first)
-    return {"nodes": [_object(call, repository, commit, "commit") for commit in commits]}
+    first = first_page(first, "history")
+    git = call.store.git(repository)
+    return {
+        "nodes": lambda _info: [
+            _object(call, repository, commit, "commit") for commit in git.history(oid, first)
+        ],
+        "totalCount": lambda _info: git.history_length(oid),
+    }

@@ -134,6 +134,75 @@ type Repository implements Node {
   defaultBranchRef: Ref
   ref(qualifiedName: String!): Ref
   object(expression: String, oid: GitObjectID): GitObject
+  issues(
+    first: Int
+    labels: [String!]
+    orderBy: IssueOrder
+    states: [IssueState!]
+  ): IssueConnection!
+  pullRequests(
+    first: Int
+    orderBy: IssueOrder
+    states: [PullRequestState!]
+  ): PullRequestConnection!
+}
+
+input IssueOrder {
+  direction: OrderDirection!
+  field: IssueOrderField!
+}
+
+enum OrderDirection {
+  ASC
+  DESC
+}
+
+enum IssueOrderField {
+  COMMENTS
+  CREATED_AT
+  UPDATED_AT
+}
+
+enum IssueState {
+  CLOSED
+  OPEN
+}
+
+enum PullRequestState {
+  CLOSED
+  MERGED
+  OPEN
+}
+
+type IssueConnection {
+  nodes: [Issue]
+  totalCount: Int!
+}
+
+type Issue implements Node {
+  id: ID!
+  author: Actor
+  body: String!
+  number: Int!
+  title: String!
+  url: URI!
+}
+
+type PullRequestConnection {
+  nodes: [PullRequest]
+  totalCount: Int!
+}
+
+type PullRequest implements Node {
+  id: ID!
+  author: Actor
+  baseRefName: String!
+  createdAt: DateTime!
+  headRefName: String!
+  isDraft: Boolean!
+  number: Int!
+  title: String!
+  url: URI!
 }
 
 type Ref implements Node {
@@ -152,6 +221,7 @@ type Commit implements GitObject & Node {
   id: ID!
   oid: GitObjectID!
   abbreviatedOid: String!
+  author: GitActor
   committedDate: DateTime!
   message: String!
   messageHeadline: String!
@@ -174,8 +244,14 @@ input CommitAuthor {
   id: ID
 }
 
+type GitActor {
+  name: String
+  user: User
+}
+
 type CommitHistoryConnection {
   nodes: [Commit]
+  totalCount: Int!
 }
 
 enum StatusState {

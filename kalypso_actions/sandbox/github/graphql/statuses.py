@@ -9,6 +9,7 @@ from graphql import GraphQLError
 
 from kalypso_actions.sandbox import statuses
 from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.github.graphql.actors import actor
 from kalypso_actions.sandbox.payloads.view import node_id, timestamp
 from kalypso_actions.sandbox.permissions import allowed, not_accessible
 from kalypso_actions.sandbox.store import Repository, Status
@@ -41,20 +42,8 @@ def _context(call: Call, status: Status) -> Mapping[str, Any]:
         "id": node_id("StatusContext", status.id),
         "context": status.context,
         "createdAt": timestamp(status.created_at),
-        "creator": _creator(call, status.author),
+        "creator": actor(call, status.author),
         "description": status.description,
         "state": status.state.upper(),
         "targetUrl": status.target_url,
-    }
-
-
-def _creator(call: Call, login: str) -> Mapping[str, Any]:
-    """Return GraphQL's `Actor`; the login of a bot lacks REST's `[bot]`."""
-    account = call.store.account(login)
-    kind = "Bot" if account.kind == "Bot" else "User"
-    return {
-        "__typename": kind,
-        "id": node_id(kind, account.id),
-        "databaseId": account.id,
-        "login": account.login.removesuffix("[bot]"),
     }

@@ -1,0 +1,195 @@
+"""Read the repositories, and say what state each environment is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+
+from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch, named_commit
+from kalypso_actions.commands.status.clusters import count_clusters
+from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline, read_pipeline
+from kalypso_actions.comparison import assignment_names, manifest_entries
+from kalypso_actions.compliance import ClusterReports
+from kalypso_actions.gitops import may_be_own_branch
+from kalypso_actions.inputs.status import StatusInputs
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.overviews import OpenIssue
+from kalypso_actions.promotion import pipeline as rules
+from kalypso_actions.promotion.lifecycle import State
+from kalypso_actions.promotion.pipeline import EnvironmentMoment, Proposal
+from kalypso_actions.promotion.start_records import read_record, schedule_context
+from kalypso_actions.promotion.statuses import CI_CONTEXT
+from kalypso_actions.promotion.statuses import context as status_context
+from kalypso_actions.report import failure_issues
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.status_document import (
+    CommitViewEntry,
+    EnvironmentStatusEntry,
+    GitOpsBranchEntry,
+    IssueEntry,
+    ProposalEntry,
+    StateEntry,
+    StatusDocument,
+    WaitEntry,
+)
+
+
+def status(
+    inputs: StatusInputs, context: CommandContext, reports: ClusterReports | None = None
+) -> StatusDocument:
+    """Return the pipeline at this moment.
+
+    `reports` replaces the source of cluster reports that the inputs name. Raises KalypsoError if
+    the control plane cannot be read, UsageError for an unknown environment.
+    """
+    environments = context.environments()
+    wanted = [context.environment(name, environments).name for name in inputs.environment]
+    names = [name for name in rules.in_order(environments) if not wanted or name in wanted]
+    read = read_pipeline(context, [environments[name] for name in rules.in_order(environments)])
+    summary = _Summary(context, read)
+    source = closing(reports or open_cluster_reports(inputs, context)) if inputs.clusters else None
+    with source or nullcontext() as asked:
+        entries = tuple(summary.entry(name, asked) for name in names)
+    head = read.control_plane.heads.get(read.main)
+    ci = head.statuses.get(CI_CONTEXT) if head else None
+    return StatusDocument(
+        control_plane=context.control_plane,
+        at=context.runtime.now(),
+        main=CommitViewEntry.of(head),
+        ci=ci.state if ci else "",
+        environments=entries,
+    )
+
+
+class _Summary:
+    """The entries of the environments."""
+
+    def __init__(self, context: CommandContext, read: Pipeline) -> None:
+        self._context = context
+        self._read = read
+        self._branches = {each.environment.name: each for each in read.environments}
+        self._declared: dict[str, Environment] = {
+            name: each.environment for name, each in self._branches.items()
+        }
+
+    def entry(self, name: str, reports: ClusterReports | None) -> EnvironmentStatusEntry:
+        """Return the entry of an environment."""
+        item = self._branches[name]
+        moment = self._moment(item, with_previous=True)
+        clusters = count_clusters(self._context, self._read, item, reports) if reports else None
+        gitops = tuple(self._gitops(item))
+        issues = tuple(self._issues(item))
+        titles = [issue.title for _, issue in issues]
+        return EnvironmentStatusEntry(
+            environment=name,
+            branch=item.environment.control_plane.branch,
+            commit=CommitViewEntry.of(moment.promoted),
+            ahead=moment.ahead,
+            state=_state(moment, clusters),
+            next_environments=item.environment.next_environments,
+            assignments=sum(each.assignments for each in gitops),
+            failing=sum(
+                failure_issues.failing_assignments(each.title, each.body, name)
+                for _, each in issues
+            ),
+            degraded=sum(failure_issues.is_of_registration(title, name) for title in titles),
+            gitops=gitops,
+            pull_requests=tuple(map(_proposal, moment.proposals)),
+            issues=tuple(
+                IssueEntry(repository=where, number=each.number, title=each.title, url=each.url)
+                for where, each in issues
+            ),
+            waits=tuple(
+                WaitEntry(waits_for=wait.waits_for, text=wait.text, url=wait.url)
+                for wait in rules.waits_of(moment)
+            ),
+            clusters=clusters,
+            problems=ProblemEntry.all_of(item.problems),
+        )
+
+    def _moment(self, item: EnvironmentBranches, *, with_previous: bool) -> EnvironmentMoment:
+        control_plane = self._read.control_plane
+        environment = item.environment
+        name, branch = environment.name, environment.control_plane.branch
+        promoted = control_plane.commits.get(item.promoted_commit)
+        head = control_plane.heads.get(branch)
+        previous = rules.previous_of(name, self._declared) if with_previous else ()
+        return EnvironmentMoment(
+            name=name,
+            promoted=promoted,
+            named=tuple(self._named(item, place) for place in item.gitops),
+            status=promoted.statuses.get(status_context(name).lower()) if promoted else None,
+            record=read_record(head.statuses.get(schedule_context(name).lower())) if head else None,
+            proposals=tuple(self._proposals(item)),
+            main=control_plane.heads.get(self._read.main),
+            previous=tuple(
+                self._moment(self._branches[each], with_previous=False) for each in previous
+            ),
+        )
+
+    def _named(self, item: EnvironmentBranches, place: GitOpsBranch) -> str:
+        tree = self._read.trees.get(place)
+        return (named_commit(tree, item.environment.name) if tree else None) or ""
+
+    def _proposals(self, item: EnvironmentBranches) -> Iterator[Proposal]:
+        """Yield the pull requests to the environment's branch, and ours to its GitOps branches."""
+        own_branch = item.environment.control_plane.branch
+        for pull in self._read.control_plane.pull_requests:
+            if pull.base == own_branch:
+                yield Proposal(self._context.control_plane, pull)
+        for place in dict.fromkeys((each.repository, each.branch) for each in item.gitops):
+            repository, branch = place
+            for pull in self._read.gitops[repository].pull_requests:
+                if pull.base == branch and may_be_own_branch(pull.head, item.environment.name):
+                    yield Proposal(repository, pull)
+
+    def _gitops(self, item: EnvironmentBranches) -> Iterator[GitOpsBranchEntry]:
+        for place in item.gitops:
+            head = self._read.gitops[place.repository].heads.get(place.branch)
+            tree = self._read.trees.get(place)
+            paths = manifest_entries(tree) if tree else ()
+            yield GitOpsBranchEntry(
+                repository=place.repository,
+                branch=place.branch,
+                commit=head.id if head else "",
+                promoted_commit=self._named(item, place),
+                assignments=len(assignment_names(item.environment.name, paths)),
+            )
+
+    def _issues(self, item: EnvironmentBranches) -> Iterator[tuple[str, OpenIssue]]:
+        """Yield the open issues about the environment."""
+        for repository in dict.fromkeys(place.repository for place in item.gitops):
+            for issue in self._read.gitops[repository].issues:
+                if failure_issues.is_of_environment(issue.title, item.environment.name):
+                    yield repository, issue
+
+
+def _state(moment: EnvironmentMoment, clusters: dict[str, int] | None) -> StateEntry:
+    """Return the state; with clusters, `Deploying 4/8`."""
+    posted = moment.status
+    text = moment.description
+    if clusters and moment.state is State.DEPLOYING:
+        text += f" {clusters.get('compliant', 0)}/{sum(clusters.values())}"
+    if posted is None:
+        return StateEntry(text=text, state="")
+    return StateEntry(
+        text=text,
+        state=posted.state,
+        author=posted.author,
+        at=posted.created_at,
+        url=posted.target_url,
+    )
+
+
+def _proposal(proposal: Proposal) -> ProposalEntry:
+    pull = proposal.pull_request
+    return ProposalEntry(
+        repository=proposal.repository,
+        number=pull.number,
+        title=pull.title,
+        url=pull.url,
+        author=pull.author,
+        created_at=pull.created_at,
+    )

@@ -1,0 +1,99 @@
+"""The environments' branches, and what GitHub shows of the repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kalypso_actions.clients.github import overviews
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.gitops_branches import (
+    EnvironmentReading,
+    GitOpsBranch,
+    gitops_branches,
+    read_leniently,
+    tree_at,
+)
+from kalypso_actions.commands.runtime.labels import FAILURE
+from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.overviews import RepositoryOverview
+from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.snapshot.document_reader import in_parallel
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentBranches:
+    """An environment's branch, its GitOps branches, and all problems with them.
+
+    `reading` is None for a branch that cannot be read.
+    """
+
+    environment: Environment
+    reading: EnvironmentReading | None
+    gitops: tuple[GitOpsBranch, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def promoted_commit(self) -> str:
+        """The commit of main that the branch names; "" for none."""
+        return (self.reading.promoted_commit if self.reading else None) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """All that status reads; trees by repository and branch of GitOps."""
+
+    main: str
+    environments: Sequence[EnvironmentBranches]
+    control_plane: RepositoryOverview
+    gitops: Mapping[str, RepositoryOverview]
+    trees: Mapping[GitOpsBranch, BaseTree]
+
+
+def read_pipeline(context: CommandContext, environments: Sequence[Environment]) -> Pipeline:
+    """Read the branches, one overview of each repository, and the GitOps trees.
+
+    Raises KalypsoError if the control plane cannot be read; a fault of one environment is its own.
+    """
+    main = context.main()
+    read = in_parallel(lambda each: _branches(context, each), environments)
+    control_plane = overviews.read(
+        context.github,
+        context.control_plane,
+        branches=[main, *(each.environment.control_plane.branch for each in read)],
+        commits=[each.promoted_commit for each in read],
+        label=FAILURE,
+    )
+    places = list(dict.fromkeys(place for each in read for place in each.gitops))
+    names: dict[str, list[str]] = {}
+    for place in places:
+        names.setdefault(place.repository, []).append(place.branch)
+
+    def overview(repository: str) -> RepositoryOverview:
+        branches = names[repository]
+        return overviews.read(context.github, repository, branches=branches, label=FAILURE)
+
+    gitops = dict(zip(names, in_parallel(overview, names), strict=True))
+    heads = {place: gitops[place.repository].heads.get(place.branch) for place in places}
+    existing = [(place, head.id) for place, head in heads.items() if head]
+    trees = in_parallel(lambda item: tree_at(context, *item), existing)
+    return Pipeline(
+        main,
+        read,
+        control_plane,
+        gitops,
+        {place: tree for (place, _), tree in zip(existing, trees, strict=True)},
+    )
+
+
+def _branches(context: CommandContext, environment: Environment) -> EnvironmentBranches:
+    try:
+        reading, problems = read_leniently(context, environment)
+    except KalypsoError as error:
+        return EnvironmentBranches(environment, None, (), error.problems)
+    try:
+        places = gitops_branches(context, environment, reading.gitops_repos)
+    except KalypsoError as error:
+        return EnvironmentBranches(environment, reading, (), (*problems, *error.problems))
+    return EnvironmentBranches(environment, reading, places, tuple(problems))

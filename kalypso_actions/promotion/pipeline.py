@@ -1,0 +1,148 @@
+"""The pipeline at one moment: the state of each environment, and what waits for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.overviews import CommitView, OpenPullRequest
+from kalypso_actions.promotion.environments import first_environments
+from kalypso_actions.promotion.lifecycle import State, posted_for
+from kalypso_actions.promotion.start_records import StartRecord
+
+WaitsFor = Literal["people", "clusters", "a run", "an environment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What an environment waits for; `url` is the page for it ("" without one)."""
+
+    waits_for: WaitsFor
+    text: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An open pull request to a branch of an environment, in a repository (`owner/name`)."""
+
+    repository: str
+    pull_request: OpenPullRequest
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return f"{self.repository}#{self.pull_request.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentMoment:
+    """What the repositories say of an environment.
+
+    promoted    the commit that its branch names; None for none, or one that GitHub lacks
+    named       the commits that the trees of its GitOps branches name, "" for none
+    status      that of the promoted commit in the environment
+    record      the latest start of schedule for the head of the branch
+    proposals   open pull requests to its branch, and Kalypso's in its GitOps repositories
+    main        the head of main
+    previous    the environments from which commits come, with their moments
+    """
+
+    name: str
+    promoted: CommitView | None
+    named: tuple[str, ...]
+    status: CommitStatus | None
+    record: StartRecord | None
+    proposals: tuple[Proposal, ...]
+    main: CommitView | None
+    previous: tuple[EnvironmentMoment, ...] = ()
+
+    @property
+    def state(self) -> State | None:
+        """The state that the status says; None without one."""
+        return posted_for(self.status.description) if self.status else None
+
+    @property
+    def ahead(self) -> int | None:
+        """The number of commits that main has after the promoted one; None if it is unknown."""
+        if self.main is None or self.promoted is None:
+            return None
+        return max(0, self.main.length - self.promoted.length)
+
+    @property
+    def description(self) -> str:
+        """The state in the words of the status; without one, as the repositories say."""
+        if self.status:
+            return self.status.description
+        if self.promoted is None:
+            return "Nothing promoted"
+        is_merged = bool(self.named) and all(each == self.promoted.id for each in self.named)
+        return "Merged, without a status" if is_merged else "Promoted, without a status"
+
+
+def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
+    """Yield what an environment waits for, people first."""
+    for proposal in moment.proposals:
+        pull = proposal.pull_request
+        draft = " (a draft)" if pull.is_draft else ""
+        yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
+    yield from _of_record(moment)
+    url = moment.status.target_url if moment.status else ""
+    if moment.state is State.FAILED:
+        yield Wait("people", "correct the failure, then run check-promote again", url)
+    if moment.state is State.DEPLOYING:
+        yield Wait("clusters", "report that they comply", url)
+    if moment.state is State.PROMOTED and not moment.proposals:
+        yield Wait("a run", "of schedule, which proposes the tree", url)
+    yield from _of_previous(moment)
+
+
+def _of_record(moment: EnvironmentMoment) -> Iterator[Wait]:
+    match moment.record:
+        case StartRecord("blocked"):
+            yield Wait("people", "correct the problems that keep schedule from proposing")
+        case StartRecord("given up"):
+            yield Wait("people", "start schedule: three starts led to no run")
+        case StartRecord("starting"):
+            yield Wait("a run", "of schedule, which was started")
+
+
+def _of_previous(moment: EnvironmentMoment) -> Iterator[Wait]:
+    """Yield what keeps newer commits of the environments before from this one."""
+    own = moment.promoted
+    for earlier in moment.previous:
+        newer = earlier.promoted
+        if newer is None or (own and newer.length <= own.length):
+            continue
+        commit = f"{newer.id[:7]} {newer.subject}"
+        if earlier.state is State.DEPLOYED:
+            yield Wait("a run", f"of cd with {commit}, or of the approval of its job")
+        else:
+            yield Wait("an environment", f"{earlier.name}, until {commit} is deployed there")
+
+
+def in_order(environments: Mapping[str, Environment]) -> tuple[str, ...]:
+    """Return the environments from the first ones to the last ones, each once.
+
+    Environments to which no annotation leads come last, by name.
+    """
+    try:
+        names = [*first_environments((), environments)]
+    except KalypsoError:
+        names = []
+    for name in names:
+        names += [
+            each
+            for each in environments[name].next_environments
+            if each in environments and each not in names
+        ]
+    return (*names, *sorted(environments.keys() - set(names)))
+
+
+def previous_of(name: str, environments: Mapping[str, Environment]) -> Sequence[str]:
+    """Return the environments whose annotation names this one as next."""
+    return [each.name for each in environments.values() if name in each.next_environments]

@@ -1,0 +1,111 @@
+"""The pipeline on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.status_document import (
+    CommitViewEntry,
+    EnvironmentStatusEntry,
+    StatusDocument,
+)
+from kalypso_actions.report.terminal import finding_counts, print_findings
+
+STYLES: Final = {
+    "success": "green",
+    "failure": "bold red",
+    "error": "bold red",
+    "pending": "yellow",
+}
+UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
+
+
+def print_status(console: Console, document: StatusDocument) -> None:
+    """Print the pipeline, what waits for whom, and the problems."""
+    console.print(pipeline(document))
+    problems = [problem for each in document.environments for problem in each.problems]
+    if problems or document.problems:
+        every: tuple[ProblemEntry, ...] = (*document.problems, *problems)
+        print_findings(console, (), every)
+        console.print(finding_counts(every, ()))
+
+
+def pipeline(document: StatusDocument) -> Group:
+    """Return the table of the environments, with main above and what waits below."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("environment", "state", "commit", "main ahead", "assignments"):
+        table.add_column(heading, overflow="fold")
+    for entry in document.environments:
+        table.add_row(
+            Text(escape_log_line(entry.environment)),
+            _state(entry, document.at),
+            _commit(entry.commit, document.at),
+            Text({None: "unknown", 0: "-"}.get(entry.ahead, counted(entry.ahead or 0, "commit"))),
+            Text(_assignments(entry)),
+        )
+    waits = list(_waits(document))
+    return Group(_main(document), Text(), table, *((Text(), *waits) if waits else ()))
+
+
+def _main(document: StatusDocument) -> Text:
+    text = Text("main  ", style="bold")
+    text.append(_commit(document.main, document.at))
+    if document.ci:
+        text.append(f"  ci: {document.ci}", style=STYLES[document.ci])
+    return text
+
+
+def _state(entry: EnvironmentStatusEntry, at: datetime | None) -> Text:
+    text = Text(escape_log_line(entry.state.text), style=STYLES.get(entry.state.state, ""))
+    if entry.state.at:
+        text.append(f" ({age(entry.state.at, at)})", style="dim")
+    if entry.clusters is not None:
+        states = ", ".join(f"{number} {state}" for state, number in entry.clusters.items())
+        text.append(f"\nclusters: {states or 'none'}", style="default")
+    return text
+
+
+def _commit(commit: CommitViewEntry | None, at: datetime | None) -> Text:
+    if commit is None:
+        return Text("none")
+    text = Text(commit.commit[:7], style="yellow")
+    text.append(f" {escape_log_line(commit.subject)}", style="default")
+    author = escape_log_line(commit.author)
+    text.append(f" ({author}, {age(commit.committed_at, at)})", style="dim")
+    return text
+
+
+def _assignments(entry: EnvironmentStatusEntry) -> str:
+    numbers = ((entry.failing, "failing"), (entry.degraded, "registrations unusable"))
+    faults = [f"{number} {noun}" for number, noun in numbers if number]
+    return ", ".join([str(entry.assignments), *faults])
+
+
+def _waits(document: StatusDocument) -> Iterator[Text]:
+    for entry in document.environments:
+        for wait in entry.waits:
+            text = Text(escape_log_line(f"{entry.environment} waits for {wait.waits_for}: "))
+            text.append(escape_log_line(wait.text), style="default")
+            if wait.url:
+                text.append(f"  {escape_log_line(wait.url)}", style="dim")
+            yield text
+
+
+def age(then: datetime, now: datetime | None) -> str:
+    """Return `3 d ago`; the time itself without a present."""
+    if now is None:
+        return then.isoformat()
+    seconds = max(0, int((now - then).total_seconds()))
+    for unit, size in UNITS:
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return "just now"

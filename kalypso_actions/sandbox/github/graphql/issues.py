@@ -1,0 +1,97 @@
+"""Issues and pull requests in GraphQL: the first page, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from graphql import GraphQLError
+
+from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.github.graphql.actors import actor
+from kalypso_actions.sandbox.github.graphql.paging import first_page
+from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
+from kalypso_actions.sandbox.permissions import allowed, not_accessible
+from kalypso_actions.sandbox.store import Issue, Repository
+
+Fields = Mapping[str, Any]
+
+
+def connection(
+    call: Call,
+    repository: Repository,
+    first: int | None = None,
+    states: Collection[str] = (),
+    labels: Collection[str] = (),
+    **others: Any,
+) -> Fields:
+    """Return GraphQL's `IssueConnection`; `labels` are alternatives."""
+    _check(call, repository, "issues", others)
+    wanted = {label.lower() for label in labels}
+    found = [
+        issue
+        for issue in _newest_first(repository)
+        if issue.pull_request is None
+        and (not states or issue.state.upper() in states)
+        and (not wanted or wanted & set(issue.labels))
+    ]
+    nodes = found[: first_page(first, "issues")]
+    return {"totalCount": len(found), "nodes": [_issue(call, repository, each) for each in nodes]}
+
+
+def pull_requests(
+    call: Call,
+    repository: Repository,
+    first: int | None = None,
+    states: Collection[str] = (),
+    **others: Any,
+) -> Fields:
+    """Return GraphQL's `PullRequestConnection`."""
+    _check(call, repository, "pull_requests", others)
+    found = [
+        issue
+        for issue in _newest_first(repository)
+        if issue.pull_request is not None and (not states or _state(issue) in states)
+    ]
+    nodes = found[: first_page(first, "pullRequests")]
+    return {"totalCount": len(found), "nodes": [_pull(call, repository, each) for each in nodes]}
+
+
+def _check(call: Call, repository: Repository, permission: str, others: Fields) -> None:
+    if others.get("orderBy") not in (None, {"field": "CREATED_AT", "direction": "DESC"}):
+        raise GraphQLError("the sandbox supports no other order than the newest first")
+    if not allowed(call.identity, [f"{permission}: read"], repository):
+        raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
+
+
+def _newest_first(repository: Repository) -> list[Issue]:
+    return sorted(repository.issues.values(), key=lambda issue: -issue.number)
+
+
+def _state(issue: Issue) -> str:
+    merged = issue.pull_request is not None and issue.pull_request.merged_at is not None
+    return "MERGED" if merged else issue.state.upper()
+
+
+def _issue(call: Call, repository: Repository, issue: Issue, page: str = "issues") -> Fields:
+    return {
+        "id": node_id("Issue", issue.id),
+        "author": actor(call, issue.author),
+        "body": issue.body or "",
+        "number": issue.number,
+        "title": issue.title,
+        "url": f"{View.of(call).html(repository)}/{page}/{issue.number}",
+    }
+
+
+def _pull(call: Call, repository: Repository, issue: Issue) -> Fields:
+    pull = issue.pull_request
+    assert pull is not None  # noqa: S101 - callers have pull requests
+    return {
+        **_issue(call, repository, issue, "pull"),
+        "id": node_id("PullRequest", issue.id),
+        "baseRefName": pull.base_branch,
+        "createdAt": timestamp(issue.created_at),
+        "headRefName": pull.head_branch,
+        "isDraft": pull.draft,
+    }

@@ -1,0 +1,127 @@
+"""`kalypso status`: the pipeline of Acme."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.status import status as read_status
+from kalypso_actions.compliance import ClusterReports
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.status import StatusInputs
+from kalypso_actions.report.failure_issues import assignment_title
+from kalypso_actions.report.status_document import EnvironmentStatusEntry, StatusDocument
+from kalypso_actions.report.status_report import print_status
+from tests.commands.chain.fake_cluster_reports import FakeClusterReports
+from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.promotions import main_commit, merge
+
+
+def status(
+    acme: Organisation, reports: ClusterReports | None = None, **given: Any
+) -> StatusDocument:
+    documents: list[StatusDocument] = []
+
+    def command(inputs: StatusInputs, context: CommandContext) -> CommandResult:
+        documents.append(read_status(inputs, context, reports))
+        return CommandResult(documents[0], "")  # type: ignore[arg-type]  # it has no summary
+
+    acme.run(command, StatusInputs, **given)
+    return documents[0]
+
+
+def entry(document: StatusDocument, name: str = "dev") -> EnvironmentStatusEntry:
+    return next(each for each in document.environments if each.environment == name)
+
+
+def text(document: StatusDocument) -> str:
+    console = Console(width=160, record=True, file=None, highlight=False)
+    with console.capture() as capture:
+        print_status(console, document)
+    return capture.get()
+
+
+def test_a_commit_on_its_way(acme: Organisation) -> None:
+    promoted = main_commit(acme)
+    merge(acme, promoted)
+    acme.status(promoted, "dev environment", "Deploying")
+    main_commit(acme, "another change")
+    document = status(acme)
+    dev, stage = entry(document), entry(document, "stage")
+    assert dev.commit is not None
+    assert (dev.commit.commit, dev.ahead, dev.state.text) == (promoted, 1, "Deploying")
+    assert (dev.assignments, dev.gitops[0].promoted_commit) == (2, promoted)
+    assert [(wait.waits_for, wait.text) for wait in dev.waits] == [
+        ("clusters", "report that they comply")
+    ]
+    subject = dev.commit.subject
+    assert [(wait.waits_for, wait.text) for wait in stage.waits] == [
+        ("an environment", f"dev, until {promoted[:7]} {subject} is deployed there")
+    ]
+    assert (stage.ahead, stage.state.text, stage.assignments) == (
+        2,
+        "Promoted, without a status",
+        0,
+    )
+    printed = text(document)
+    assert "dev waits for clusters: report that they comply" in printed
+    assert "1 commit" in printed
+
+
+def test_pull_requests_and_failures(acme: Organisation) -> None:
+    for branch in ("kalypso/dev", "someone"):
+        acme.reset(branch, acme.head("dev", GITOPS), GITOPS)
+        acme.commit({"proposed.txt": branch}, branch, GITOPS)
+    acme.pull("kalypso/dev", "dev", GITOPS)
+    acme.pull("someone", "dev", GITOPS)
+    title = assignment_title("shop-web", "drone", "dev")
+    others = "Can't generate manifests for other deployment targets in dev environment"
+    unusable = "Can't read the workload registration shop in stage environment"
+    for name, body in ((title, ""), (others, "- `a` in cluster type `b`: x\n" * 3), (unusable, "")):
+        acme.ask(
+            "POST", f"{GITOPS}/issues", {"title": name, "body": body, "labels": ["kalypso-failure"]}
+        )
+    document = status(acme)
+    dev, stage = entry(document), entry(document, "stage")
+    assert [(each.repository, each.title) for each in dev.pull_requests] == [
+        (GITOPS, "kalypso/dev")
+    ]
+    assert dev.waits[0].text.startswith(f"review and merge {GITOPS}#")
+    assert (dev.failing, dev.degraded, stage.failing, stage.degraded) == (4, 0, 0, 1)
+    assert "4 failing" in text(document)
+
+
+def test_clusters_where_asked(acme: Organisation) -> None:
+    promoted = main_commit(acme)
+    merge(acme, promoted)
+    acme.status(promoted, "dev environment", "Deploying")
+    reports = FakeClusterReports(lambda _url, _branch: [])
+    document = status(acme, reports, clusters="true", environment="dev")
+    assert entry(document).clusters == {"missing": 2}
+    assert entry(document).state.text == "Deploying 0/2"
+    assert [each.environment for each in document.environments] == ["dev"]
+
+
+def test_an_unknown_environment(acme: Organisation) -> None:
+    with pytest.raises(UsageError, match="there is no Environment 'dve' on main"):
+        status(acme, environment="dve")
+
+
+def test_a_faulty_branch_is_the_problem_of_its_environment(acme: Organisation) -> None:
+    acme.commit({"gitops-repo.yaml": None}, "stage")
+    document = status(acme)
+    assert entry(document).problems == ()
+    assert ["has no GitOpsRepo" in each.message for each in entry(document, "stage").problems] == [
+        True
+    ]
+
+
+def test_one_graphql_request_for_each_repository(acme: Organisation) -> None:
+    acme.forget()
+    status(acme)
+    asked = [each for each in acme.sandbox.traffic if each.path.endswith("/graphql")]
+    assert len(asked) == 2

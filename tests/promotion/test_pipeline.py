@@ -1,0 +1,148 @@
+"""The state of each environment, and what waits for whom."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from kalypso_actions.errors import Location
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.kinds import Environment, RepositoryPath
+from kalypso_actions.model.overviews import CommitView, OpenPullRequest
+from kalypso_actions.promotion.pipeline import (
+    EnvironmentMoment,
+    Proposal,
+    in_order,
+    previous_of,
+    waits_of,
+)
+from kalypso_actions.promotion.start_records import StartRecord
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WHERE = Location("cp")
+
+
+def commit(length: int) -> CommitView:
+    return CommitView(str(length) * 40, f"change {length}", "ann", NOON, length)
+
+
+def posted(description: str) -> CommitStatus:
+    return CommitStatus("dev environment", "pending", description, "https://run")
+
+
+PULL = Proposal(
+    "acme/gitops", OpenPullRequest(5, "dev", "https://pull", "dev", "kalypso/dev", "bot", NOON)
+)
+
+
+def moment(description: str = "", **given: Any) -> EnvironmentMoment:
+    values: dict[str, Any] = {
+        "name": "stage",
+        "promoted": commit(1),
+        "named": ("1" * 40,),
+        "status": posted(description) if description else None,
+        "record": None,
+        "proposals": (),
+        "main": commit(3),
+    }
+    return EnvironmentMoment(**values | given)
+
+
+def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
+    return (moment(description, name="dev", promoted=commit(length)),)
+
+
+@pytest.mark.parametrize(
+    ("given", "waits"),
+    [
+        (moment("Deployed"), []),
+        (moment("Superseded by 2222222"), []),
+        (moment("Deploying"), [("clusters", "report that they comply")]),
+        (
+            moment("Failed to deploy: till"),
+            [("people", "correct the failure, then run check-promote again")],
+        ),
+        (moment("Promoted"), [("a run", "of schedule, which proposes the tree")]),
+        (
+            moment("Promoted", proposals=(PULL,)),
+            [("people", "review and merge acme/gitops#5: dev")],
+        ),
+        (
+            moment("Deployed", record=StartRecord("blocked", "d")),
+            [("people", "correct the problems that keep schedule from proposing")],
+        ),
+        (
+            moment("Deployed", record=StartRecord("given up", "d")),
+            [("people", "start schedule: three starts led to no run")],
+        ),
+        (
+            moment("Deployed", record=StartRecord("starting", "d")),
+            [("a run", "of schedule, which was started")],
+        ),
+        (moment("Deployed", previous=earlier("Deployed", 1)), []),
+        (
+            moment("Deployed", previous=earlier("Deploying", 2)),
+            [("an environment", "dev, until 2222222 change 2 is deployed there")],
+        ),
+        (
+            moment("Deployed", previous=earlier("Deployed", 2)),
+            [("a run", "of cd with 2222222 change 2, or of the approval of its job")],
+        ),
+        (
+            moment(promoted=None, previous=earlier("Deploying", 2)),
+            [("an environment", "dev, until 2222222 change 2 is deployed there")],
+        ),
+    ],
+    ids=[
+        "deployed",
+        "superseded",
+        "deploying",
+        "failed",
+        "promoted",
+        "proposed",
+        "blocked",
+        "given up",
+        "starting",
+        "the same as before it",
+        "an environment before it deploys",
+        "an environment before it has deployed",
+        "nothing promoted yet",
+    ],
+)
+def test_what_waits_for_whom(given: EnvironmentMoment, waits: list[tuple[str, str]]) -> None:
+    assert [(wait.waits_for, wait.text) for wait in waits_of(given)] == waits
+
+
+@pytest.mark.parametrize(
+    ("given", "description", "ahead"),
+    [
+        (moment("Deployed"), "Deployed", 2),
+        (moment(), "Merged, without a status", 2),
+        (moment(named=("",)), "Promoted, without a status", 2),
+        (moment(promoted=None), "Nothing promoted", None),
+        (moment("Deployed", main=commit(1)), "Deployed", 0),
+    ],
+    ids=["a status", "merged", "not merged", "nothing", "up to date"],
+)
+def test_the_state_in_words(given: EnvironmentMoment, description: str, ahead: int | None) -> None:
+    assert (given.description, given.ahead) == (description, ahead)
+
+
+def environments(**next_of: str) -> dict[str, Environment]:
+    place = RepositoryPath("cp", "b", ".")
+    return {
+        name: Environment(name, place, {"kalypso.io/next-environment": names}, WHERE, WHERE)
+        for name, names in next_of.items()
+    }
+
+
+def test_the_order_of_environments() -> None:
+    known = environments(prod="", a="", dev="qa, stage", qa="prod", stage="prod, absent")
+    assert in_order(known) == ("dev", "qa", "stage", "prod", "a")
+    assert previous_of("prod", known) == ["qa", "stage"]
+
+
+def test_environments_in_a_circle_are_listed_once() -> None:
+    assert sorted(in_order(environments(x="y", y="x"))) == ["x", "y"]
