@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import application, engines, launch, pair, repositories
+from bench import application, engines, launch, pair, placements, repositories
 from bench.fleet import Fleet, make_fleet
 from tools.oracle import program
 
@@ -52,6 +52,7 @@ def main() -> int:
         missed += measure_engine(folder)
         missed += repositories.measure(arguments.repositories)
         missed += application.measure()
+        missed += placements.measure()
         missed += launch.measure()
     for target in missed:
         print(f"missed: {target}")

@@ -8,16 +8,14 @@ decision, and is a problem.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
 
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
 from kalypso_actions.scheduling.interface import Decision, Schedule
 from kalypso_actions.scheduling.labels import (
-    CompiledPolicy,
     assignments_of,
     compile_policy,
     pairs_of,
@@ -53,10 +51,11 @@ class PlacementScheduler:
 
 
 class _Run:
-    """One run over a fleet."""
+    """One run over a fleet; `keep` all scores, which take memory and only explanations need."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, *, keep: bool = False) -> None:
         self.fleet = fleet
+        self.keep = keep
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
         compiled = [compile_policy(policy) for policy in fleet.policies]
@@ -139,7 +138,7 @@ class _Run:
         look = next_look(asked, hub, found, self.now)
         if look is not None:
             self.requeue = look if self.requeue is None else min(self.requeue, look)
-        return Scored(unit, tuple(candidates), found, tuple(found.decisions))
+        return self._scored(unit, candidates, found, found.decisions)
 
     def _kept(
         self,
@@ -160,7 +159,14 @@ class _Run:
             self.problems.append(problem)
         incumbents = hub.incumbents(unit.asked)
         kept = tuple(cluster for name, cluster in hub.clusters.items() if name in incumbents)
-        return Scored(unit, tuple(candidates), found or Scheduled(status=status), kept)
+        return self._scored(unit, candidates, found or Scheduled(status=status), kept)
+
+    def _scored(
+        self, unit: Unit, candidates: Sequence[Cluster], found: Scheduled, chosen: Sequence[Cluster]
+    ) -> Scored:
+        if self.keep:
+            return Scored(unit, tuple(candidates), found, tuple(chosen))
+        return Scored(unit, (), Scheduled(status=found.status), tuple(chosen))
 
     def _note(self, unit: Unit, found: Scheduled) -> None:
         name, where = unit.placement.name, unit.placement.where
@@ -202,7 +208,7 @@ class _Run:
         return Schedule(
             assignments=assignments_of(self.fleet, pairs),
             problems=tuple(self.problems),
-            explain=partial(_explain, self.policies, self.scored, self.hub, self.now),
+            explain=_Explainer(self.fleet),
             warnings=tuple(self.warnings),
             placements=tuple(self.decided),
             requeue_time=None if self.requeue is None else as_datetime(self.requeue),
@@ -217,20 +223,26 @@ def _with_decision(hub: Hub, unit: Unit, names: tuple[str, ...]) -> Hub:
     return dataclasses.replace(hub, decisions=[*others, own], _counts=None)
 
 
-def _explain(
-    policies: Iterable[CompiledPolicy],
-    scored: Sequence[Scored],
-    hub: Hub,
-    now: int,
-    target: DeploymentTarget,
-    cluster_type: ClusterType,
-) -> tuple[Decision, ...]:
-    decisions = []
-    for policy in policies:
-        decision = policy.decision(target, cluster_type)
-        units = [item for item in scored if item.unit.policy is policy]
-        own = next((item for item in units if target in item.unit.targets), None)
-        if own is not None and decision.selected:
-            decision = dataclasses.replace(decision, steps=steps(own, cluster_type.name, hub, now))
-        decisions.append(decision)
-    return tuple(decisions)
+class _Explainer:
+    """Explains pairs; it decides once more when it is first asked, and then keeps every score."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._run: _Run | None = None
+
+    def __call__(self, target: DeploymentTarget, cluster_type: ClusterType) -> tuple[Decision, ...]:
+        """Return how each policy matches the pair, and the steps of its Placement."""
+        if self._run is None:
+            self._run = _Run(self._fleet, keep=True)
+            self._run.decide()
+        run = self._run
+        decisions = []
+        for policy in run.policies:
+            decision = policy.decision(target, cluster_type)
+            units = [item for item in run.scored if item.unit.policy is policy]
+            own = next((item for item in units if target in item.unit.targets), None)
+            if own is not None and decision.selected:
+                found = steps(own, cluster_type.name, run.hub, run.now)
+                decision = dataclasses.replace(decision, steps=found)
+            decisions.append(decision)
+        return tuple(decisions)

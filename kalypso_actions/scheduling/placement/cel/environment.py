@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ from kalypso_actions.scheduling.placement.objects import Cluster
 VARIABLE: Final = "managedCluster"
 MAX_LENGTH: Final = 100_000
 
+_UNKNOWN: Final = -1
 _ADDRESS_TEXT: Final = "addressToString"
 _NO_OVERLOAD: Final = re.compile(
     r"<input>:(\d+):(\d+): found no matching overload for 'string' applied to "
@@ -50,7 +52,8 @@ class CelExpressions:
         }
         self._steps: dict[str, Step] = {}
         self._values: dict[str, dict[str, Value]] = {}
-        self._answers: dict[tuple[str, str], tuple[bool, int]] = {}
+        self._numbers = {name: number for number, name in enumerate(hub.clusters)}
+        self._answers: dict[str, array[int]] = {}
 
     def matcher(self, expressions: Sequence[str]) -> Matcher:
         """Return whether a cluster matches all expressions, within the budget of a predicate.
@@ -85,11 +88,16 @@ class CelExpressions:
             raise UnsupportedExpressionError(message) from error
 
     def _answer(self, expression: str, cluster: Cluster) -> tuple[bool, int]:
-        key = (expression, cluster.name)
-        answer = self._answers.get(key)
-        if answer is None:
-            answer = self._answers[key] = self._evaluate(expression, cluster)
-        return answer
+        """Return whether an expression matches and its cost: kept as one number for each pair."""
+        answers = self._answers.get(expression)
+        if answers is None:
+            answers = self._answers[expression] = array("q", [_UNKNOWN]) * len(self._numbers)
+        number = self._numbers[cluster.name]
+        answer = answers[number]
+        if answer == _UNKNOWN:
+            matched, cost = self._evaluate(expression, cluster)
+            answer = answers[number] = cost * 2 + matched
+        return bool(answer % 2), answer // 2
 
     def _evaluate(self, expression: str, cluster: Cluster) -> tuple[bool, int]:
         variables = self._values.get(cluster.name)
