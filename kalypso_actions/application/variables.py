@@ -6,7 +6,7 @@ https://www.gnu.org/software/gettext/manual/html_node/envsubst-Invocation.html
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -43,11 +43,6 @@ def replace_variables(
         return match[0]
 
     return REFERENCE.sub(value, content), problems
-
-
-def variables_in(content: bytes) -> Iterator[str]:
-    """Yield the names that a text refers to."""
-    return map(_name, REFERENCE.finditer(content))
 
 
 def _name(match: re.Match[bytes]) -> str:

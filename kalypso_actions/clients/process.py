@@ -133,11 +133,7 @@ class Programs:
         most `max_memory` bytes of data. Raises ProcessError; for too much output, OutputLimitError.
         """
         name = arguments[0]
-        program = self.find(name)
-        if program is None:
-            raise ProcessError(
-                f"the program {name} was not found", advice=f"install {name}, or correct PATH"
-            )
+        program = self._required(name)
         environment = self._inherited(inherit) | dict(extra or {})
         started = time.monotonic()
         process = _start([str(program), *arguments[1:]], folder, environment)
@@ -160,12 +156,16 @@ class Programs:
             _close_pipes(process)
             log.debug("%s  %.2f s", log_text or " ".join(arguments), time.monotonic() - started)
         if process.returncode != 0:
-            errors = _printable(stderr)
-            message = errors or f"exit code {process.returncode}"
-            raise ProcessError(
-                f"{name}: {message}", stderr=errors, stdout=stdout, status=process.returncode
-            )
+            raise _failure(name, process.returncode, stdout, _printable(stderr))
         return stdout
+
+    def _required(self, name: str) -> Path:
+        program = self.find(name)
+        if program is None:
+            raise ProcessError(
+                f"the program {name} was not found", advice=f"install {name}, or correct PATH"
+            )
+        return program
 
     def _inherited(self, names: Iterable[str]) -> dict[str, str]:
         allowed = frozenset(names)
@@ -241,6 +241,11 @@ def _feeding(
         thread.join()
         if errors:
             raise errors[0]
+
+
+def _failure(name: str, status: int, stdout: bytes, errors: str) -> ProcessError:
+    message = f"{name}: {errors or f'exit code {status}'}"
+    return ProcessError(message, stderr=errors, stdout=stdout, status=status)
 
 
 def _limit_memory(process: subprocess.Popen[bytes], max_memory: int) -> None:

@@ -105,26 +105,31 @@ def check_promote(
             watch.check_inputs()  # before anything is posted
             status.post(statuses.deploying(inputs.environment))
         with status.failure_of_run():
-            ending = (
-                _superseded(inputs, superseded, Observation())
-                if superseded
-                else _wait(inputs, context, verified, watch, began=began, started=started)
-            )
+            if superseded:
+                ending = _superseded(inputs, superseded, Observation())
+            else:
+                ending = _wait(inputs, context, verified, watch, began=began, started=started)
             if ending.verdict and ending.verdict.goes_on:
                 ending = _finish(inputs, context, watch, ending, onward)
             if ending.status:
                 status.post(ending.status)
         if ending.verdict:
-            acknowledge_end(
-                context,
-                inputs.environment,
-                inputs.promoted_commit,
-                verified.repository,
-                {inputs.gitops_commit, watch.gitops_commit},
-                watch.gitops_commit,
-            )
+            _acknowledge_end(inputs, context, verified, watch)
     facts = replace(_facts(context, verified), no_reports_advice=source.no_reports_advice)
     return _result(inputs, ending, facts)
+
+
+def _acknowledge_end(
+    inputs: CheckPromoteInputs, context: CommandContext, verified: VerifiedRequest, watch: Watch
+) -> None:
+    acknowledge_end(
+        context,
+        inputs.environment,
+        inputs.promoted_commit,
+        verified.repository,
+        {inputs.gitops_commit, watch.gitops_commit},
+        watch.gitops_commit,
+    )
 
 
 def _verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedRequest:

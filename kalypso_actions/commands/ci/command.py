@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from kalypso_actions.clients.github import GitHubError, commits, statuses
 from kalypso_actions.commands.ci.environment_checks import CheckedEnvironment, EnvironmentChecks
@@ -117,24 +118,15 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     checked = []
     for environment in environments.values():
         context.runtime.log(f"Rendering {environment.name} with {commit[:7]}")
-        result = checks.check(environment)
-        known = (*problems, *findings.warnings)
-        checked.append(
-            dataclasses.replace(
-                result,
-                problems=tuple(without(result.problems, problems)),
-                warnings=tuple(without(result.warnings, known)),
-            )
-        )
+        checked.append(_without_known(checks.check(environment), problems, findings.warnings))
     view = _view(checked, environments)
     fleet = check_fleet(view)
-    documents = [*reading.documents, *(doc for item in checked for doc in item.documents)]
+    documents = list(chain(reading.documents, *(item.documents for item in checked)))
     acknowledgements = Acknowledgements(documents)
+    own_warnings = {item.name: without_causes(item.warnings, fleet.warnings) for item in checked}
     warnings = (
         *findings.warnings,
-        *by_environment(
-            {item.name: without_causes(item.warnings, fleet.warnings) for item in checked}
-        ),
+        *by_environment(own_warnings),
         *fleet.warnings,
         *acknowledgements.problems,
     )
@@ -144,11 +136,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     return _Checked(
         tuple(checked),
         first,
-        (
-            *problems,
-            *without(fleet.problems, problems),
-            *advised,
-        ),
+        (*problems, *without(fleet.problems, problems), *advised),
         tuple(remaining),
         tuple(acknowledged),
         (
@@ -157,6 +145,17 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
             *_awaiting_cd(checked, environments),
             *acknowledgements.stale(_judged(view, documents, url)),
         ),
+    )
+
+
+def _without_known(
+    checked: CheckedEnvironment, problems: Sequence[Problem], warnings: Sequence[Problem]
+) -> CheckedEnvironment:
+    """Leave out the findings of an environment that are those of main."""
+    return dataclasses.replace(
+        checked,
+        problems=tuple(without(checked.problems, problems)),
+        warnings=tuple(without(checked.warnings, (*problems, *warnings))),
     )
 
 

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import keep_key, load_sandbox, private_folder
@@ -20,6 +21,9 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEntry, DemoStepEntry
 from kalypso_actions.report.documents import ProblemEntry
+
+if TYPE_CHECKING:
+    from kalypso_actions.sandbox import Sandbox
 
 
 def demo(
@@ -54,8 +58,9 @@ def demo(
         report(step)
 
     problems: tuple[ProblemEntry, ...] = ()
-    programs = Programs(machine)
-    with sandbox_class(folder, programs, now=clock, sign_in=True, lag=USUAL_LAG) as sandbox:
+    with sandbox_class(
+        folder, Programs(machine), now=clock, sign_in=True, lag=USUAL_LAG
+    ) as sandbox:
         secrets = organisation.create_organisation(sandbox)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
         workflows = WorkflowRunner(
@@ -66,19 +71,22 @@ def demo(
             run_scenario(runner)
         except KalypsoError as error:
             problems = ProblemEntry.all_of(error.problems)
-        repositories = [
-            DemoRepositoryEntry(
-                name=repository.full_name, path=str(sandbox.store.git(repository).git_dir)
-            )
-            for repository in sandbox.store.repositories.values()
-        ]
         return DemoDocument(
             dir=str(folder),
             url=sandbox.url,
-            repositories=tuple(repositories),
+            repositories=_repositories(sandbox),
             steps=tuple(steps),
             problems=problems,
         )
+
+
+def _repositories(sandbox: Sandbox) -> tuple[DemoRepositoryEntry, ...]:
+    return tuple(
+        DemoRepositoryEntry(
+            name=repository.full_name, path=str(sandbox.store.git(repository).git_dir)
+        )
+        for repository in sandbox.store.repositories.values()
+    )
 
 
 def _empty_folder(given: Path | None) -> Path:

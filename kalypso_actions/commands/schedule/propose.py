@@ -121,11 +121,7 @@ def plan_proposal(
         former_pull=former_pull,
         auto_merge=auto_merge,
         is_described=False,
-        stale_pulls=tuple(
-            other
-            for other in pulls
-            if other.base_branch != state.branch and _is_ours(other, state, plan, context)
-        ),
+        stale_pulls=_stale_pulls(pulls, state, plan, context),
     )
     mark = Mark(
         plan.environment,
@@ -135,6 +131,17 @@ def plan_proposal(
     )
     proposal_plan = replace(proposal_plan, is_described=_is_described(pull, mark))
     return _with_other_pulls(proposal_plan, plan, read.states, context)
+
+
+def _stale_pulls(
+    pulls: Sequence[PullRequest], state: GitOpsState, plan: Plan, context: CommandContext
+) -> tuple[PullRequest, ...]:
+    """Return our pull requests from the same branch to another base branch."""
+    return tuple(
+        pull
+        for pull in pulls
+        if pull.base_branch != state.branch and _is_ours(pull, state, plan, context)
+    )
 
 
 def _is_ours(pull: PullRequest, state: GitOpsState, plan: Plan, context: CommandContext) -> bool:

@@ -49,9 +49,8 @@ def blueprint(azure: Azure) -> Blueprint:
     def read_cluster(**_: str) -> Answer:
         authorization = request.headers.get("Authorization", "")
         arguments = request.args.to_dict()
-        return resource_manager.cluster_answer(
-            azure, _url(), arguments, authorization, request.path
-        )
+        path = request.path
+        return resource_manager.cluster_answer(azure, _url(), arguments, authorization, path)
 
     def sign_in(tenant: str) -> Answer:
         return azure.sign_in(tenant, request.form.to_dict())
