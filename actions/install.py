@@ -63,7 +63,12 @@ class InstallError(Exception):
 def main() -> None:
     """Print the path of a Python that runs `-I -m kalypso_actions`."""
     try:
-        python = installed(temporary_folder(), wheelhouse_of(os.environ.get(INPUTS, "")))
+        inputs = os.environ.get(INPUTS, "")
+        wheelhouse = wheelhouse_of(inputs)
+        python = installed(temporary_folder(), wheelhouse)
+        plugins = plugins_of(inputs)
+        if plugins is not None:
+            install_plugins(python, plugins, wheelhouse)
     except (InstallError, OSError) as error:
         die(str(error), getattr(error, "advice", ""))
     sys.stdout.write(str(python))
@@ -96,6 +101,36 @@ def wheelhouse_of(inputs: str) -> Path | None:
     if not folder.is_dir():
         raise InstallError(f"the input wheelhouse: {folder} is no folder")
     return folder
+
+
+def plugins_of(inputs: str) -> Path | None:
+    """The requirements file of plugins that an action's inputs name. Raises InstallError."""
+    try:
+        given = json.loads(inputs or "{}")["plugins"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    if not given:
+        return None
+    file = Path(os.environ.get("GITHUB_WORKSPACE", "."), given).resolve()
+    if not file.is_file():
+        raise InstallError(f"the input plugins: {file} is no file")
+    return file
+
+
+def install_plugins(python: Path, file: Path, wheelhouse: Path | None) -> None:
+    """Add wheels with known hashes; Kalypso's own packages keep their versions."""
+    folder = python.parents[1]
+    marker = folder / f"plugins-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
+    if marker.exists():
+        return
+    offline = ["--no-index", "--find-links", str(wheelhouse)] if wheelhouse else []
+    wanted = ["--require-hashes", "--only-binary", ":all:", *offline, "-r", str(file)]
+    try:
+        install_packages(python, [*wanted, "-c", str(LOCK)], folder)
+    except InstallError as error:
+        advice = "each line needs == and --hash, and versions that Kalypso's own lock allows"
+        raise InstallError(f"the input plugins: {error}", advice) from error
+    marker.touch()
 
 
 def installed(temporary: Path, wheelhouse: Path | None) -> Path:

@@ -12,6 +12,7 @@ from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedul
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
     LabelScheduler,
+    assignments_of,
     compile_policy,
     policy_faults,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "Schedule",
     "Scheduler",
     "Selector",
+    "assignments_of",
     "compile_policy",
     "compile_selector",
     "find_scheduler",
