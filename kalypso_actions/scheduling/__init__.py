@@ -20,6 +20,7 @@ from kalypso_actions.scheduling.registry import (
     DEFAULT_SCHEDULER,
     find_scheduler,
     trusted_scheduler,
+    uses_present_assignments,
 )
 from kalypso_actions.scheduling.selectors import (
     Requirement,
@@ -45,4 +46,5 @@ __all__ = [
     "find_scheduler",
     "policy_faults",
     "trusted_scheduler",
+    "uses_present_assignments",
 ]

@@ -49,3 +49,8 @@ def trusted_scheduler(named: str, known: Collection[str], otherwise: str) -> str
     names. Else it is the scheduler `otherwise`.
     """
     return named if not named or named in OWN or named in known else otherwise
+
+
+def uses_present_assignments(name: str) -> bool:
+    """Whether a scheduler may decide by what is in the GitOps branches; labels do not."""
+    return name not in {"", DEFAULT_SCHEDULER}

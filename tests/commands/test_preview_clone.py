@@ -44,9 +44,10 @@ def test_the_current_branch_of_main(clone: Path) -> None:
         "",
         "stage",
         "  ~ Template reconciler",
-        "  arrives: this change and 2 earlier commits of main, 0 changed files",
+        "  ~ store/till/reconciler.yaml",
+        "  arrives: this change and 2 earlier commits of main, 1 changed file",
         "",
-        "1 changed file in dev",
+        "2 changed files in dev, stage",
     ]
     lines = call_kalypso("preview", "--verbose").stdout.splitlines()
     arriving = lines.index("arrives in dev: this change and 2 earlier commits of main")
@@ -117,7 +118,7 @@ def test_a_place_on_another_branch_than_the_changed_one(clone: Path) -> None:
     change(clone, "templates.yaml", template("namespace", "namespace"), "origin/main")
     done = call_kalypso("preview")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("problem")]
-    assert line.startswith("problem fleet.yaml:4:20 (branch dev): dev: ClusterType")
+    assert line.startswith("problem fleet.yaml:4:20 (branch dev): dev, stage: ClusterType")
 
 
 def test_an_environment_without_a_branch_is_placed_at_its_object(clone: Path) -> None:
@@ -151,3 +152,13 @@ def test_an_input_that_is_on_is_switched_off_by_its_value(clone: Path) -> None:
     wrong = call_kalypso("preview", "--comment", "perhaps")
     assert wrong.returncode == 2
     assert "comment" in wrong.stderr
+
+
+def test_placements_depend_on_what_is_assigned(clone: Path) -> None:
+    """So the GitOps branches are read; without one, a note says so."""
+    change(clone, "notes.txt", "1", "origin/main")
+    unread = "what would change in"
+    assert unread not in call_kalypso("preview").stdout
+    assert unread in call_kalypso("preview", "--scheduler", "placement").stdout
+    refused = call_kalypso("diff", "dev", "stage", "--scheduler", "placement")
+    assert (refused.returncode, unread in refused.stderr) == (1, True)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.places import ControlPlanePlace, EnvironmentPlace
 from kalypso_actions.commands.diff.result import Difference
+from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
 from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.model.differences import MaskedComparison
+from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import PlanOptions
 from kalypso_actions.plan_pair import plan_pair
 from kalypso_actions.report.diff_document import DiffSideEntry
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.scheduling import find_scheduler, uses_present_assignments
 from kalypso_actions.snapshot.gathering import gather
 
 
@@ -42,14 +46,13 @@ def compare_rendered(
         scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
     )
-    after = _snapshot(plane, place, head, inputs)
-    pair = plan_pair(
-        _snapshot(plane, place, base, inputs),
-        after,
-        options,
-        find_scheduler(inputs.scheduler or after.scheduler),
-        progress,
-    )
+    scheduler = inputs.scheduler or place.environment.scheduler
+    trees = ReadableBaseTrees(plane.reader.repositories)
+    opened = trees.open if uses_present_assignments(scheduler) else _no_trees
+    before, after = (_snapshot(plane, place, commit, inputs, opened) for commit in (base, head))
+    if trees.warnings:
+        raise KalypsoError.of(trees.warnings)
+    pair = plan_pair(before, after, options, find_scheduler(scheduler), progress)
     repositories = plane.reader.repositories
     return Difference(
         environment=place.environment.name,
@@ -69,7 +72,11 @@ def _resolved(plane: ControlPlanePlace, revision: str) -> str:
 
 
 def _snapshot(
-    plane: ControlPlanePlace, place: EnvironmentPlace, commit: str, inputs: DiffInputs
+    plane: ControlPlanePlace,
+    place: EnvironmentPlace,
+    commit: str,
+    inputs: DiffInputs,
+    open_base_trees: Callable[[Sequence[GitOpsRepo]], Sequence[BaseTree]],
 ) -> Snapshot:
     return gather(
         place.environment.name,
@@ -78,7 +85,12 @@ def _snapshot(
         promoted_commit=commit,
         declared=place.environment,
         registration_text=inputs.registration_text,
+        open_base_trees=open_base_trees,
     )
+
+
+def _no_trees(_: Sequence[GitOpsRepo]) -> Sequence[BaseTree]:
+    return ()
 
 
 def _without_pins(comparison: MaskedComparison) -> MaskedComparison:

@@ -13,6 +13,7 @@ from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.kinds import Environment, Fleet, GitOpsRepo
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.model.urls import split
+from kalypso_actions.scheduling import uses_present_assignments
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.gathering import gather
 
@@ -111,6 +112,8 @@ class SideReader:
         own, promoted = read_own_branch(self.reader, place, change.url, main, own_commit)
         name = environment.name
         trees = self._base_trees.setdefault(name, ReadableBaseTrees(self.reader.repositories))
+        scheduler = self.inputs.scheduler or environment.scheduler
+        with_trees = self.with_base_trees or uses_present_assignments(scheduler)
         snapshot = gather(
             name,
             own,
@@ -118,7 +121,7 @@ class SideReader:
             promoted_commit=commit if change.is_main else None,
             declared=environment,
             registration_text=self.inputs.registration_text,
-            open_base_trees=trees.open if self.with_base_trees else _no_trees,
+            open_base_trees=trees.open if with_trees else _no_trees,
         )
         return Side(snapshot, promoted_commit=promoted)
 
