@@ -24,6 +24,8 @@ ENCRYPTED: Final = re.compile(r"^(ENC\[|Ag[A-Za-z0-9+/]{40})")
 """Values of SOPS and of Sealed Secrets."""
 
 
+TOO_LARGE: Final = "look for a loop, or divide the target"
+
 SchemaErrors = Callable[[Mapping[str, object]], Iterable[tuple[Path, str]]]
 
 
@@ -63,7 +65,8 @@ def check_manifests(
     parsed = parse_yaml(where.repository, where.path, content)
     for problem in parsed.problems:
         place = check.at_line(problem.where.line) if problem.where else where
-        fault = Problem(problem.message, place, problem.advice, "manifest-invalid")
+        advice = problem.advice if problem.where and problem.where.line else TOO_LARGE
+        fault = Problem(problem.message, place, advice, "manifest-invalid")
         check.findings.problems.append(fault)
     for document in parsed.documents:
         check.document(document)

@@ -40,6 +40,7 @@ class ChartFolder:
     """A chart in a temporary folder."""
 
     programs: Programs
+    program: str
     top: Path
     timeout: float
 
@@ -56,7 +57,7 @@ class ChartFolder:
                 write_file(folder / str(number), path, content)
                 files += ["--values", str(folder / str(number) / path)]
             names = [name] if name else []
-            command = [PROGRAM, "template", *options, *files, "--", *names, "chart"]
+            command = [self.program, "template", *options, *files, "--", *names, "chart"]
             try:
                 return self.run(command)
             except HelmError as error:
@@ -103,21 +104,26 @@ class ChartFolder:
 class Helm:
     """Opens charts for the helm program."""
 
-    def __init__(self, programs: Programs, *, timeout: float = 60) -> None:
+    def __init__(self, programs: Programs, *, program: str = PROGRAM, timeout: float = 60) -> None:
+        """`program` is a name on PATH, or an absolute path."""
         self._programs = programs
+        self._program = program
         self._timeout = timeout
 
     @property
     def is_installed(self) -> bool:
         """Whether PATH has the program."""
-        return self._programs.find(PROGRAM) is not None
+        return self._programs.find(self._program) is not None
 
     def version(self) -> str:
         """Return the version, as `v3.22.0`. Raises KalypsoError."""
         with tempfile.TemporaryDirectory(prefix="kalypso-helm-") as temporary:
             top = Path(temporary).resolve()
             output = self._programs.run(
-                [PROGRAM, "version", "--short"], folder=top, extra=_environment(top), timeout=60
+                [self._program, "version", "--short"],
+                folder=top,
+                extra=_environment(top),
+                timeout=60,
             )
         match = VERSION.search(output)
         return f"v{match[1].decode().partition('+')[0]}" if match else "unknown"
@@ -133,8 +139,8 @@ class Helm:
         with self.chart(files) as folder:
             urls = sorted({url for url in repositories if url.startswith("https://")})
             for number, url in enumerate(urls):
-                folder.run([PROGRAM, "repo", "add", f"repository-{number}", url], online=True)
-            folder.run([PROGRAM, "dependency", "build", "chart"], online=True)
+                folder.run([self._program, "repo", "add", f"repository-{number}", url], online=True)
+            folder.run([self._program, "dependency", "build", "chart"], online=True)
             charts = folder.top / "chart" / "charts"
             return {
                 f"charts/{file.name}": file.read_bytes()
@@ -151,7 +157,7 @@ class Helm:
             top = Path(temporary).resolve()
             for path, content in files.items():
                 write_file(top / "chart", path, content)
-            yield ChartFolder(self._programs, top, self._timeout)
+            yield ChartFolder(self._programs, self._program, top, self._timeout)
 
 
 def _environment(top: Path, *, online: bool = False) -> dict[str, str]:

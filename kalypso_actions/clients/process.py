@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import shutil
@@ -129,8 +130,9 @@ class Programs:
         the machine can read them. `extra` and the variables named by `inherit` are added to the
         environment. Parts of `stdin` are written as the program reads them. `log_text` replaces
         the arguments in the log. The program and all processes that it has started are killed after
-        `timeout` seconds, or when it has written more than `max_output` bytes. On Linux it gets at
-        most `max_memory` bytes of data. Raises ProcessError; for too much output, OutputLimitError.
+        `timeout` seconds, or when it has written more than `max_output` bytes. On Linux a
+        program with `max_memory` gets at most as many bytes of data, and ends even if this process
+        is killed. Raises ProcessError; for too much output, OutputLimitError.
         """
         name = arguments[0]
         program = self._required(name)
@@ -138,7 +140,7 @@ class Programs:
         started = time.monotonic()
         process = _start([str(program), *arguments[1:]], folder, environment)
         if max_memory is not None:
-            _limit_memory(process, max_memory)
+            _limit_resources(process, max_memory, timeout)
         _running.add(process)
         try:
             if _interrupted.is_set():
@@ -248,14 +250,17 @@ def _failure(name: str, status: int, stdout: bytes, errors: str) -> ProcessError
     return ProcessError(message, stderr=errors, stdout=stdout, status=status)
 
 
-def _limit_memory(process: subprocess.Popen[bytes], max_memory: int) -> None:
-    """Limit the data of a running process; only Linux can do that from outside.
+def _limit_resources(process: subprocess.Popen[bytes], max_memory: int, timeout: float) -> None:
+    """Limit data and processor time of a running process; only Linux can do that from outside.
 
-    Programs of Go reserve address space that they never use, which counts for RLIMIT_AS alone.
+    Programs of Go reserve address space that they never use, which counts for RLIMIT_AS alone. The
+    limit of time ends a program whose starter was killed; it counts each processor.
     """
     if sys.platform == "linux":
+        seconds = math.ceil(timeout * (os.cpu_count() or 1)) + 1
         with suppress(ProcessLookupError):  # it has ended
             resource.prlimit(process.pid, resource.RLIMIT_DATA, (max_memory, max_memory))
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def _communicate(

@@ -232,3 +232,11 @@ def test_each_call_is_logged_with_its_time(caplog: pytest.LogCaptureFixture) -> 
         python("pass", extra={"SECRET": "hidden"})
     assert re.fullmatch(rf"{PYTHON} -c pass  \d+\.\d\d s", caplog.messages[0])
     assert "hidden" not in caplog.text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits other processes")
+def test_a_limited_program_ends_without_this_process() -> None:
+    """Its processor time is limited by the system: this process may be killed."""
+    command = ["sh", "-c", "sleep 0.3; ulimit -t"]
+    output = Programs(os.environ).run(command, timeout=20, max_memory=1 << 30)
+    assert int(output) == 20 * (os.cpu_count() or 1) + 1

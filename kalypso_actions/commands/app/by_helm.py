@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from kalypso_actions import application
 from kalypso_actions.application import CHART_FILE, ChartPlace, Dependency, HelmOptions
 from kalypso_actions.clients.helm import ChartFolder, Helm, HelmError
+from kalypso_actions.commands.app.helm_program import find_helm
 from kalypso_actions.commands.app.work import Generated, Work, check_size, parallel_programs
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.application import MANIFESTS_FILE, VALUES_FILE, Findings, Target
 from kalypso_actions.snapshot.document_reader import in_parallel
 from kalypso_actions.sources.yaml_documents import parse_yaml
@@ -18,11 +19,8 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 
 def generate_by_helm(work: Work) -> Generated:
     """Render the chart for each target, several at once. Raises KalypsoError."""
-    helm = Helm(work.programs, timeout=work.inputs.timeout.total_seconds())
-    if not helm.is_installed:
-        advice = "install helm, or correct PATH"
-        raise KalypsoError("the source has a chart, which takes the helm program", advice=advice)
-    version = _checked_version(helm.version(), work.inputs.helm_version)
+    timeout = work.inputs.timeout.total_seconds()
+    helm, version = find_helm(work.programs, work.inputs.helm_version, timeout)
     generated = Generated(programs={"helm": version})
     if work.inputs.compatibility != "none" and not version.startswith("v3."):
         generated.findings.warnings.append(_other_bytes(version))
@@ -201,17 +199,6 @@ def _template(
     except KalypsoError as error:
         message, advice = error.problem.message, error.problem.advice
         return [Problem(message, chart.at(""), advice, "generator-bounds")]
-
-
-def _checked_version(version: str, wanted: str) -> str:
-    """Raises UsageError for another version than the wanted one, or its first parts."""
-    own, other = version.removeprefix("v"), wanted.removeprefix("v")
-    if other and own != other and not f"{own}.".startswith(f"{other}."):
-        raise UsageError(
-            f"helm has the version {version}, but helm-version is {wanted}",
-            advice="install that version, or correct helm-version",
-        )
-    return version
 
 
 def _other_bytes(version: str) -> Problem:
