@@ -31,6 +31,9 @@ _NOT_IN_LINES: Final = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 """Categories of Unicode: controls (U+0085 among them), invisible format characters (directions,
 joiners, byte order marks), surrogates, and the separators of lines and paragraphs."""
 
+_JOINED: Final = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
+"""The joiners that Persian, Indic scripts and emoji need (RFC 5892, appendix A)."""
+
 _FORMS: Final = {"repo": repository_fault, "branch": revision_fault, "path": folder_fault}
 
 _SHOWN: Final = 60
@@ -80,7 +83,7 @@ def _texts(value: object, path: Path) -> Iterator[_Text]:
 def _problem_of(document: Document, text: _Text) -> Problem | None:
     subject = f"Workload {document.name!r}: {_name(text)}"
     where = document.at(*text.path)
-    control = _control(text.text)
+    control = _control(_JOINED.sub("", text.text) if _is_free(text) else text.text)
     if control:
         return Problem(
             f"{subject} has the control character or line separator U+{ord(control):04X}",
@@ -108,6 +111,14 @@ def _problem_of(document: Document, text: _Text) -> Problem | None:
                     "registration-text",
                 )
     return None
+
+
+def _is_free(text: _Text) -> bool:
+    """Whether a text is for people, or for the Template alone: a value without a form."""
+    match text.path:
+        case ("spec", "deploymentTargets", int(), "manifests", key):
+            return not text.is_key and key not in _FORMS
+    return False
 
 
 def _control(text: str) -> str:

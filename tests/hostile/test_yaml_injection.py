@@ -67,6 +67,9 @@ def test_a_text_is_one_line(fleet: FleetUnderAttack, key: str, text: str) -> Non
     [
         pytest.param({r'"a\nb"': "x"}, id="a key of manifests"),
         pytest.param({"branch": "'dev\u2028x'"}, id="a character, not an escape"),
+        pytest.param({"branch": "'\u00e4\u200d\u00f6'"}, id="a joiner in a name"),
+        pytest.param({"description": "'d\u200dev'"}, id="a joiner that joins nothing"),
+        pytest.param({"'\u00e4\u200d\u00f6'": "x"}, id="a joiner in a key"),
     ],
 )
 def test_keys_are_one_line_too(fleet: FleetUnderAttack, manifests: dict[str, str]) -> None:
@@ -240,6 +243,14 @@ ORDINARY = {
     ),
     "a list": ("'a, b, c'", "a: [{{ .Manifests.description }}]"),
     "a sentence in a comment": ("'it is: so'", "# {{ .Manifests.description }}"),
+    "emoji of several parts": (
+        "'Zug \U0001f469\u200d\U0001f4bb'",
+        "a: {{ .Manifests.description }}",
+    ),
+    "Persian": (
+        "'\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645'",
+        "# {{ .Manifests.description }}",
+    ),
     "another language": ("'Fahrgäste über 60 – 日本'", "a: {{ .Manifests.description }}"),
 }
 
