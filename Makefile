@@ -161,7 +161,7 @@ differential: $(INSTALLED) ## 5,000 random templates through Go and through ours
 	$(PYTHON) -m tools.oracle.differential --count 5000
 
 .PHONY: bench
-bench: $(INSTALLED) ## speed and memory
+bench: $(INSTALLED) ## speed and memory, stage by stage, beside git, Go, gotpl and PyYAML
 	$(PYTHON) -m bench.run
 
 # mkdocs' theme advertises its successor in every build.

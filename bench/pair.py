@@ -6,24 +6,18 @@ The plans differ in one ConfigMap. Both are measured in one process, by processo
 from __future__ import annotations
 
 import dataclasses
-import os
 import time
 from collections.abc import Callable
 from functools import partial
 
-from bench.fleet import ENVIRONMENT, Fleet
-from kalypso_actions.clients.folder import FolderFiles
-from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.runtime.local_context import LocalContext
-from kalypso_actions.inputs import RenderInputs
-from kalypso_actions.inputs.checking import checked_inputs
+from bench.fleet import Fleet
+from bench.snapshots import snapshot_of
 from kalypso_actions.model.kinds import ConfigMap
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.plan_pair import plan_pair
 from kalypso_actions.scheduling import find_scheduler
-from kalypso_actions.snapshot.gathering import gather
 
 PART_ALLOWED = 0.25
 ROUNDS = 3
@@ -31,7 +25,7 @@ ROUNDS = 3
 
 def measure(fleet: Fleet) -> list[str]:
     """Print the times for a change of one workload's and of one cluster type's configuration."""
-    snapshot = _snapshot(fleet)
+    snapshot = snapshot_of(fleet)
     scheduler = find_scheduler()
     full = _seconds(lambda: make_plan(snapshot, PlanOptions(), scheduler, no_progress))
     print(f"\n  {'a full plan':<40}{full:14.2f} s")
@@ -67,14 +61,3 @@ def _seconds(measured: Callable[[], object]) -> float:
         return time.process_time() - started
 
     return min(once() for _ in range(ROUNDS))
-
-
-def _snapshot(fleet: Fleet) -> Snapshot:
-    prefix = "--source="
-    given = [item.removeprefix(prefix) for item in fleet.arguments() if item.startswith(prefix)]
-    folder = fleet.folder / ENVIRONMENT
-    options = {"environment": ENVIRONMENT, "environment_dir": folder, "source": given}
-    inputs = checked_inputs(RenderInputs, options)
-    with LocalContext(Programs(os.environ), no_progress).reader(inputs.source) as reader:
-        own = reader.documents_of(FolderFiles(folder), branch=ENVIRONMENT)
-        return gather(ENVIRONMENT, own, reader)

@@ -1,54 +1,39 @@
-"""Measure a fleet, two plans of it, templates, many repositories, an application, and starts.
+"""Measure fleets, two plans of one, templates, many repositories, an application, and starts.
 
 Every figure has a baseline that is measured in the same run.
 
-    python -m bench.run --assignments 10000 --repositories 500
+    python -m bench.run --assignments 1000 10000 --repositories 500 --json fleets.json
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from bench import application, engines, launch, pair, placements, repositories
-from bench.fleet import Fleet, make_fleet
+from bench import application, engines, fleets, launch, pair, placements, repositories
+from bench.fleet import make_fleet
 from tools.oracle import program
 
-SECONDS_ALLOWED, MEGABYTES_ALLOWED = 30, 600
 TIMES_GO = 5
 ROUNDS, MEASURED_SECONDS = 5, 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One `kalypso render` in a process of its own."""
-
-    seconds: float
-    megabytes: float
-    document: dict[str, Any]
 
 
 def main() -> int:
     """Print all figures; return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--assignments", type=int, default=10_000)
+    parser.add_argument("--assignments", type=int, nargs="+", default=list(fleets.SIZES))
+    parser.add_argument("--json", type=Path, help="Write the figures of fleets to this file.")
     parser.add_argument("--repositories", type=int, default=500)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as name:
         folder = Path(name)
-        fleet = make_fleet(folder / "fleet", arguments.assignments)
-        missed = measure_fleet(fleet, folder)
-        missed += pair.measure(fleet)
+        missed = fleets.measure(arguments.assignments, arguments.json)
+        missed += pair.measure(make_fleet(folder / "fleet", max(arguments.assignments)))
         missed += measure_engine(folder)
         missed += repositories.measure(arguments.repositories)
         missed += application.measure()
@@ -57,49 +42,6 @@ def main() -> int:
     for target in missed:
         print(f"missed: {target}")
     return 1 if missed else 0
-
-
-def measure_fleet(fleet: Fleet, folder: Path) -> list[str]:
-    """From folders to `--out`, beside a plain copy of what came out; then onto that tree."""
-    first = render(fleet, ["--out", str(folder / "out")])
-    if first.document["problems"] or len(first.document["assignments"]) != fleet.assignments:
-        raise SystemExit(f"the fleet did not render: {first.document['problems'][:3]}")
-    started = time.perf_counter()
-    shutil.copytree(folder / "out", folder / "copy")
-    copied = time.perf_counter() - started
-    again = render(fleet, ["--gitops", str(folder / "copy"), "--out", str(folder / "out")])
-    files = len(first.document["changes"]["added"])
-    print(f"{fleet.assignments} assignments, {files} files, {os.cpu_count()} cores")
-    print(f"  {'a plain copy of the files':<40}{copied:8.1f} s")
-    for what, run in (
-        ("render onto nothing", first),
-        ("render onto its own result: no change", again),
-    ):
-        ratio = f"{run.seconds / copied:6.1f} × the copy"
-        print(f"  {what:<40}{run.seconds:8.1f} s {run.megabytes:8.0f} MB {ratio}")
-    missed = []
-    if first.seconds > SECONDS_ALLOWED:
-        missed.append(f"{first.seconds:.1f} s, {SECONDS_ALLOWED} s are allowed")
-    if first.megabytes > MEGABYTES_ALLOWED:
-        missed.append(f"{first.megabytes:.0f} MB, {MEGABYTES_ALLOWED} MB are allowed")
-    return missed
-
-
-def render(fleet: Fleet, options: list[str]) -> Run:
-    """Run the command and read what the system says of the process."""
-    command = [sys.executable, "-m", "kalypso_actions", "render", *fleet.arguments(), *options]
-    with tempfile.TemporaryFile() as output:
-        started = time.perf_counter()
-        process = subprocess.Popen([*command, "--output", "json"], stdout=output)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode > 1:
-            raise SystemExit(f"kalypso ended with {process.returncode}")
-        output.seek(0)
-        document = json.load(output)
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
-    return Run(seconds, usage.ru_maxrss * unit / 1e6, document)
 
 
 def measure_engine(folder: Path) -> list[str]:

@@ -100,7 +100,8 @@ def publish(
     wanted = [KALYPSO, *([PROMOTED] if is_promotion else []), *inputs.labels]
     outcome = "unchanged"
     if pull is None or proposal_plan.writes or labels.missing(wanted, pull.labels):
-        make_labels(state.repository, wanted, context)
+        # The repository has the labels that the pull request has.
+        make_labels(state.repository, labels.missing(wanted, pull.labels if pull else ()), context)
         pull, outcome = pull_requests.ensure(
             context.github,
             state.repository,

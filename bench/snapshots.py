@@ -1,0 +1,27 @@
+"""A fleet's snapshot, as `kalypso render` gathers it."""
+
+from __future__ import annotations
+
+import os
+
+from bench.fleet import ENVIRONMENT, Fleet
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.inputs import RenderInputs
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.snapshot.gathering import gather
+
+
+def snapshot_of(fleet: Fleet) -> Snapshot:
+    """Read a fleet."""
+    prefix = "--source="
+    given = [item.removeprefix(prefix) for item in fleet.arguments() if item.startswith(prefix)]
+    folder = fleet.folder / ENVIRONMENT
+    options = {"environment": ENVIRONMENT, "environment_dir": folder, "source": given}
+    inputs = checked_inputs(RenderInputs, options)
+    with LocalContext(Programs(os.environ), no_progress).reader(inputs.source) as reader:
+        own = reader.documents_of(FolderFiles(folder), branch=ENVIRONMENT)
+        return gather(ENVIRONMENT, own, reader)

@@ -1,0 +1,30 @@
+"""How many API requests a run of schedule makes: few, whatever the size of the fleet."""
+
+from __future__ import annotations
+
+from tests.commands.chain.documents import cluster_type
+from tests.commands.chain.organisation import Organisation
+from tests.commands.chain.proposals import configure, run
+
+FIRST = 23
+"""Our branch, the labels and the pull request do not exist yet."""
+LATER = 20
+
+
+def requests(acme: Organisation) -> int:
+    """Run schedule, and return the number of its requests to the API."""
+    acme.forget()
+    run(acme)
+    exchanges = [item for item in acme.sandbox.traffic if item.template not in {"git", "azure", ""}]
+    return len(exchanges)
+
+
+def test_a_larger_fleet_needs_no_more(acme: Organisation) -> None:
+    run(acme)
+    configure(acme, NEW="1")
+    small = requests(acme)
+    types = {f"types/{number}.yaml": cluster_type(f"type-{number}") for number in range(40)}
+    acme.commit(types, "dev")
+    assert requests(acme) <= small
+    document = run(acme)
+    assert document.assignments > 40
