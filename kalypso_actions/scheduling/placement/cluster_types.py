@@ -82,7 +82,7 @@ def hub_of(
     clusters: list[Cluster] = []
     members: dict[str, list[Cluster]] = {ALL: []}
     problems: list[Problem] = []
-    for cluster_type in cluster_types:
+    for cluster_type in sorted(cluster_types, key=lambda item: item.name):
         cluster, sets, faults = cluster_of(cluster_type)
         clusters.append(cluster)
         problems += faults
