@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from kalypso_actions import config_schemas, fleet, promotion, rendering, scheduling
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet_checks import (
     Acknowledgements,
     ControlPlaneBranches,
@@ -55,6 +55,11 @@ def validate_control_plane(
     `main_commit` is the head of main, if it is known.
     """
     diagnostics = validate_branches(readings)
+    if readings and not any(item.documents or item.problems for item in readings):
+        where = Location(readings[0].revision.repository, branch=readings[0].revision.branch)
+        message = "there is no document to validate"
+        advice = "change to a clone of the control plane, or name it: kalypso validate URL"
+        diagnostics.problems.append(Problem(message, where, advice, "documents-missing"))
     branches = ControlPlaneBranches.among(readings)
     diagnostics.problems += check_branches(branches, main_commit)
     diagnostics.warnings += foreign_bases(branches)

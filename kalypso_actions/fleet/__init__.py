@@ -28,7 +28,7 @@ from kalypso_actions.fleet.name_conflicts import (
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.unread import template_may_exist
 from kalypso_actions.fleet.workload_folders import check_workloads, folder_of_workloads
-from kalypso_actions.fleet.workloads import read_workloads, registered_problem
+from kalypso_actions.fleet.workloads import read_workloads, registered_problem, without_workloads
 
 __all__ = [
     "ANY_KIND",
@@ -47,5 +47,6 @@ __all__ = [
     "registered_problem",
     "registrations_named_as_bases",
     "template_may_exist",
+    "without_workloads",
     "workload_conflicts",
 ]

@@ -33,17 +33,6 @@ def read_workloads(
     workloads, diagnostics = parse_workloads(documents, advice, registration_text)
     for workload in workloads:
         diagnostics.problems.extend(_namespace_faults(workload, environment))
-    if not (workloads or diagnostics.problems):
-        source = registration.source
-        diagnostics.warnings.append(
-            Problem(
-                f"the folder {source.path!r} of {source.repo} has no Workload: the fleet lacks the "
-                "application",
-                registration.where,
-                "correct the path, or what .sourceignore and kustomization.yaml leave out there",
-                "registration-without-targets",
-            )
-        )
     return tuple(_complete(item, registration, environment) for item in workloads), diagnostics
 
 
@@ -148,6 +137,18 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
             advice = "remove or rename one of the two"
             yield Problem(message, target.where, advice, "target-duplicate")
         seen.add(key)
+
+
+def without_workloads(registration: kinds.WorkloadRegistration) -> Problem:
+    """Return the warning about a registration whose folder has no Workload."""
+    source = registration.source
+    return Problem(
+        f"the folder {source.path!r} of {source.repo} has no Workload: the fleet lacks the "
+        "application",
+        registration.where,
+        "correct the path, or what .sourceignore and kustomization.yaml leave out there",
+        "registration-without-targets",
+    )
 
 
 def registered_problem(registration: kinds.WorkloadRegistration, problem: Problem) -> Problem:

@@ -15,6 +15,7 @@ from kalypso_actions.fleet import (
     parse_document,
     read_workloads,
     registered_problem,
+    without_workloads,
 )
 from kalypso_actions.fleet_checks.repositories import (
     KnownRepositories,
@@ -182,7 +183,9 @@ class _Delivered:
         )
         faults = [*reading.problems, *findings.problems]
         all_findings = (*faults, *reading.warnings, *findings.warnings)
-        named = (registered_problem(registration, item) for item in all_findings)
+        named = [registered_problem(registration, item) for item in all_findings]
+        if not (workloads or faults):
+            named.append(without_workloads(registration))
         known = self.diagnostics.warnings
         known += (item for item in named if item not in known)
         return None if faults else workloads

@@ -59,7 +59,8 @@ def _missing_applications(view: FleetView) -> Iterator[Problem]:
             f"the application of WorkloadRegistration {registration.name!r} is missing from the "
             f"fleet: {reason}",
             registration.where,
-            f"correct repo, branch ({source.branch}) and path ({source.path}), or give access",
+            f"correct repo, branch ({source.branch}) and path ({source.path}), or give access "
+            "by the token and by allowed-repositories",
             "application-missing",
         )
 

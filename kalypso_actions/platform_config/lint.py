@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap
 from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX
 from kalypso_actions.platform_config.values import bound_fault, parse_value
+
+_SECRET_KEY: Final = re.compile(
+    r"(?:password|passwd|passphrase|(?:api|access|account|private)key|secret|token)$"
+)
+_SECRET_VALUE: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[^\s${}<>/:]{8,}", re.IGNORECASE)
+"""One word of letters and digits: no URL, path or placeholder, which name the place of a secret."""
+
+_SEPARATORS: Final = str.maketrans("", "", "-_. ")
 
 
 def config_map_problems(config_map: ConfigMap) -> Iterator[Problem]:
@@ -30,6 +40,13 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
     for key, text in _values(config_map):
         value = parse_value(text)
         subject = f"ConfigMap {config_map.name!r}: {key}"
+        if _is_secret(key, text):
+            yield Problem(
+                f"{subject} looks like a secret: everyone who reads the GitOps repository gets it",
+                config_map.where,  # not the line, which would be shown
+                "revoke it, store it elsewhere, and write the name of that place",
+                "config-secret",
+            )
         if _one_line_block(text, value):
             form = "a list" if isinstance(value, list) else "a mapping"
             yield Problem(
@@ -53,6 +70,15 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 "give every element a name",
                 "config-list-nameless",
             )
+
+
+def _is_secret(key: str, text: str) -> bool:
+    """Whether a value is a secret itself, and not the name or place of one."""
+    if "-----BEGIN " in text and "PRIVATE KEY-----" in text:
+        return True
+    return bool(_SECRET_KEY.search(key.casefold().translate(_SEPARATORS))) and bool(
+        _SECRET_VALUE.fullmatch(text.strip())
+    )
 
 
 def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:

@@ -62,6 +62,17 @@ metadata:
         'Write `platform-config: "true"`.',
     ),
     ProblemCode(
+        "config-secret",
+        "warning",
+        "A value of platform configuration looks like a secret. Configuration is written to GitOps "
+        "repositories in plain text.",
+        """\
+data:
+  DATABASE_PASSWORD: hunter2-9fJ2kq
+""",
+        "Revoke the secret, store it elsewhere, such as in a vault, and write its name there.",
+    ),
+    ProblemCode(
         "config-unmatched",
         "warning",
         "No cluster type and target together can have the labels of this ConfigMap: it "

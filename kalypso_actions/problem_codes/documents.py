@@ -17,6 +17,13 @@ spec:
         "Write the URL of the repository.",
     ),
     ProblemCode(
+        "documents-missing",
+        "error",
+        "The validated places have no document: probably others are meant.",
+        "kalypso validate ../docs",
+        "Change to a clone of the control plane, or name it.",
+    ),
+    ProblemCode(
         "document-not-kubernetes",
         "error",
         "A YAML document is not a Kubernetes object, because it has no `apiVersion`, `kind` "

@@ -102,6 +102,16 @@ kind: Kustomization
         "Replace the link by the files.",
     ),
     ProblemCode(
+        "file-misnamed",
+        "warning",
+        "A file looks like YAML, but neither Flux nor Kalypso reads it, because of its name.",
+        """\
+policies.YAML
+templates.yaml.txt
+""",
+        "Let its name end with `.yaml` or `.yml`.",
+    ),
+    ProblemCode(
         "ignore-file-too-complex",
         "error",
         "A `.sourceignore` file has too many, too long or too complex patterns.",

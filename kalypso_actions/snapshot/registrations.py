@@ -53,7 +53,11 @@ class RegistrationReader:
             revision=None if problems else reading.revision,
             workloads=() if problems else workloads,
             problems=tuple(registered_problem(registration, problem) for problem in problems),
-            warnings=(*reading.warnings, *findings.warnings),
+            warnings=(
+                *reading.warnings,
+                *findings.warnings,
+                *(() if workloads or problems else (fleet.without_workloads(registration),)),
+            ),
             documents=reading.documents,
         )
 

@@ -163,6 +163,11 @@ class _Search:
                 continue
             for path in self.tree.manifests(folder):
                 self._file(path, self._at(path))
+            for path in self.tree.misnamed(folder):
+                message = "the file is not read: its name ends neither with .yaml nor with .yml"
+                advice = "rename it, or list it in .sourceignore"
+                where = self._at(path)
+                self.warnings.append(Problem(message, where, advice, "file-misnamed"))
             pending.extend(self.tree.folders[folder].folders)
 
     def _file(self, path: str, where: Location) -> None:

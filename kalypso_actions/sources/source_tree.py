@@ -11,6 +11,7 @@ from kalypso_actions.sources.kustomization import FILE_NAMES
 from kalypso_actions.sources.paths import join, parent, within
 
 YAML_SUFFIXES = (".yaml", ".yml")
+_MISNAMED = (*YAML_SUFFIXES, ".ymal", ".yaml.txt", ".yml.txt")
 NON_FILE_MODES = frozenset({GIT_LINK_MODE, SYMLINK_MODE})
 
 
@@ -77,6 +78,16 @@ class SourceTree:
             for path in self.folders[folder].files
             if path.endswith(YAML_SUFFIXES)
             and path.rpartition("/")[2] not in FILE_NAMES
+            and not self._ignore.excludes(path)
+        ]
+
+    def misnamed(self, folder: str) -> list[str]:
+        """Return the files directly in a folder that look like YAML, but are not read as such."""
+        return [
+            path
+            for path in self.folders[folder].files
+            if path.lower().endswith(_MISNAMED)
+            and not path.endswith(YAML_SUFFIXES)
             and not self._ignore.excludes(path)
         ]
 

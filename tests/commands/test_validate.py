@@ -149,6 +149,12 @@ def test_an_environment_that_nothing_leads_to_is_a_note(planes: Path) -> None:
     assert "kalypso.io/next-environment: stage" in note["advice"]
 
 
+def test_a_folder_without_documents_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Hello\n")
+    code, document = validate(tmp_path)
+    assert (code, [entry["code"] for entry in document["problems"]]) == (1, ["documents-missing"])
+
+
 @pytest.mark.parametrize("verbose", [True, False])
 def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool) -> None:
     # Only a program of its own shows what is logged.

@@ -40,3 +40,35 @@ def test_a_value_that_is_too_deep() -> None:
     (problem,) = config_map_problems(config_map("c", {"K": "[" * 200 + "]" * 200}))
     assert problem.message.startswith("ConfigMap 'c': K: ")
     assert not list(config_map_problems(config_map("c", {"K": "["})))
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("DATABASE_PASSWORD", "hunter2-9fJ2kq"),
+        ("west.apiKey", "AKIA12345678"),
+        ("cert", "-----BEGIN RSA PRIVATE KEY-----\nabc\n"),
+    ],
+)
+def test_a_secret_is_a_warning_without_the_secret(key: str, text: str) -> None:
+    (warning,) = config_map_warnings(config_map("c", {key: text}))
+    assert warning.code == "config-secret"
+    assert text.strip() not in f"{warning.message} {warning.advice}"
+    assert warning.where
+    assert warning.where.line == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("DATABASE_PASSWORD", "${DATABASE_PASSWORD_1}"),
+        ("DATABASE_PASSWORD", "/var/run/secrets/db1"),
+        ("TOKEN", "https://vault.test/v1/token"),
+        ("PASSWORD_MIN_LENGTH", "12345678a"),
+        ("PARTITION_KEY", "tenant1234"),
+        ("TOKEN", "3600s"),
+        ("SECRET", "db-credentials"),
+    ],
+)
+def test_the_place_of_a_secret_is_no_warning(key: str, text: str) -> None:
+    assert not list(config_map_warnings(config_map("c", {key: text})))

@@ -17,10 +17,22 @@ def files(*paths: str) -> dict[str, str]:
 
 def test_yaml_files_at_any_depth_count_in_the_order_of_their_paths() -> None:
     discovery = discovered(
-        files("b.yaml", "a/z.yml", "a/b/c.yaml", ".hidden/x.yaml", "a.json", "a.YAML")
+        files("b.yaml", "a/z.yml", "a/b/c.yaml", ".hidden/x.yaml", "a.json", "yaml.md")
     )
     assert names(discovery) == [".hidden-x.yaml", "a-b-c.yaml", "a-z.yml", "b.yaml"]
     assert discovery.problems == discovery.warnings == ()
+
+
+def test_a_name_that_nearly_ends_as_yaml_is_a_warning_where_the_file_would_count() -> None:
+    misnamed = ("a.YAML", "b/c.yml.txt", "b/d.ymal")
+    discovery = discovered(
+        files("b/e.yaml", *misnamed, "excluded/f.YML") | {".sourceignore": "excluded/"}
+    )
+    assert names(discovery) == ["b-e.yaml"]
+    assert [warning.where.path for warning in discovery.warnings if warning.where] == [*misnamed]
+    assert {warning.code for warning in discovery.warnings} == {"file-misnamed"}
+    listed = kustomization("b/e.yaml")
+    assert discovered(files("b/e.yaml", "a.YAML") | {"kustomization.yaml": listed}).warnings == ()
 
 
 @pytest.mark.parametrize("root", ["a", "./a", "a/", "/a", "./a/.", "b/../a", "a//"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -20,7 +20,6 @@ from kalypso_actions.fleet_checks import (
     merge_field_faults,
 )
 from kalypso_actions.inputs.chain import CiInputs
-from kalypso_actions.model.documents import Document
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
@@ -143,7 +142,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
             *findings.notes,
             *fleet.notes,
             *_awaiting_cd(checked, environments),
-            *acknowledgements.stale(_judged(view, documents, url)),
+            *acknowledgements.stale(_judged(view, url)),
         ),
     )
 
@@ -166,12 +165,11 @@ def _view(
     return FleetView(scopes, environments, len(scopes) == len(environments))
 
 
-def _judged(view: FleetView, documents: Iterable[Document], url: str) -> set[str]:
-    """Return the names of the control plane's branches if all warnings about them are known."""
+def _judged(view: FleetView, url: str) -> set[str]:
+    """Return the control plane's URL if all warnings about it are known."""
     if not view.is_complete or any(scope.unread for scope in view.scopes):
         return set()
-    places = {document.where.repository for document in documents}
-    return {place for place in places if place == url or place.startswith(f"{url}@")}
+    return {url}
 
 
 def _awaiting_cd(

@@ -152,12 +152,9 @@ def _faults(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
 
 
 def _read_own(environment: Environment, checks: EnvironmentChecks) -> tuple[Reading, str | None]:
-    """Return the documents of the environment's branch, and the commit of main that it names.
-
-    Locations name the branch, because main may have files of the same names.
-    """
+    """Return the documents of the environment's branch, and the commit of main that it names."""
     context = checks.context
     url = context.url(context.control_plane)
     place = dataclasses.replace(environment.control_plane, repo=url)
     main = MainCommit(url, context.main(), checks.commit)
-    return read_own_branch(checks.reader, place, f"{url}@{place.branch}", main)
+    return read_own_branch(checks.reader, place, url, main)

@@ -162,7 +162,7 @@ def test_a_template_that_goes_fails_where_it_is_used(acme: Organisation) -> None
     result = run(acme)
     assert "names the Template 'flux', which does not exist" in problems(result)[0]
     where = result.document.problems[0].where
-    assert where and where.repository == f"{acme.url()}@dev"
+    assert where and (where.repository, where.branch) == (acme.url(), "dev")
 
 
 def test_what_stood_broken_in_one_environment_is_a_warning(acme: Organisation) -> None:
@@ -212,9 +212,10 @@ def test_an_environment_branch_that_is_broken_is_its_own_affair(
     assert not result.failed
     assert warnings(result)
     assert all(one.startswith("stage: ") for one in warnings(result))
-    assert {one.where.repository for one in result.document.warnings if one.where} == {
-        f"{acme.url()}@stage"
+    places = {
+        (one.where.repository, one.where.branch) for one in result.document.warnings if one.where
     }
+    assert places == {(acme.url(), "stage")}
     assert acme.dispatches() == [cd(commit)]
 
 
