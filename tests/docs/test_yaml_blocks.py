@@ -13,6 +13,7 @@ import yaml
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.scheduling.placement.fleet import HubObjects, ocm_objects
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from tests.docs.pages import ROOT, Block, Page, pages
 
@@ -47,8 +48,13 @@ def faults(block: Block) -> list[Problem]:
     """Return problems and warnings of a block."""
     parsed = parse_yaml("docs", "block.yaml", block.text.encode())
     diagnostics = Diagnostics([*parsed.problems], [*parsed.warnings])
+    placements = HubObjects()
+    placements.add(parsed.documents)
+    diagnostics.problems += placements.problems
+    of_ocm = [item.document for item in ocm_objects(parsed.documents)]
     for document in parsed.documents:
-        parse_document(document, diagnostics)
+        if document not in of_ocm:
+            parse_document(document, diagnostics)
     if not parsed.documents:
         diagnostics.problems.append(Problem("the block holds no document"))
     return [*diagnostics.problems, *diagnostics.warnings]

@@ -7,6 +7,7 @@ from typing import Final
 from tools.mutants.access_breaks import ACCESS_BREAKS
 from tools.mutants.breaks import CHAIN_BREAKS
 from tools.mutants.cost_breaks import COST_BREAKS
+from tools.mutants.placement_breaks import PLACEMENT_BREAKS
 from tools.mutants.preview_breaks import PREVIEW_BREAKS
 from tools.mutants.promotion_breaks import PROMOTION_BREAKS
 
@@ -16,4 +17,5 @@ BREAKS: Final = (
     *ACCESS_BREAKS,
     *PREVIEW_BREAKS,
     *COST_BREAKS,
+    *PLACEMENT_BREAKS,
 )
