@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from kalypso_actions.errors import KalypsoError
@@ -29,3 +29,25 @@ def arrival(name: str, environments: Mapping[str, Environment]) -> Arrival:
         first = ()  # ci reports it
     before = (item.name for item in environments.values() if name in item.next_environments)
     return Arrival(name in first, tuple(item for item in before if item != name))
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """The numbers of problems with a change: those that it makes, and those that were there."""
+
+    new: int
+    known: int
+
+
+def blocked(environments: Mapping[str, Faults], of_main: Faults | None = None) -> Collection[str]:
+    """Return the environments in which nothing arrives before problems are fixed.
+
+    schedule refuses an environment with problems. ci refuses a commit of main with problems in the
+    documents of main (`of_main`, None for the change of another branch) or with new ones in an
+    environment: then nothing arrives anywhere.
+    """
+    if of_main and (
+        of_main.new or of_main.known or any(item.new for item in environments.values())
+    ):
+        return frozenset(environments)
+    return frozenset(name for name, item in environments.items() if item.new or item.known)

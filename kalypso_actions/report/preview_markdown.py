@@ -260,9 +260,10 @@ def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, 
 
 def arriving_commits(arrival: ArrivalEntry) -> str:
     """Return the amount of what arrives."""
-    if not arrival.commits:
+    if arrival.commits == 0:
         return "this change"
-    earlier = counted(arrival.commits, "earlier commit", "earlier commits")
+    known = arrival.commits is not None
+    earlier = counted(arrival.commits or 0, "earlier commit") if known else "earlier commits"
     return f"this change and {earlier} of main"
 
 

@@ -22,6 +22,7 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.plan import PlanOptions
 from kalypso_actions.plan_pair import PlanPair, plan_pair
+from kalypso_actions.promotion.arrival import Faults
 from kalypso_actions.scheduling import DEFAULT_SCHEDULER, find_scheduler, trusted_scheduler
 from kalypso_actions.snapshot.environments import environments_among
 from kalypso_actions.snapshot.revision_reader import read_branch
@@ -43,9 +44,9 @@ class Compared:
         return self.pair.comparison if self.pair else self.faults
 
     @property
-    def is_blocked(self) -> bool:
-        """Whether the side after the change has problems, new or known."""
-        return bool(self.comparison.problems_new or self.comparison.problems_known)
+    def problems(self) -> Faults:
+        """The numbers of problems after the change."""
+        return Faults(len(self.comparison.problems_new), self.comparison.problems_known)
 
     def origins(self) -> frozenset[str]:
         """Return the repositories of which it has content."""

@@ -14,7 +14,7 @@ from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import CommitSubject, Comparison, MaskedComparison
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.promotion.arrival import arrival
+from kalypso_actions.promotion.arrival import arrival, blocked
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import ProblemEntry
@@ -69,7 +69,14 @@ def preview_result(
     documents = _located(compared.documents.masked(mask), request.change)
     changes: dict[str, MaskedComparison] = {}
     entries = []
-    blocked = _blocked(compared, request.change)
+    faulty = blocked(
+        {
+            item.name: item.change.problems
+            for item in compared.environments
+            if item.name in compared.after
+        },
+        compared.documents.problems if request.change.is_main else None,
+    )
     for item in compared.environments:
         change = _without(_located(item.change.masked(mask), request.change), documents)
         changes[item.name] = change
@@ -84,7 +91,7 @@ def preview_result(
                 compared=item.change.pair is not None,
                 added=item.name not in compared.before,
                 removed=item.name not in compared.after,
-                blocked=item.name in blocked,
+                blocked=item.name in faulty,
                 change=ComparisonEntry.of(change, diffs.of(change)),
                 failure=failures.get(item.name, ""),
                 arrival=_arrival(request, compared, item, comparison, distance),
@@ -135,20 +142,6 @@ def failed_preview(
         compared=False,
         problems=ProblemEntry.all_of(masked.problems_new),
     )
-
-
-def _blocked(compared: ComparedBranch, change: ChangedBranch) -> frozenset[str]:
-    """Return the environments in which nothing arrives before problems are fixed.
-
-    ci refuses a commit of main with problems in its documents, or with new ones in an environment.
-    schedule refuses an environment with problems.
-    """
-    environments = [item for item in compared.environments if item.name in compared.after]
-    is_refused = change.is_main and (
-        compared.documents.is_blocked
-        or any(item.change.comparison.problems_new for item in environments)
-    )
-    return frozenset(item.name for item in environments if is_refused or item.change.is_blocked)
 
 
 def _without(comparison: MaskedComparison, others: MaskedComparison) -> MaskedComparison:
