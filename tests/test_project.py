@@ -103,7 +103,7 @@ def test_actions_of_others_are_pinned(file: Path) -> None:
     pinned = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
     used = re.findall(r"^ *(?:- )?uses: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     others = [one for one in used if not one.startswith("./")]
-    assert [one for one in others if not pinned.fullmatch(one)] == []
+    assert [requirement for requirement in others if not pinned.fullmatch(requirement)] == []
 
 
 def test_an_action_has_one_version() -> None:

@@ -152,7 +152,7 @@ class Chain:
                 continue
             self.run(run)
             assert len(self.done) - first < ENDLESS, "the chain goes round in circles"
-        return [line(one) for one in self.done[first:]]
+        return [line(run) for run in self.done[first:]]
 
     def take(self, number: int) -> Run:
         """Take one of the waiting runs by its place."""
@@ -166,14 +166,14 @@ class Chain:
         self._approvals.let_wait(later, every)
         done = _to_be_told(every)
         self.done += done
-        return [line(one) for one in done]
+        return [line(run) for run in done]
 
     def run_without_secrets(self, run: Run) -> list[str]:
         """Run it as GitHub does for a pull request from a fork or of Dependabot."""
         folder = self._workflows.folder / "without-secrets"
         done = dataclasses.replace(self._workflows, secrets={}, folder=folder).run(run)
         self.done += done
-        return [line(one) for one in done]
+        return [line(run) for run in done]
 
     def run_at_once(self) -> list[str]:
         """Run everything that is due at the same time; return a line for each step."""
@@ -215,7 +215,7 @@ class Chain:
 
     def run_again(self, name: str) -> None:
         """Run the newest run of this name again as a person; it waits like any other."""
-        self.run_anew(next(one.run for one in reversed(self.done) if name in names_of(one.run)))
+        self.run_anew(next(run.run for run in reversed(self.done) if name in names_of(run.run)))
 
     def run_anew(self, run: Run) -> None:
         """Run all jobs of a run again as a person, with the same inputs."""
@@ -357,4 +357,4 @@ class Chain:
 
 
 def _to_be_told(done: Sequence[CompletedStep]) -> list[CompletedStep]:
-    return [one for one in done if not one.is_verified]
+    return [run for run in done if not run.is_verified]

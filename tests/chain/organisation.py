@@ -53,7 +53,7 @@ class Layout:
 
     def before(self, name: str) -> list[str]:
         """Return the environments that name this one as next."""
-        return [one for one in self.environments if name in self.after(one)]
+        return [environment for environment in self.environments if name in self.after(environment)]
 
 
 def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:

@@ -38,7 +38,7 @@ def quick_reads(sandbox: Sandbox, *, authorized: bool = False) -> Iterator[None]
     ) -> bytes:
         name = url.removeprefix(f"{sandbox.url}/").removesuffix(".git")
         repository = None if name == url else sandbox.store.repository(name)
-        reads = any(one in arguments for one in READS)
+        reads = any(command in arguments for command in READS)
         if repository is None or not reads or list(sandbox.faults):
             return over_http(git, git_dir, url, arguments, **options)
         if authorized and not _may_read(git, url):
@@ -151,7 +151,9 @@ def _answer(git_dir: Path, served: BareRepository, arguments: Sequence[str]) -> 
             (served.git_dir / "HEAD").read_text(encoding="utf-8").removeprefix("ref: ").strip()
         )
         head = f"ref: {default}\tHEAD\n{refs[default]}\tHEAD\n" if default in refs else ""
-        return head.encode() + _lines(refs, [one for one in arguments[3:] if one != "HEAD"])
+        return head.encode() + _lines(
+            refs, [argument for argument in arguments[3:] if argument != "HEAD"]
+        )
     if arguments[0] != "fetch":
         return None
     source, _, kept_as = arguments[-1].removeprefix("+").partition(":")

@@ -40,7 +40,7 @@ def test_an_upstream_control_plane_is_adopted(open_chain: OpenChain) -> None:
     assert (theirs["number"], theirs["head"]["ref"]) == (number, BRANCH)
     assert f"#{number}" in ours["body"]
     outcome = chain.done[-1].outcome
-    assert any(f"#{number}" in one.message for one in outcome.document.warnings)
+    assert any(f"#{number}" in warning.message for warning in outcome.document.warnings)
     chain.acme.merge(ours["number"])
     assert chain.run_everything() == [
         "notify: configuration of dev",

@@ -14,7 +14,7 @@ def test_ten_schedule_runs_at_once(chain: Chain) -> None:
     lines = chain.run_at_once()
     assert len(lines) == 10
     assert all(line.startswith("schedule dev: ") for line in lines)
-    assert not any(one.exit_code for one in chain.done)
+    assert not any(run.exit_code for run in chain.done)
     assert len(chain.pull_requests("dev", state="all")) == 2  # with that of the opening
     chain.merge_pull_request("dev")
     assert chain.run_everything() == FROM_DEV

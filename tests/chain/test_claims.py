@@ -55,7 +55,7 @@ def test_a_commit_that_still_waits_for_its_approval(chain: Chain, how: str) -> N
         "notify: configuration of dev",
         "check-promote dev: compliant",
     ]
-    (warning,) = next(one for one in reversed(chain.done) if one.command == "notify").outcome.document.warnings  # fmt: skip
+    (warning,) = next(run for run in reversed(chain.done) if run.command == "notify").outcome.document.warnings  # fmt: skip
     assert warning.message == (
         f"the BaseRepo 'main' on the branch 'dev' never named the commit {commit[:7]}"
     )

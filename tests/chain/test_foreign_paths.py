@@ -60,11 +60,11 @@ def test_a_cluster_of_another_path_is_not_ours(
     follow(chain, "dev-monitor", path, **configuration)
     assert promote(chain) == FROM_DEV
     document = checked(chain)
-    assert [(one.id.rpartition("/")[2], one.paths) for one in document.not_ours] == [
+    assert [(cluster.id.rpartition("/")[2], cluster.paths) for cluster in document.not_ours] == [
         ("dev-monitor", (path,))
     ]
     assert document.clusters == {"compliant": 2}
-    page = next(one for one in chain.done if one.outcome.document is document).outcome.summary
+    page = next(run for run in chain.done if run.outcome.document is document).outcome.summary
     assert page.count("dev-monitor") == 1
 
 
@@ -80,7 +80,10 @@ def test_another_environments_tree_in_the_same_branch(open_chain: OpenChain) -> 
     follow(chain, "whole", "./envs")
     assert promote(chain)[1] == "check-promote dev: compliant, starts stage"
     document = checked(chain)
-    assert {one.id.rpartition("/")[2] for one in document.not_ours} == {"stage-large", "old-large"}
+    assert {cluster.id.rpartition("/")[2] for cluster in document.not_ours} == {
+        "stage-large",
+        "old-large",
+    }
     assert document.clusters == {"compliant": 3}
 
 
@@ -97,7 +100,7 @@ def test_a_cluster_type_that_has_gone_is_not_ours(chain: Chain) -> None:
     chain.run_everything()
     chain.acme.sandbox.azure.change("dev-drone", **BROKEN)
     assert promote(chain) == FROM_DEV
-    assert [one.paths for one in checked(chain).not_ours] == [("./drone",)]
+    assert [cluster.paths for cluster in checked(chain).not_ours] == [("./drone",)]
 
 
 def test_an_environment_that_only_other_paths_follow(chain: Chain) -> None:
@@ -128,11 +131,11 @@ def test_one_configuration_of_our_path_and_another(
     follow(chain, "dev-large", "./large", "./monitoring", failure=failure, **TWO, **more)
     assert promote(chain)[1] == f"check-promote dev: {line}"
     document = checked(chain)
-    [large] = [one for one in document.rows if one.cluster_type == "large"]
+    [large] = [row for row in document.rows if row.cluster_type == "large"]
     assert "./monitoring" in large.reason
     assert ("the whole configuration" in large.reason) == bool(more)
     assert f"{broken} is broken" not in large.reason or line == "failed"
-    assert [one.paths for one in document.not_ours] == [("./monitoring",)]
+    assert [cluster.paths for cluster in document.not_ours] == [("./monitoring",)]
 
 
 def test_our_path_waits_for_another_that_fails(chain: Chain) -> None:
@@ -141,5 +144,5 @@ def test_our_path_waits_for_another_that_fails(chain: Chain) -> None:
     follow(chain, "dev-large", "./monitoring", "./large", **given)
     assert promote(chain)[1:] == ["check-promote dev: timed-out"]
     document = checked(chain)
-    [large] = [one for one in document.rows if one.cluster_type == "large"]
+    [large] = [row for row in document.rows if row.cluster_type == "large"]
     assert large.reason.startswith("DependencyNotReady: ")

@@ -30,9 +30,9 @@ def test_what_can_be_checked_is_checked(chain: Chain) -> None:
     files = {"release.yaml": documents.config_map("base", RELEASE="one")}
     commit, run = proposed(chain, files)
     assert chain.run_without_secrets(run) == ["ci: checked"]
-    warnings = [one.message for one in chain.done[-1].outcome.document.warnings]
+    warnings = [warning.message for warning in chain.done[-1].outcome.document.warnings]
     unknown = f"what would change in {chain.acme.url(GITOPS)} is not known"
-    assert any(unknown in one for one in warnings)
+    assert any(unknown in warning for warning in warnings)
     assert chain.acme.statuses(commit) == {}
     assert chain.waiting == ["preview"]
 

@@ -46,7 +46,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, sta
     chain.meanwhile(120, configuration)
     lines = chain.run_everything()
     assert lines[0] == FROM_DEV[0]
-    waiting = next(one for one in chain.done if one.command == "check-promote")
+    waiting = next(run for run in chain.done if run.command == "check-promote")
     assert any(line.endswith("progressing 1") for line in waiting.lines)
     first = lines.index("check-promote dev: compliant, starts stage")
     # Told before the commit was deployed, the second merge goes on with it, which changes nothing;
@@ -177,7 +177,7 @@ def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:
     paths = chain.acme.ask(
         "GET", f"{GITOPS}/pulls/{chain.open_pull_request('dev')['number']}/files"
     )
-    assert {one["filename"].rpartition("/")[0] for one in paths} == {".github/tracking"}
+    assert {path["filename"].rpartition("/")[0] for path in paths} == {".github/tracking"}
     chain.merge_pull_request("dev")
     assert chain.run_everything() == FROM_DEV
     chain.merge_pull_request("stage")

@@ -12,7 +12,7 @@ CONFIG = "large/shop-web/platform-config.yaml"
 def warnings(chain: Chain) -> list[str]:
     """Return the messages of the newest step."""
     outcome = chain.done[-1].outcome
-    return [one.message for one in outcome.document.warnings]
+    return [warning.message for warning in outcome.document.warnings]
 
 
 def test_a_closed_pull_request_is_not_proposed_again(chain: Chain) -> None:

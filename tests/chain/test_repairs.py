@@ -35,7 +35,7 @@ def at_rest(chain: Chain) -> None:
 
 def runs(chain: Chain, first: int) -> Counter[str]:
     """Return the number of runs of each command for each environment."""
-    return Counter(f"{one.command} {one.environment}".strip() for one in chain.done[first:])
+    return Counter(f"{run.command} {run.environment}".strip() for run in chain.done[first:])
 
 
 @pytest.mark.parametrize("lost", STARTS)

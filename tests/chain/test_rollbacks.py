@@ -36,7 +36,7 @@ def start_cd(chain: Chain, environment: str, commit: str, promoted_from: str) ->
 
 def told(chain: Chain) -> str:
     """Return the headline of the newest run of cd."""
-    newest = next(one for one in reversed(chain.done) if one.command == "cd")
+    newest = next(run for run in reversed(chain.done) if run.command == "cd")
     (line,) = (line for line in newest.lines if " is superseded in " in line)
     return line
 
@@ -61,7 +61,7 @@ def test_nothing_returns_that_a_rollback_went_past(chain: Chain) -> None:
     first = chain.has("dev")
     older = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
-    old_ci = next(one.run for one in chain.done if one.command == "ci")
+    old_ci = next(run.run for run in chain.done if run.command == "ci")
     newer = chain.merge_to_main(RELEASE="two")
     chain.run_everything()
     back(chain, "dev", first)

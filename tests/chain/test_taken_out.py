@@ -16,7 +16,7 @@ TRACKING = ".github/tracking/Promoted_Commit_Id"
 
 def warnings(chain: Chain) -> list[str]:
     """Return the messages of the newest step."""
-    return [one.message for one in chain.done[-1].outcome.document.warnings]
+    return [warning.message for warning in chain.done[-1].outcome.document.warnings]
 
 
 def schedule(chain: Chain, **inputs: str) -> list[str]:
@@ -69,7 +69,7 @@ def configured(chain: Chain, region: str) -> str:
 
 
 def numbers(chain: Chain) -> list[int]:
-    return [one["number"] for one in chain.pull_requests("dev", state="all")]
+    return [pull_request["number"] for pull_request in chain.pull_requests("dev", state="all")]
 
 
 def test_a_revert_of_a_merge_that_is_not_the_latest(chain: Chain) -> None:
@@ -191,7 +191,7 @@ def test_a_workload_that_comes_back_after_others_is_refused(chain: Chain) -> Non
     fourth = deliver(files[path].replace("shop-manifests", "shop-fourth"))
     assert fourth
     assert deliver(second) == ""
-    assert any("undone after its merge" in one for one in warnings(chain))
+    assert any("undone after its merge" in warning for warning in warnings(chain))
 
 
 def test_a_rollback_and_forward_again_is_merged(open_chain: OpenChain) -> None:

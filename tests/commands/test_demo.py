@@ -51,7 +51,7 @@ class Played:
         """Return the folder of a command's first step."""
         names = (command, environment)
         steps = self.document.steps
-        return Path(next(one.folder for one in steps if (one.who, one.environment) == names))
+        return Path(next(step.folder for step in steps if (step.who, step.environment) == names))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 def cloned(played: Played, name: str, branch: str, folder: Path) -> Path:
     """Clone a repository from its path."""
-    path = next(one.path for one in played.document.repositories if one.name == name)
+    path = next(
+        repository.path for repository in played.document.repositories if repository.name == name
+    )
     git(folder, "clone", "--quiet", "--branch", branch, path, f"{branch}-clone")
     return folder / f"{branch}-clone"
 

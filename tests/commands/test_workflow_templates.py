@@ -92,9 +92,9 @@ def test_the_marks_are_known(file: Path) -> None:
     }
     uses = re.findall(r"^ +uses: (.*)", text, re.MULTILINE)
     assert uses
-    for one in uses:
-        assert re.fullmatch(r"OWNER/kalypso-actions(/actions/[a-z-]+)?@REF", one) or (
-            ARTIFACTS.match(one)
+    for action in uses:
+        assert re.fullmatch(r"OWNER/kalypso-actions(/actions/[a-z-]+)?@REF", action) or (
+            ARTIFACTS.match(action)
         )
 
 

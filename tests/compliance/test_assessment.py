@@ -127,7 +127,7 @@ def test_cluster_types_that_do_not_report() -> None:
         now=NOW,
     )
     assert assessment.not_ours == ()
-    assert (assessment.verdict, [one.name for one in assessment.clusters]) == (
+    assert (assessment.verdict, [cluster.name for cluster in assessment.clusters]) == (
         "compliant",
         ["drone-0"],
     )

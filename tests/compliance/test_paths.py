@@ -60,8 +60,8 @@ WRITTEN = st.sampled_from(["{}", "./{}", "/{}", "{}/", "./{}/", "x/../{}", "./{}
 def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, form: str) -> None:
     """Check the same by the files of a tree below the path."""
     targets = {f"{name}/web" for name in OWN}
-    files = {posixpath.join(folder, one) for one in targets}
-    below = {one for one in files if not path or f"{one}/".startswith(f"{path}/")}
+    files = {posixpath.join(folder, target) for target in targets}
+    below = {file for file in files if not path or f"{file}/".startswith(f"{path}/")}
     types = {one.removeprefix(folder).strip("/").partition("/")[0] for one in below}
     inside = {one for one in OWN if f"{path}/".startswith(posixpath.join(folder, one, "web", ""))}
     named = types | inside

@@ -83,6 +83,6 @@ def test_commands_and_options_exist(page: Page, block: Block) -> None:
         while isinstance(command, LazyGroup):
             own = arguments.pop(0)
             command = load(own, command.table[own])
-        known = {option for one in command.params for option in one.opts} | {"--help"}
-        given = {one.partition("=")[0] for one in arguments if one.startswith("--")}
+        known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        given = {argument.partition("=")[0] for argument in arguments if argument.startswith("--")}
         assert given <= known, name

@@ -51,7 +51,7 @@ jobs:
 
 
 def told(checks: Iterable[Check]) -> list[str]:
-    return [f"{one.state}: {one.text}" for one in checks]
+    return [f"{check.state}: {check.text}" for check in checks]
 
 
 def test_names_in_a_workflow() -> None:

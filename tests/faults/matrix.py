@@ -84,7 +84,7 @@ def cell(
             *_wrong_facts(course, after, error, write.half_open),
             *_wrong_failure(write, disturbance, extent, error),
         ]
-        if not any(disturbance.kind in one.fault for one in requests):
+        if not any(disturbance.kind in request.fault for request in requests):
             wrong.append("the fault was not met")
         again = _repair(trial, write, course, error, wrong)
         wrong += _wrong_repetitions(write, course, disturbance, [*requests, *again])
@@ -156,7 +156,7 @@ def _repair(
         if failure:
             wrong.append(f"the second call fails: {failure}")
         found = facts(trial.sandbox, trial.repository)
-        wrong += [f"after the second call {one}" for one in _wrong_facts(course, found, None)]
+        wrong += [f"after the second call {fact}" for fact in _wrong_facts(course, found, None)]
     if write.can_be_found:
         requests, failure = _call(trial, write)
         every += requests
@@ -179,7 +179,9 @@ def _wrong_repetitions(
         return exchange.status in range(200, 300) or bool(exchange.fault and disturbance.hides)
 
     normal = Counter(_named(filter(write.asks, course.requests)))
-    done = Counter(_named(one for one in requests if write.asks(one) and was_done(one)))
+    done = Counter(
+        _named(request for request in requests if write.asks(request) and was_done(request))
+    )
     spare = 1 if disturbance.hides and not write.can_be_found else 0
     for name, count in (done - normal).items():
         if count > spare:
@@ -188,7 +190,7 @@ def _wrong_repetitions(
 
 def _named(requests: Iterable[Exchange]) -> list[str]:
     """Return the exchanges that write."""
-    return [f"{one.method} {one.template}" for one in requests if _writes(one)]
+    return [f"{request.method} {request.template}" for request in requests if _writes(request)]
 
 
 def _writes(exchange: Exchange) -> bool:

@@ -31,10 +31,17 @@ def facts(sandbox: Sandbox, repository: str) -> Facts:
         return {
             **_branches(git_dir),
             **_issues(found),
-            **{f"label {one.name}": (one.color, one.description) for one in found.labels.values()},
             **{
-                f"status {one.context.lower()}": (one.state, one.description, one.target_url)
-                for one in found.statuses  # the oldest first: the latest counts
+                f"label {label.name}": (label.color, label.description)
+                for label in found.labels.values()
+            },
+            **{
+                f"status {status.context.lower()}": (
+                    status.state,
+                    status.description,
+                    status.target_url,
+                )
+                for status in found.statuses  # the oldest first: the latest counts
             },
             # It cannot be looked up whether a workflow was started: once more does no harm.
             **({"a workflow was started": True} if found.runs else {}),
@@ -51,7 +58,9 @@ def _branches(git_dir: Path) -> Facts:
         ours = Counter(message for message in messages if message != STRANGER[0])
         if ours:
             found[f"commits of {branch}"] = ours
-            found[f"files of {branch}"] = [one for one in entries if not one.endswith(STRANGER[1])]
+            found[f"files of {branch}"] = [
+                entry for entry in entries if not entry.endswith(STRANGER[1])
+            ]
     return found
 
 
@@ -78,7 +87,7 @@ def _issues(repository: Repository) -> Facts:
             found[f"{name}: merged"] = first.pull_request.merged_at is not None
             found[f"{name}: auto-merge"] = first.pull_request.auto_merge is not None
         for mark, bodies in _comments(
-            one.body.replace(repository.full_name, "R") for one in first.comments
+            comment.body.replace(repository.full_name, "R") for comment in first.comments
         ):
             found[f"{name}: comments {mark}"] = bodies
     return found

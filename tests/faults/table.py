@@ -58,9 +58,9 @@ def try_write(write: Write, extents: Sequence[Extent], folder: Path) -> list[Row
                 write.name,
                 extent,
                 {
-                    one.name: cell(found, write, course, one, extent)
-                    for one in DISTURBANCES
-                    if one.meets(write, extent)
+                    disturbance.name: cell(found, write, course, disturbance, extent)
+                    for disturbance in DISTURBANCES
+                    if disturbance.meets(write, extent)
                 },
             )
             for extent in extents
@@ -80,7 +80,11 @@ def table(rows: Sequence[Rows]) -> str:
 
 
 def _block(rows: Sequence[Rows]) -> str:
-    columns = [one for one in DISTURBANCES if any(one.name in row.cells for row in rows)]
+    columns = [
+        disturbance
+        for disturbance in DISTURBANCES
+        if any(disturbance.name in row.cells for row in rows)
+    ]
     lines = [["", *(_words(one)[half] for one in columns)] for half in (0, 1)]
     for row in rows:
         cells = (str(row.cells.get(one.name, "")) for one in columns)

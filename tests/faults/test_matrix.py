@@ -60,14 +60,14 @@ def test_every_request_of_the_clients_that_writes_meets_the_faults() -> None:
 def test_every_function_of_the_clients_that_writes_is_tried() -> None:
     tried = {write.name.partition(" ")[0].rstrip(":") for write in WRITES}
     for name, call in CALLS.items():
-        if any(not one.startswith("GET ") for one in call.endpoints - {"POST /graphql"}):
+        if any(not endpoint.startswith("GET ") for endpoint in call.endpoints - {"POST /graphql"}):
             assert name.replace("pull_requests", "pulls").removeprefix("merging.") in tried
 
 
 @pytest.mark.parametrize("name", ["new branch", "commit on top"])
 def test_who_comes_first_is_not_overwritten(tmp_path: Path, name: str) -> None:
     write = BY_NAME[name]
-    raced = next(one for one in DISTURBANCES if one.kind == "raced")
+    raced = next(disturbance for disturbance in DISTURBANCES if disturbance.kind == "raced")
     with ground(tmp_path) as found, found.trial() as trial:
         with (
             found.sandbox.faults.on(raced.fault(write, "once", 0)),

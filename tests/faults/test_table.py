@@ -15,9 +15,11 @@ def test_the_widest_table_fits() -> None:
             write.name,
             extent,
             {
-                one.name: Cell("done" if one.name in {"slow", "doubled"} else "later", 20)
-                for one in DISTURBANCES
-                if one.meets(write, extent)
+                disturbance.name: Cell(
+                    "done" if disturbance.name in {"slow", "doubled"} else "later", 20
+                )
+                for disturbance in DISTURBANCES
+                if disturbance.meets(write, extent)
             },
         )
         for write in (*WRITES, *PUSHES)

@@ -31,7 +31,7 @@ def test_an_issue_that_looks_like_ours_stays_theirs(acme: Organisation, state: s
     theirs = acme.ask("POST", f"{GITOPS}/issues", copy, token=token)
     acme.ask("PATCH", f"{GITOPS}/issues/{theirs['number']}", {"state": state}, token=token)
     run_schedule(acme)
-    of_kalypso = [one for one in acme.issues() if one["user"]["login"] != "mallory"]
+    of_kalypso = [issue for issue in acme.issues() if issue["user"]["login"] != "mallory"]
     assert [one["title"] for one in of_kalypso] == [ours["title"]]
     acme.commit(WHOLE, "dev")
     run(acme)
@@ -50,5 +50,5 @@ def test_a_comment_that_looks_like_ours_is_not_edited(acme: Organisation) -> Non
         acme.ask("POST", path, {"body": f"{line}\nhostile"}, token=token_of(acme, "mallory"))
     run_schedule(acme)
     comments = acme.ask("GET", path)
-    theirs = [one["body"] for one in comments if one["user"]["login"] == "mallory"]
+    theirs = [comment["body"] for comment in comments if comment["user"]["login"] == "mallory"]
     assert theirs == [f"{line}\nhostile" for line in first_lines]

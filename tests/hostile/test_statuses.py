@@ -40,8 +40,8 @@ def forge(acme: Organisation, commit: str, status: CommitStatus) -> None:
 def notified(acme: Organisation, **inputs: Any) -> list[str]:
     """Run notify on the latest push; return the promoted commits of the started checks."""
     with acme.sandbox.lock:
-        pushes = [one for one in acme.sandbox.store.events if one.name == "push"]
-        payload = next(one.payload for one in reversed(pushes) if one.repository == GITOPS)
+        pushes = [event for event in acme.sandbox.store.events if event.name == "push"]
+        payload = next(push.payload for push in reversed(pushes) if push.repository == GITOPS)
     run_notify(acme, payload, **inputs)
     return [start.inputs.get("promoted_commit_id", "") for start in acme.dispatches()]
 

@@ -66,7 +66,9 @@ def planned(
 ) -> dict[str, dict[str, str | None]]:
     """Return the new texts, by repository and branch, in the order of writing."""
     return {
-        f"{plan.repository.name}@{plan.branch}": {one.path: one.after for one in plan.changes}
+        f"{plan.repository.name}@{plan.branch}": {
+            change.path: change.after for change in plan.changes
+        }
         for plan in plan_branches(made, states or {}, STARTER, WORKFLOWS, "base")
     }
 
@@ -195,7 +197,7 @@ def test_the_workflow_of_an_environment_s_branch_moves_to_its_present_name(
     made = setup(environment("dev", is_new=False), is_new=False)
     plans = plan_branches(made, {("control plane", "dev"): held}, STARTER, WORKFLOWS, "base")
     (plan,) = [plan for plan in plans if (plan.branch, plan.repository.name) == ("dev", "a/cp")]
-    assert {one.path: (one.action, one.after) for one in plan.changes} == changes
+    assert {change.path: (change.action, change.after) for change in plan.changes} == changes
 
 
 @pytest.mark.parametrize("taken", [".github/workflows/ci.yaml", ".github/workflows", ".github"])

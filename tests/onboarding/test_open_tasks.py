@@ -75,10 +75,10 @@ def test_the_page_of_a_new_app_is_filled_in(
 ) -> None:
     facts = None if is_organization is None else replace(KNOWN, is_organization=is_organization)
     links = list(tasks(setup(server), facts)["Create a GitHub App"].links.values())
-    assert [f"{urlsplit(one).scheme}://{urlsplit(one).netloc}" for one in links] == [server] * len(
-        pages
-    )
-    assert [urlsplit(one).path for one in links] == pages
+    assert [f"{urlsplit(link).scheme}://{urlsplit(link).netloc}" for link in links] == [
+        server
+    ] * len(pages)
+    assert [urlsplit(link).path for link in links] == pages
     assert parse_qs(urlsplit(links[0]).query, strict_parsing=True) == {
         "name": ["kalypso-acme"],
         "url": [f"{server}/acme/cp"],
@@ -110,9 +110,9 @@ def test_variables_and_secrets_have_their_pages_in_both_repositories() -> None:
 def test_jobs_that_propose_must_be_allowed_to(*, is_organization: bool) -> None:
     facts = replace(KNOWN, is_organization=is_organization)
     (task,) = (
-        one
-        for one in remaining_tasks(setup(), facts, PERMISSIONS, jobs_propose=True)
-        if one.title == "Allow GitHub Actions to create and approve pull requests"
+        task
+        for task in remaining_tasks(setup(), facts, PERMISSIONS, jobs_propose=True)
+        if task.title == "Allow GitHub Actions to create and approve pull requests"
     )
     own = {"settings of acme/cp": "https://github.com/acme/cp/settings/actions"}
     whole = {"settings of acme": "https://github.com/organizations/acme/settings/actions"}

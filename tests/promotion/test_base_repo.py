@@ -139,7 +139,8 @@ def test_everything_else_reads_as_before(
     documents = [*others[:position], main, *others[position:]]
     text = yaml.safe_dump_all(documents, default_flow_style=flow, sort_keys=False)
     wanted = [
-        {**one, "spec": {**spec, "commit": COMMIT}} if one is main else one for one in documents
+        {**document, "spec": {**spec, "commit": COMMIT}} if document is main else document
+        for document in documents
     ]
     assert list(yaml.safe_load_all(edited(text))) == wanted
     assert edited(edited(text)) == edited(text)

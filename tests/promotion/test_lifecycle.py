@@ -51,7 +51,7 @@ def reached(from_: State, rows: Iterable[Transition]) -> set[State]:
     rows = list(rows)
     for state in known:
         known += [
-            new for one in rows if state in one.before for new in one.after if new not in known
+            new for row in rows if state in row.before for new in row.after if new not in known
         ]
     return set(known)
 
@@ -61,10 +61,10 @@ def test_every_state_can_be_reached(state: State) -> None:
     assert state in reached(State.ABSENT, TRANSITIONS)
 
 
-@pytest.mark.parametrize("state", [one for one in State if one is not State.DEPLOYED])
+@pytest.mark.parametrize("state", [state for state in State if state is not State.DEPLOYED])
 def test_every_state_can_be_left(state: State) -> None:
     """Transitions from every state do not count: a person may start cd at any time."""
-    own = [one for one in TRANSITIONS if set(one.before) != set(ANY)]
+    own = [transition for transition in TRANSITIONS if set(transition.before) != set(ANY)]
     assert reached(state, own) - {state, State.SUPERSEDED, State.ROLLED_BACK}
 
 
@@ -106,7 +106,7 @@ def test_every_status_belongs_to_one_state() -> None:
         and not name.startswith("_")
     }  # fmt: skip
     assert len(functions) == len(POSTED)
-    assert {one for one in State if one.description} == POSTED.keys()
+    assert {state for state in State if state.description} == POSTED.keys()
     for state, one in POSTED.items():
         assert posted_for(one.description) is state
         assert status(state) in {write for row in TRANSITIONS for write in row.writes}
@@ -119,14 +119,16 @@ def test_a_status_of_others_has_no_state(text: str) -> None:
 
 
 def test_each_status_is_written_with_its_state() -> None:
-    for one in TRANSITIONS:
-        written = {posted_for(write.name) for write in one.writes if write.kind == "status"}
-        assert written <= set(one.after)
+    for transition in TRANSITIONS:
+        written = {posted_for(write.name) for write in transition.writes if write.kind == "status"}
+        assert written <= set(transition.after)
         assert len(written) <= 1
 
 
 def test_every_record_is_written() -> None:
-    written = {write for one in TRANSITIONS for write in one.writes if write.kind == "record"}
+    written = {
+        write for transition in TRANSITIONS for write in transition.writes if write.kind == "record"
+    }
     assert written == {record(name, kind) for name, kinds in KINDS.items() for kind in kinds}
     assert KINDS.keys() == set(get_args(Command))
     for kind in get_args(Kind):
@@ -139,7 +141,7 @@ def test_every_record_is_written() -> None:
 
 @pytest.mark.parametrize("event", Event, ids=lambda one: one.name)
 def test_every_event_has_transitions(event: Event) -> None:
-    assert any(one.event is event for one in TRANSITIONS)
+    assert any(transition.event is event for transition in TRANSITIONS)
 
 
 @pytest.mark.parametrize("one", TRANSITIONS, ids=lambda one: one.event.name)
@@ -151,11 +153,11 @@ def test_every_transition_names_its_repair(one: Transition) -> None:
 
 
 def test_a_start_is_recorded_unless_a_person_made_it() -> None:
-    for one in TRANSITIONS:
-        if one.actor is Actor.PEOPLE:
+    for transition in TRANSITIONS:
+        if transition.actor is Actor.PEOPLE:
             continue
-        names = [write.name for write in one.writes]
-        for write in one.writes:
+        names = [write.name for write in transition.writes]
+        for write in transition.writes:
             if write.kind == "start":
                 assert names[names.index(write.name) - 1] == (
                     f"{write.name.removesuffix('.yaml')}: Starting"

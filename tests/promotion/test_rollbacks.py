@@ -41,9 +41,11 @@ MAIN = Ancestry(
 def test_left_commits(current: str | None, named: str, left: str, held: str) -> None:
     found = left_commits(current, list(named), MAIN)
     assert found == set(left)
-    assert {one for one in MAIN.parents if comes_back(one, found, MAIN)} >= set(held)
-    beyond = {one for one in MAIN.parents if all(MAIN.contains(one, old) for old in left)}
-    assert {one for one in MAIN.parents if not comes_back(one, found, MAIN)} == beyond - set(left)
+    assert {parent for parent in MAIN.parents if comes_back(parent, found, MAIN)} >= set(held)
+    beyond = {parent for parent in MAIN.parents if all(MAIN.contains(parent, old) for old in left)}
+    assert {
+        parent for parent in MAIN.parents if not comes_back(parent, found, MAIN)
+    } == beyond - set(left)
 
 
 @pytest.mark.parametrize(

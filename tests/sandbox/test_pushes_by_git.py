@@ -236,7 +236,7 @@ def test_a_deleted_branch_closes_its_pull_request(tmp_path: Path) -> None:
         opened = ask(sandbox, "POST", f"/repos/{FLEET}/pulls", authorization=token, json=body)
         assert ours.push("--delete", "side")[0] == 0
         issue = sandbox.repository(FLEET).issues[opened.json()["number"]]
-        assert [(one.event, one.actor) for one in issue.events] == [
+        assert [(event.event, event.actor) for event in issue.events] == [
             ("closed", "somebody"),
             ("head_ref_deleted", "somebody"),
         ]

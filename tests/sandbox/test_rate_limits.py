@@ -87,7 +87,8 @@ def test_contents_are_limited_by_the_hour_as_well() -> None:
     rate_limits = RateLimits(contents_per_minute=2, contents_per_hour=3)
     moments = [0, 10, 20, 60, 120, 3599, 3600]
     refused = [
-        rate_limits.exceeds_content_limit(ANNA, NOON + timedelta(seconds=one)) for one in moments
+        rate_limits.exceeds_content_limit(ANNA, NOON + timedelta(seconds=moment))
+        for moment in moments
     ]
     assert refused == [False, False, True, False, True, True, False]
 
@@ -98,7 +99,8 @@ def test_contents_are_limited_where_that_is_switched_on() -> None:
     rate_limits.contents_per_minute = 2
     moments = [0, 10, 20, 59, 60, 69, 70]
     refused = [
-        rate_limits.exceeds_content_limit(ANNA, NOON + timedelta(seconds=one)) for one in moments
+        rate_limits.exceeds_content_limit(ANNA, NOON + timedelta(seconds=moment))
+        for moment in moments
     ]
     assert refused == [False, False, True, True, False, True, False]
     assert not rate_limits.exceeds_content_limit(BERT, NOON)

@@ -87,7 +87,7 @@ def test_no_token_that_is_given_is_kept(tmp_path: Path) -> None:
             "s3cret",
         ]
         kept = repr(list(sandbox.traffic))
-        assert [one.response_body is not None for one in sandbox.traffic] == [True] * 4
+        assert [exchange.response_body is not None for exchange in sandbox.traffic] == [True] * 4
     assert not [secret for secret in secrets if secret in kept]
 
 
@@ -110,7 +110,7 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def paths(sandbox: Sandbox) -> list[tuple[str, str, int]]:
-    return [(one.template, one.path, one.status) for one in sandbox.traffic]
+    return [(exchange.template, exchange.path, exchange.status) for exchange in sandbox.traffic]
 
 
 def test_what_each_path_is_known_by(tmp_path: Path) -> None:

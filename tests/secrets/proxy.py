@@ -63,7 +63,7 @@ def linked(own: Callable[[], str], to: str) -> Meddle:
     def meddle(answered: Answered) -> Answered:
         old, new = own().encode(), to.encode()
         headers = [(name, value.replace(own(), to)) for name, value in answered.headers]
-        headers = [one for one in headers if one[0].lower() != "link"]
+        headers = [header for header in headers if header[0].lower() != "link"]
         headers.append(("Link", f'<{to}{answered.path.partition("?")[0]}?page=2>; rel="next"'))
         body = answered.body.replace(old, new)
         return Answered(answered.method, answered.path, answered.status, headers, body)

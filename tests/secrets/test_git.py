@@ -118,8 +118,8 @@ def test_each_server_gets_its_own(sandbox: Sandbox, other: Listener) -> None:
             with pytest.raises(KalypsoError) as caught:
                 repositories.fetch(f"{other.url}/{path}", branch="main")
             assert found([token, another], str(caught.value)) == []
-    to_team = [one for one in other.requests if one.startswith("GET /team/")]
-    to_others = [one for one in other.requests if one not in to_team]
+    to_team = [request for request in other.requests if request.startswith("GET /team/")]
+    to_others = [request for request in other.requests if request not in to_team]
     assert to_team and all(found([another], one) for one in to_team)
     assert to_others and found([another], "".join(to_others)) == []
     assert found([token], other.text) == []

@@ -80,7 +80,7 @@ def test_a_credential_for_elsewhere_goes_there_alone(acme: Organisation, other: 
         allowed_repositories=f"acme/*,{other.url}/**",
         git_credentials=f"{other.url}/team=kalypso:{ELSEWHERE}",
     )
-    assert other.requests and all(found([ELSEWHERE], one) for one in other.requests)
+    assert other.requests and all(found([ELSEWHERE], request) for request in other.requests)
     assert found(acme.sandbox.store.tokens, told + other.text) == []
     assert found([ELSEWHERE], told) == []
 

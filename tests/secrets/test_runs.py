@@ -90,7 +90,7 @@ def leaks(laboratory: Laboratory, ended: Ended) -> list[str]:
     known = laboratory.everything()
     said = "\n".join(line for line in ended.output.splitlines() if not line.startswith(MASK))
     places = {"the output": said, "a file of the job": ended.files}
-    places |= {f"{one.words}": " ".join(one.words) for one in ended.started}
+    places |= {f"{program.words}": " ".join(program.words) for program in ended.started}
     wrong = [
         f"{place}: {secret}"
         for place, text in places.items()
@@ -118,7 +118,7 @@ def masked(ended: Ended) -> str:
 
 
 def with_credential(ended: Ended) -> Sequence[Started]:
-    return [one for one in ended.started if VARIABLE in one.environment]
+    return [program for program in ended.started if VARIABLE in program.environment]
 
 
 # Credentials
@@ -223,7 +223,7 @@ def test_programs_that_azures_library_starts(laboratory: Laboratory) -> None:
     merged = merge(laboratory.acme, None)
     options = ["--environment", "dev", "--gitops-commit", merged, "--timeout", "10s"]
     ended = laboratory.run("check-promote", *options, inputs={}, variables=variables)
-    assert "az" in {one.name for one in ended.started}
+    assert "az" in {program.name for program in ended.started}
     assert leaks(laboratory, ended) == []
 
 

@@ -45,7 +45,7 @@ class Branch:
         head = git(self.path, "rev-parse", "HEAD")
         with remotes() as opened:
             writes = read_base_writes(opened, f"file://{self.path}", head, folder, main)
-            return [one.promoted_commit for one in writes]
+            return [write.promoted_commit for write in writes]
 
 
 @pytest.fixture

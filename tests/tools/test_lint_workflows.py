@@ -43,7 +43,7 @@ def test_a_fault_of_a_template_is_found(tmp_path: Path, name: str) -> None:
 
 
 def test_everything_that_runs_in_actions_is_linted(tmp_path: Path) -> None:
-    looked_at = {one for words in commands(fill_in(tmp_path)) for one in words}
+    looked_at = {word for words in commands(fill_in(tmp_path)) for word in words}
     wanted = [
         ROOT / "action.yml",
         *ROOT.glob("actions/*/action.yml"),

@@ -117,7 +117,7 @@ def _resolver(document: Json) -> Any:
 def referenced(facts: Iterable[Json], document: Json) -> dict[str, Json]:
     """Return name -> facts of the referenced schemas, transitively."""
     found: dict[str, Json] = {}
-    waiting = [name for one in facts for name in _references(one)]
+    waiting = [name for fact in facts for name in _references(fact)]
     while waiting:
         name = waiting.pop()
         if name not in found:

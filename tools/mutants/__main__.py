@@ -17,8 +17,8 @@ AT_ONCE: Final = 3  # on two cores: each waits now and then
 
 def main(names: Sequence[str]) -> int:
     """Try the breaks of these names, by default all; 1 where one of them is not caught."""
-    chosen = [one for one in BREAKS if not names or one.name in names]
-    unknown = set(names) - {one.name for one in chosen}
+    chosen = [listed for listed in BREAKS if not names or listed.name in names]
+    unknown = set(names) - {listed.name for listed in chosen}
     if unknown:
         print(f"there is no break {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
@@ -30,7 +30,7 @@ def main(names: Sequence[str]) -> int:
             print(f"{trial.ending}: {trial.broken.name}", file=sys.stderr)
     print(table(trials))
     print(f"{time.monotonic() - started:.0f} seconds", file=sys.stderr)
-    return 0 if all(one.ending == "caught" for one in trials) else 1
+    return 0 if all(trial.ending == "caught" for trial in trials) else 1
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from tools.mutants.trials import Trial
 def table(trials: Sequence[Trial]) -> str:
     """What was broken, how it ended, who noticed, and how long that took."""
     rows = [
-        (one.broken.name, one.ending, f"{one.seconds:.0f} s", one.by.replace("\n", " "))
-        for one in trials
+        (trial.broken.name, trial.ending, f"{trial.seconds:.0f} s", trial.by.replace("\n", " "))
+        for trial in trials
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    caught = sum(one.ending == "caught" for one in trials)
+    caught = sum(trial.ending == "caught" for trial in trials)
     return "\n".join([*lines, "", f"{caught} of {len(trials)} caught"])

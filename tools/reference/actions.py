@@ -148,7 +148,7 @@ def _duration(value: timedelta) -> str:
 
 def action_file(action: Action) -> str:
     """The text of action.yml."""
-    inputs = "".join(_input_lines(one) for one in action.inputs)
+    inputs = "".join(_input_lines(option) for option in action.inputs)
     outputs = "".join(
         f"  {name}:\n"
         f"    description: {_scalar(description)}\n"

@@ -137,7 +137,7 @@ def example(action: Action) -> str:
 def tables_of(action: Action) -> str:
     """Inputs of its own, outputs, and the permissions that its command needs."""
     common = {one.name for one in inputs_of(ChainInputs)}
-    own = [one for one in action.inputs if one.name not in common or one.required]
+    own = [option for option in action.inputs if option.name not in common or option.required]
     outputs = [(f"`{name}`", text) for name, text in action.outputs.items()]
     parts = [input_table(own), table(("output", ""), outputs)]
     command = COMMANDS.get(action.command)
@@ -165,9 +165,9 @@ def input_table(inputs: Iterable[Input]) -> str:
 def permission_table(permissions: Iterable[Permission]) -> str:
     """Which permission, where, and what for."""
     rows = (
-        (right, place, f"{one.reason}{f' ({one.only})' if one.only else ''}")
-        for one in permissions
-        for place, right in [_right(one)]
+        (right, place, f"{permission.reason}{f' ({permission.only})' if permission.only else ''}")
+        for permission in permissions
+        for place, right in [_right(permission)]
     )
     return table(("permission", "in the", "because it"), rows)
 

@@ -54,9 +54,11 @@ def state_table() -> str:
 
 def diagram() -> str:
     """The transitions that have a label, in Mermaid's language."""
-    names = {_name(one): one.title for one in State if " " in one.title} | {ELSE: NOT_DEPLOYED_TEXT}
+    names = {_name(state): state.title for state in State if " " in state.title} | {
+        ELSE: NOT_DEPLOYED_TEXT
+    }
     lines = [f"  {name}: {title}" for name, title in names.items()]
-    lines += [f"  {_edge(one)}" for one in TRANSITIONS if one.label]
+    lines += [f"  {_edge(transition)}" for transition in TRANSITIONS if transition.label]
     return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```\n"])
 
 

@@ -131,7 +131,11 @@ def test_auto_merge_of_a_new_pull_request_or_head(
     sandbox.traffic.clear()
     assert auto_merges.enable(github, FLEET, number, head=head) is None
     assert clock.waits == [1.0, 2.0]
-    reads = [one for one in sandbox.traffic if one.method == "GET" and one.status == 200]
+    reads = [
+        exchange
+        for exchange in sandbox.traffic
+        if exchange.method == "GET" and exchange.status == 200
+    ]
     assert len(reads) == 1
 
 

@@ -218,7 +218,9 @@ def test_a_row_without_id_is_named_by_its_place(nameless: object) -> None:
 def test_every_unreadable_row_is_reported() -> None:
     with pytest.raises(KalypsoError) as raised:
         cluster_reports([row("a", suspend=1), row("b"), row("c", suspend=1)], KEY)
-    assert [re.findall(r"managedClusters/(\w)", str(one)) for one in raised.value.problems] == [
+    assert [
+        re.findall(r"managedClusters/(\w)", str(problem)) for problem in raised.value.problems
+    ] == [
         ["a"],
         ["c"],
     ]

@@ -67,7 +67,7 @@ def use_managed_identity(made: Azure, url: str, monkeypatch: pytest.MonkeyPatch)
 
 def found(client: ResourceGraph, made: Azure) -> list[str]:
     url = f"{made.store.server_url}/acme/fleet.git"
-    return [one.cluster.split("/")[8] for one in client.cluster_reports(url, "dev")]
+    return [report.cluster.split("/")[8] for report in client.cluster_reports(url, "dev")]
 
 
 def test_a_managed_identity_reads_all_pages_through_throttling(

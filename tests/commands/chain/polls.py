@@ -43,7 +43,7 @@ def document(result: CommandResult) -> PollDocument:
 def started(result: CommandResult) -> list[tuple[str, str, int]]:
     """Return workflow, environment and attempt of all starts."""
     entries: tuple[StartEntry, ...] = document(result).started
-    return [(one.workflow, one.environment, one.attempt) for one in entries]
+    return [(entry.workflow, entry.environment, entry.attempt) for entry in entries]
 
 
 def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
@@ -126,4 +126,4 @@ def push_to_shop(acme: Organisation, path: str = "workload/shop.yaml", text: str
 
 
 def asked(acme: Organisation, template: str) -> int:
-    return len([one for one in acme.sandbox.traffic if one.template == template])
+    return len([exchange for exchange in acme.sandbox.traffic if exchange.template == template])

@@ -346,7 +346,7 @@ def test_a_push_whose_answer_is_lost(acme: Organisation, kind: FaultKind) -> Non
         assert document(run(acme, new)).action == "written"
     assert has(acme) == new
     commits = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
-    assert sum(one.message.startswith("Promoting") for one in commits) == 1
+    assert sum(commit.message.startswith("Promoting") for commit in commits) == 1
 
 
 def test_a_start_whose_answer_is_lost_is_rather_doubled(acme: Organisation) -> None:

@@ -22,7 +22,7 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def queries(acme: Organisation) -> int:
     """Return the number of queries to Resource Graph."""
-    return len([one for one in acme.sandbox.traffic if "ResourceGraph" in one.path])
+    return len([exchange for exchange in acme.sandbox.traffic if "ResourceGraph" in exchange.path])
 
 
 def cd_of(commit: str, environment: str = "stage") -> Dispatch:
@@ -77,7 +77,7 @@ def test_the_next_environments_start_before_the_commit_is_deployed(
     commit = acme.commit(files)
     check(acme, merge(acme, commit), commit)
     assert acme.dispatches() == [cd_of(commit, "stage"), cd_of(commit, "qa")]
-    writes = [one.rpartition("/")[2] for one in acme.writes()]
+    writes = [write.rpartition("/")[2] for write in acme.writes()]
     assert writes == [commit, "dispatches", "dispatches", commit]
     chosen = check(acme, acme.head("dev", "acme/gitops") or "", commit, next_environment="qa")
     assert document(chosen).promoted_to == ("qa",)
@@ -208,7 +208,7 @@ def test_no_cluster_at_all(acme: Organisation) -> None:
     assert "the role Reader" in outcome.summary
     outcome = check(acme, merged, commit, require_targets="false")
     assert verdict(outcome) == "compliant"
-    assert [one.message for one in document(outcome).warnings] == [nobody]
+    assert [warning.message for warning in document(outcome).warnings] == [nobody]
     assert acme.dispatches() == [cd_of(commit)]
 
 

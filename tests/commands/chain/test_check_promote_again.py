@@ -61,7 +61,7 @@ def test_several_runs_at_once(acme: Organisation) -> None:
     merged = merge(acme, commit)
     with ThreadPoolExecutor(4) as pool:
         runs = [pool.submit(check, acme, merged, commit) for _ in range(4)]
-        assert {verdict(one.result()) for one in runs} == {"compliant"}
+        assert {verdict(run.result()) for run in runs} == {"compliant"}
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
     assert len(set(map(str, acme.dispatches()))) == 1
 
@@ -78,7 +78,7 @@ def test_an_old_run_and_a_new_one_at_once(acme: Organisation) -> None:
         assert (verdict(stale.result()), verdict(fresh.result())) == ("superseded", "compliant")
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
     assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
-    assert [one.inputs["promoted_commit_id"] for one in acme.dispatches()] == [new]
+    assert [dispatch.inputs["promoted_commit_id"] for dispatch in acme.dispatches()] == [new]
 
 
 def test_on_an_enterprise_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def second_drone(acme: Organisation, **configuration: Any) -> str:
 
 def gets(acme: Organisation) -> int:
     """Return how often the runs asked for a single cluster."""
-    return sum(one.path.startswith("/subscriptions/") for one in acme.sandbox.traffic)
+    return sum(exchange.path.startswith("/subscriptions/") for exchange in acme.sandbox.traffic)
 
 
 @pytest.mark.parametrize(

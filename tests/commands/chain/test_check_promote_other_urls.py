@@ -99,7 +99,7 @@ def test_too_many_repositories_could_have_been_this_one(acme: Organisation) -> N
     merged = merge(acme, commit)
     with pytest.raises(KalypsoError, match="follow 51 other repositories"):
         check(acme, merged, commit)
-    assert not any("/acme/a-" in one.path for one in acme.sandbox.traffic)
+    assert not any("/acme/a-" in exchange.path for exchange in acme.sandbox.traffic)
     assert acme.dispatches() == []
 
 

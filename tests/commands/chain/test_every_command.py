@@ -27,30 +27,30 @@ def left(acme: Organisation) -> dict[str, Any]:
     with acme.sandbox.lock:
         repositories = list(acme.sandbox.store.repositories.values())
         return {
-            one.full_name: {
-                "refs": acme.sandbox.git(one.full_name).refs(),
+            repository.full_name: {
+                "refs": acme.sandbox.git(repository.full_name).refs(),
                 "issues and pull requests": [
-                    issue.model_dump(exclude={"updated_at"}) for issue in one.issues.values()
+                    issue.model_dump(exclude={"updated_at"}) for issue in repository.issues.values()
                 ],
                 "statuses": {
                     (status.commit, status.context): (
                         status.state,
                         ATTEMPT.sub("", status.description or ""),
                     )
-                    for status in one.statuses
+                    for status in repository.statuses
                 },
-                "labels": sorted(one.labels),
+                "labels": sorted(repository.labels),
             }
-            for one in repositories
+            for repository in repositories
         } | {"started": started(acme)}
 
 
 def started(acme: Organisation) -> list[Dispatch]:
     """Return each start once, because workflows are idempotent."""
     once: list[Dispatch] = []
-    for one in Organisation.dispatches(acme):
-        if one not in once:
-            once.append(one)
+    for dispatch in Organisation.dispatches(acme):
+        if dispatch not in once:
+            once.append(dispatch)
     return once
 
 

@@ -26,9 +26,9 @@ def pushed(acme: Organisation, repository: str = GITOPS) -> Mapping[str, Any]:
     """The payload of the latest push."""
     with acme.sandbox.lock:
         events = [
-            one
-            for one in acme.sandbox.store.events
-            if (one.name, one.repository) == ("push", repository)
+            event
+            for event in acme.sandbox.store.events
+            if (event.name, event.repository) == ("push", repository)
         ]
     payload: Mapping[str, Any] = events[-1].payload
     return payload

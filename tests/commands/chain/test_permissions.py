@@ -64,7 +64,7 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _scenes(*, of_jobs: bool = False) -> pytest.MarkDecorator:
-    chosen = [one.id for one in SCENES if one.is_job or not of_jobs]
+    chosen = [scene.id for scene in SCENES if scene.is_job or not of_jobs]
     return pytest.mark.parametrize("scene", chosen)
 
 
@@ -178,7 +178,7 @@ def test_without_a_repository_it_says_which(
 ) -> None:
     played = BY_ID[scene]
     run = started(acme, played)
-    others = [one for one in played.needs if one != repository]
+    others = [need for need in played.needs if need != repository]
     problems = assert_missing(
         run,
         credential(acme, together(played), others),
@@ -186,7 +186,9 @@ def test_without_a_repository_it_says_which(
         fails=(played.command, repository) not in TOLD,
     )
     # For a GitOps repository it may name the GitOpsRepo instead.
-    assert any(repository in str(one) or "gitops-repo.yaml" in str(one) for one in problems)
+    assert any(
+        repository in str(problem) or "gitops-repo.yaml" in str(problem) for problem in problems
+    )
 
 
 def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisation) -> None:
@@ -218,9 +220,9 @@ def assert_missing(
     else:
         document = result.document
         entries = (*document.problems, *document.warnings, *document.notes)
-        failed, problems = result.failed, [ProblemEntry.problem(one) for one in entries]
+        failed, problems = result.failed, [ProblemEntry.problem(entry) for entry in entries]
     assert failed == fails
-    assert any(permission in one.advice for one in problems), problems
+    assert any(permission in problem.advice for problem in problems), problems
     return problems
 
 
@@ -294,7 +296,7 @@ def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
                 continue
             levels[name] = max(level, levels.get(name, ""))
     for levels, permissions in choices:
-        split = [one.replace("_", "-").partition(": ") for one in permissions]
+        split = [permission.replace("_", "-").partition(": ") for permission in permissions]
         if not any(levels.get(name, "") >= level for name, _, level in split):
             name, _, level = split[-1]  # the narrower one: issues are more than pull requests
             levels[name] = max(level, levels.get(name, ""))

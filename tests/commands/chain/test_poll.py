@@ -286,7 +286,7 @@ def test_a_gitops_branch_that_does_not_exist(acme: Organisation) -> None:
     result = run(acme)
     assert result.failed
     message = "environment dev: acme/gitops has no branch 'dev'"
-    assert [one.message for one in document(result).problems] == [message]
+    assert [problem.message for problem in document(result).problems] == [message]
     assert acme.dispatches() == []
 
 

@@ -319,7 +319,7 @@ def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
         )
         document = run(acme, app_id=str(app), app_private_key=key, auto_merge="always")
         assert actions(document) == [(1, "merged")]
-        assert [one.workflow for one in acme.dispatches()] == ["check-promote.yaml"]
+        assert [dispatch.workflow for dispatch in acme.dispatches()] == ["check-promote.yaml"]
         assert actions(run(acme, app_id=str(app), app_private_key=key)) == []
 
 

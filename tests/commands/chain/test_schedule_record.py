@@ -79,7 +79,7 @@ def test_after_it_has_withdrawn_its_pull_request(acme: Organisation) -> None:
     configure(acme, REGION="north")
     run(acme)
     configure(acme, REGION="west")
-    assert [one.action for one in run(acme).pull_requests] == ["withdrawn"]
+    assert [pull_request.action for pull_request in run(acme).pull_requests] == ["withdrawn"]
     assert recorded(acme) == ("success", f"Scheduled: {digest(acme)}")
     assert polled(acme) == PollDocument()
 

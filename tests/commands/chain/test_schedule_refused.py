@@ -137,6 +137,8 @@ def test_pull_requests_that_a_job_may_not_open(acme: Organisation) -> None:
     assert "Allow GitHub Actions to create" in raised.value.problem.advice
     repository.actions_may_open_pull_requests = True
     acme.forget()
-    assert [one.action for one in run(acme, token=token).pull_requests] == ["created"]
+    assert [pull_request.action for pull_request in run(acme, token=token).pull_requests] == [
+        "created"
+    ]
     assert f"push {GITOPS}" not in acme.writes()
     assert messages(run(acme, token=token)) == []

@@ -176,7 +176,9 @@ def test_little_is_read_where_nothing_was_taken_out(acme_over_http: Organisation
     configure(acme, REGION="east")
     acme.forget()
     assert actions(run(acme, auto_merge="always")) == [(4, "merged")]
-    requests = [f"{one.method} {one.path.partition('?')[0]}" for one in acme.sandbox.traffic]
+    requests = [
+        f"{exchange.method} {exchange.path.partition('?')[0]}" for exchange in acme.sandbox.traffic
+    ]
     (closed,) = (
         place for place, one in enumerate(acme.sandbox.traffic) if "state=closed" in one.path
     )

@@ -49,10 +49,10 @@ def test_it_is_refused_and_listed(full: Organisation) -> None:
         assert f"- `large/shop-web-{number}`\n" in summary
     assert "run schedule with `allow_removals` set" in summary
     document = run_schedule(full).document
-    assert [one.advice for one in document.problems] == [
+    assert [problem.advice for problem in document.problems] == [
         "if that is wanted, run schedule with allow-removals"
     ]
-    assert not any("would be removed" in one.message for one in document.warnings)
+    assert not any("would be removed" in warning.message for warning in document.warnings)
 
 
 def test_whoever_allows_it_is_named(full: Organisation) -> None:

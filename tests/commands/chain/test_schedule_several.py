@@ -38,7 +38,10 @@ def add_branch(acme: Organisation, path: str = "fleet") -> None:
 def test_each_repository_gets_the_tree(acme: Organisation) -> None:
     add_repository(acme)
     document = run(acme)
-    assert [(one.repository, one.number, one.action) for one in document.pull_requests] == [
+    assert [
+        (pull_request.repository, pull_request.number, pull_request.action)
+        for pull_request in document.pull_requests
+    ] == [
         (EDGE, 1, "created"),
         (GITOPS, 1, "created"),
     ]
@@ -47,7 +50,7 @@ def test_each_repository_gets_the_tree(acme: Organisation) -> None:
     for path in (FLUX, TRACKING, SOURCES):
         assert trees[0][path] == trees[1][path]
     acme.forget()
-    assert {one.action for one in run(acme).pull_requests} == {"unchanged"}
+    assert {pull_request.action for pull_request in run(acme).pull_requests} == {"unchanged"}
     assert acme.writes() == []
 
 
@@ -55,11 +58,13 @@ def test_one_is_merged_before_the_other(acme: Organisation) -> None:
     add_repository(acme)
     run(acme)
     acme.merge(1, EDGE)
-    assert [(one.repository, one.action) for one in run(acme).pull_requests] == [
-        (GITOPS, "unchanged")
-    ]
+    assert [
+        (pull_request.repository, pull_request.action) for pull_request in run(acme).pull_requests
+    ] == [(GITOPS, "unchanged")]
     promote(acme, change_main(acme))
-    assert [(one.repository, one.action) for one in run(acme).pull_requests] == [
+    assert [
+        (pull_request.repository, pull_request.action) for pull_request in run(acme).pull_requests
+    ] == [
         (EDGE, "created"),
         (GITOPS, "updated"),
     ]
@@ -106,7 +111,9 @@ def test_what_one_branch_has_last_had_is_good_for_both(acme: Organisation) -> No
     acme.commit({"workload/more.yaml": documents.cluster_type("mine")}, repository=SHOP)
     document = run(acme)
     assert document.degraded
-    assert [(one.repository, one.action) for one in document.pull_requests] == [(EDGE, "unchanged")]
+    assert [
+        (pull_request.repository, pull_request.action) for pull_request in document.pull_requests
+    ] == [(EDGE, "unchanged")]
     for branch, repository in (("kalypso/dev", EDGE), ("dev", GITOPS)):
         sources = json.loads(acme.files(branch, repository)[SOURCES])
         assert sources["registrations"]["shop"]["commit"] == good
@@ -154,6 +161,9 @@ def test_where_one_cannot_be_read_nothing_is_written(acme: Organisation) -> None
 def test_all_are_merged_at_once(acme: Organisation) -> None:
     add_repository(acme)
     document = run(acme, auto_merge="always")
-    assert [one.action for one in document.pull_requests] == ["merged", "merged"]
-    assert [one.inputs["gitops_repository"] for one in acme.dispatches()] == [EDGE, GITOPS]
+    assert [pull_request.action for pull_request in document.pull_requests] == ["merged", "merged"]
+    assert [dispatch.inputs["gitops_repository"] for dispatch in acme.dispatches()] == [
+        EDGE,
+        GITOPS,
+    ]
     assert run_schedule(acme).document.outputs()["changed"] == "false"

@@ -94,7 +94,7 @@ def test_a_merge_that_is_as_it_is_said(acme: Organisation, is_promotion: bool) -
     assert acme.writes() == []
     assert acme.dispatches() == []
     assert acme.clock() == acme.clock.start.replace(second=1)  # the merge; nobody has waited
-    assert not [one for one in acme.sandbox.traffic if one.template == "azure"]
+    assert not [exchange for exchange in acme.sandbox.traffic if exchange.template == "azure"]
 
 
 def test_merges_that_are_claimed_wrongly(acme: Organisation) -> None:

@@ -42,7 +42,7 @@ class Planned:
 
     def pending_runs(self) -> list[Run]:
         """Return a run for each planned step."""
-        runs, self.left = [one.run for one in self.done], self.done
+        runs, self.left = [run.run for run in self.done], self.done
         self.done = []
         return runs
 

@@ -138,7 +138,7 @@ def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Ac
 def lines(document: DoctorDocument, *states: str) -> list[str]:
     """Return the checks of these states, by default all, as lines."""
     return [
-        f"{one.state} {one.place}: {one.text}"
-        for one in document.checks
-        if one.state in (states or ("ok", "warning", "problem"))
+        f"{check.state} {check.place}: {check.text}"
+        for check in document.checks
+        if check.state in (states or ("ok", "warning", "problem"))
     ]

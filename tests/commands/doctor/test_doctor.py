@@ -48,9 +48,15 @@ def test_a_correct_set_up(healthy: Acme) -> None:
     ):
         assert f"ok {text}" in told
     assert [healthy.sandbox.git(name).refs() for name in (CONTROL_PLANE, GITOPS)] == before
-    written = [one.method for one in healthy.sandbox.traffic if one.method not in {"GET", "HEAD"}]
+    written = [
+        exchange.method
+        for exchange in healthy.sandbox.traffic
+        if exchange.method not in {"GET", "HEAD"}
+    ]
     assert set(written) == {"POST"}  # questions to git, GraphQL and Azure, and tokens of the App
-    assert {one.template for one in healthy.sandbox.traffic if one.method == "POST"} <= {
+    assert {
+        exchange.template for exchange in healthy.sandbox.traffic if exchange.method == "POST"
+    } <= {
         "git",
         "/graphql",
         "azure",
@@ -201,8 +207,10 @@ def test_secrets_are_looked_at_where_the_environments_are_hidden(healthy: Acme) 
 def test_no_request_is_sent_twice(healthy: Acme) -> None:
     """The control plane is the exception: the token and the App both read it."""
     healthy.doctor()
-    questions = [one for one in healthy.sandbox.traffic if one.template.startswith(API)]
-    asked = Counter(one.path for one in questions if one.method == "GET")
+    questions = [
+        exchange for exchange in healthy.sandbox.traffic if exchange.template.startswith(API)
+    ]
+    asked = Counter(question.path for question in questions if question.method == "GET")
     assert [path for path, count in asked.items() if count > 1] == [f"/repos/{CONTROL_PLANE}"]
 
 
@@ -310,7 +318,7 @@ def test_where_to_change_something(healthy: Acme) -> None:
     healthy.gitops.rules.append(BranchRule(pattern="dev", required_reviews=1))
     without_permission(healthy)
     server = healthy.sandbox.url
-    links = {one.link for one in healthy.doctor().checks if one.state != "ok"}
+    links = {check.link for check in healthy.doctor().checks if check.state != "ok"}
     assert {link for link in links if "/organizations/" not in link} == {
         f"{server}/{GITOPS}/settings/secrets/actions",
         f"{server}/{GITOPS}/settings/rules",

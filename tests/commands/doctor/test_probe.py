@@ -216,7 +216,9 @@ def test_a_correct_set_up(healthy: Acme) -> None:
     assert [heads(healthy, name) for name in repositories] == before
     assert not healthy.control_plane.labels
     assert not healthy.gitops.labels
-    assert not [one for one in healthy.sandbox.traffic if "dispatches" in one.template]
+    assert not [
+        exchange for exchange in healthy.sandbox.traffic if "dispatches" in exchange.template
+    ]
 
 
 def test_the_branches_have_no_workflow_files(

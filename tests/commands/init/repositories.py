@@ -134,7 +134,9 @@ def acme_in(folder: Path, **options: Any) -> Iterator[Acme]:
 def outline(document: InitDocument) -> dict[str, list[str]]:
     """Return the changed branches, with action and path of each file."""
     return {
-        f"{branch.repository}@{branch.branch}": [f"{one.action} {one.path}" for one in branch.files]
+        f"{branch.repository}@{branch.branch}": [
+            f"{file.action} {file.path}" for file in branch.files
+        ]
         for branch in document.branches
         if branch.files
     }

@@ -232,7 +232,7 @@ def test_an_environment_that_proposes_elsewhere_is_told(acme: Acme) -> None:
     acme.sandbox.commit(CONTROL_PLANE, {"gitops-repo.yaml": text}, branch="dev")
     document = acme.init()
     assert "acme/gitops@dev" not in outline(document)
-    assert [one.message for one in document.warnings] == [
+    assert [warning.message for warning in document.warnings] == [
         f"environment dev proposes to {acme.url}/acme/other, not to acme/gitops: nothing is "
         "written for it there"
     ]
@@ -262,7 +262,9 @@ def test_what_cannot_be_read_is_not_taken_for_absent(acme: Acme, branch: str) ->
     before = acme.state()
     with pytest.raises(KalypsoError, match="not valid YAML") as caught:
         acme.init()
-    assert [one.where and one.where.path for one in caught.value.problems] == ["broken.yaml"]
+    assert [problem.where and problem.where.path for problem in caught.value.problems] == [
+        "broken.yaml"
+    ]
     assert acme.state() == before
 
 

@@ -50,8 +50,8 @@ def ran(chain: Chain) -> list[str]:
     first = len(chain.done)
     chain.run_everything()
     done = chain.done[first:]
-    assert [one.exit_code for one in done] == [0] * len(done)
-    steps = [f"{one.command} {one.environment}".strip() for one in done]
+    assert [run.exit_code for run in done] == [0] * len(done)
+    steps = [f"{run.command} {run.environment}".strip() for run in done]
     return list(dict.fromkeys(steps))  # a dispatch is verified by the same command
 
 

@@ -77,10 +77,10 @@ def problems_of(acme: Acme) -> list[str]:
         )
         rendered = render(inputs, context)
         problems += [*rendered.warnings, *rendered.problems]
-        assert [one.deployment_target for one in rendered.assignments] == [
+        assert [assignment.deployment_target for assignment in rendered.assignments] == [
             f"hello-world-{environment}"
         ]
-    return [str(one.problem()) for one in problems]
+    return [str(problem.problem()) for problem in problems]
 
 
 def test_two_empty_repositories(acme: Acme) -> None:
@@ -167,7 +167,7 @@ def test_the_actions_can_come_from_a_mirror(acme: Acme) -> None:
         for text in texts:
             uses = [line.split("uses: ")[1] for line in text.splitlines() if " uses: " in line]
             assert uses
-            own = [one for one in uses if not one.startswith("actions/")]
+            own = [action for action in uses if not action.startswith("actions/")]
             assert own
             assert all(one.startswith("acme/kalypso") and one.endswith("@v1.2.3") for one in own)
     notify = acme.files("dev", GITOPS)[f"{WORKFLOWS}/check-promote.yaml"]

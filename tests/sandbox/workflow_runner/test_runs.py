@@ -122,7 +122,7 @@ def test_steps_get_the_inputs_of_their_file(
     made = workflows(sandbox, tmp_path)
     run = start(sandbox, made)
     done = made.run(run)
-    assert [(one.command, one.environment, one.exit_code) for one in done] == [
+    assert [(run.command, run.environment, run.exit_code) for run in done] == [
         ("cd", "dev", 0),
         ("cd", "stage", 0),
     ]
@@ -139,9 +139,13 @@ def test_a_job_s_token_may_what_its_file_says_for_its_repository(
     made = workflows(sandbox, tmp_path)
     made.run(start(sandbox, made))
     token = command.runs[0][0].token.get_secret_value()
-    identities = [one for one in sandbox.store.tokens.values() if one.kind == "actions"]
+    identities = [
+        identity for identity in sandbox.store.tokens.values() if identity.kind == "actions"
+    ]
     assert token.startswith("ghs_")
-    assert [(one.kind, one.repositories, one.permissions) for one in identities] == [
+    assert [
+        (identity.kind, identity.repositories, identity.permissions) for identity in identities
+    ] == [
         ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
         ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
     ]
@@ -190,7 +194,7 @@ def test_a_job_comes_after_those_that_it_needs_and_sees_its_environment(
     assert (verify.is_verified, deploy.is_verified) == (True, False)
     assert (verify.folder.name, deploy.folder.name) == ("01-cd-dev-verify", "01-cd-of-dev")
     variables = [context.runtime.environment for _, context in command.runs]
-    assert ["ACTIONS_ID_TOKEN_REQUEST_URL" in one for one in variables] == [False, True]
+    assert ["ACTIONS_ID_TOKEN_REQUEST_URL" in variable for variable in variables] == [False, True]
 
 
 def test_what_does_not_hold_ends_the_run(

@@ -37,4 +37,4 @@ def test_make_test_runs_what_catches_it(broken: Break) -> None:
 
 
 def test_names_are_told_apart() -> None:
-    assert len({one.name for one in BREAKS}) == len(BREAKS)
+    assert len({listed.name for listed in BREAKS}) == len(BREAKS)
