@@ -51,7 +51,7 @@ def values_files(
 
 
 def check_values(content: bytes, where: Location, compatibility: Compatibility) -> Findings:
-    """Parse a file of values, of which helm reads the first document.
+    """Parse a file of values, of which helm 3 reads the first document; helm 4 merges all.
 
     For upstream, which says nothing about further documents, they are a warning.
     """
@@ -65,13 +65,12 @@ def check_values(content: bytes, where: Location, compatibility: Compatibility) 
     warnings = list(parsed.warnings)
     if len(parsed.documents) > 1:
         second = parsed.documents[1].where
-        message = "helm reads only the first document of a file of values"
-        unread = Problem(message, second, "remove the ---", UNREAD_DOCUMENTS)
+        message = "helm 3 reads only the first document of a file of values, helm 4 all"
+        unread = Problem(message, second, "remove the ---", "values-documents")
         (problems if compatibility == "none" else warnings).append(unread)
     return Findings(problems, warnings)
 
 
-UNREAD_DOCUMENTS: Final = "values-documents"
 _NOT_A_MAP: Final = "the values are no map of keys"
 
 
@@ -84,7 +83,7 @@ def _check_joined(joined: bytes, places: _Places) -> Findings:
     glued = list(places.glued())
     if parsed.problems:
         return Findings(problems=glued or list(places.translated(parsed.problems)))
-    unread = [warning for warning in parsed.warnings if warning.code == UNREAD_DOCUMENTS]
+    unread = [warning for warning in parsed.warnings if warning.code == "values-documents"]
     return Findings(warnings=[*glued, *places.translated(unread)])
 
 

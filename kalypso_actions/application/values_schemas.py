@@ -43,8 +43,8 @@ def _faults(content: bytes, chart: ChartPlace, path: str) -> Iterator[Problem]:
         schema = json.loads(content)
     except json.JSONDecodeError as error:
         message = f"this is no JSON: {error.msg}"
-        where, code = chart.at(path, error.lineno), "chart-schema-invalid"
-        yield Problem(message, where, "correct it: https://json-schema.org", code)
+        where, advice = chart.at(path, error.lineno), "correct it: https://json-schema.org"
+        yield Problem(message, where, advice, "chart-schema-invalid")
     except (ValueError, RecursionError):
         return  # helm says what is wrong
     else:

@@ -32,7 +32,8 @@ CODES = (
     ProblemCode(
         "values-documents",
         "error",
-        "A file of values has several documents; helm reads only the first.",
+        "A file of values has several documents. helm 3 reads only the first, helm 4 merges all. "
+        "With `compatibility: current` or `2023` it is a warning.",
         """\
 replicas: 1
 ---

@@ -90,10 +90,11 @@ class Rendered:
         return [entry["code"] for entry in self.document[kind]]
 
     def places(self, kind: str = "problems") -> list[tuple[str, str, int]]:
-        """Code, path and line of all problems (or warnings, notes)."""
+        """Code, path and line of all problems (or warnings, notes) with a place."""
         return [
             (entry["code"], entry["where"]["path"], entry["where"]["line"])
             for entry in self.document[kind]
+            if entry["where"]
         ]
 
     def messages(self, kind: str = "problems") -> str:

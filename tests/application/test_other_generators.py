@@ -121,6 +121,20 @@ def test_a_command_that_fails(tmp_path: Path) -> None:
     assert "exit code 3: broken" in done.messages()
 
 
+@POSIX
+def test_a_command_that_does_not_end(tmp_path: Path) -> None:
+    done = Application(tmp_path).render(
+        "--generator=command",
+        "--generator-command=while :; do :; done",
+        "--timeout=1s",
+        source={},
+        configs={"east/values.yaml": ""},
+    )
+    assert done.places() == [("", "east", 0)]
+    assert "bash did not finish within 1 seconds" in done.messages()
+    assert done.document["problems"][0]["advice"] == "look for a loop, or set timeout"
+
+
 def test_a_source_with_nothing_to_render(tmp_path: Path) -> None:
     done = Application(tmp_path).render(source={"README.md": ""}, configs=CONFIGS)
     assert done.status == 2

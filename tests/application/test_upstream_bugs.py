@@ -82,7 +82,7 @@ def test_a_subfolder_without_values_hides_no_target(application: Application) ->
     configs = {"a/values.yaml": "", "a/docs/notes.md": "text\n"}
     assert "a/gen_manifests.yaml" in application.render(configs=configs).files
     done = application.render("--compatibility=current", configs={**configs, "b/values.yaml": ""})
-    assert done.places("warnings") == [("configs-group", "a/values.yaml", 0)]
+    assert ("configs-group", "a/values.yaml", 0) in done.places("warnings")
     assert "a/gen_manifests.yaml" not in done.files
 
 

@@ -44,19 +44,20 @@ def generate_by_command(work: Work) -> Generated:
 
 
 def _run(work: Work, target: Target, top: Path, out: Path) -> HookRun:
-    return run_hook(
-        NAME,
-        work.inputs.generator_command,
-        work,
-        {
-            **{name.lower(): value for name, value in work.variables.items()},
-            "target": target.folder,
-            "source": str(top / "source"),
-            "configs": str(top / "configs"),
-            "out": str(out),
-        },
-        timeout=work.inputs.timeout.total_seconds(),
-    )
+    about = {
+        **{name.lower(): value for name, value in work.variables.items()},
+        "target": target.folder,
+        "source": str(top / "source"),
+        "configs": str(top / "configs"),
+        "out": str(out),
+    }
+    timeout = work.inputs.timeout.total_seconds()
+    try:
+        return run_hook(NAME, work.inputs.generator_command, work, about, timeout)
+    except KalypsoError as error:
+        message = f"target {target.folder!r}: {error.problem.message}"
+        where = Location(work.configs.repository, target.folder)
+        raise KalypsoError(message, where, "look for a loop, or set timeout") from error
 
 
 def _copy(place: OpenPlace, folder: Path) -> None:
