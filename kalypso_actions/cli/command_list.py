@@ -92,6 +92,10 @@ COMMANDS: Final = {
         "status",
         "Show the pipeline: what each environment has, its state, and what waits for whom.",
     ),
+    "report": LazyCommand(
+        "report",
+        "Write one page about the whole fleet, which works from a file, and its data.",
+    ),
     "schemas": LazyCommand(
         "schemas",
         "Write JSON Schemas of all kinds, with which editors complete and check documents.",

@@ -45,6 +45,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso status --control-plane acme/control-plane --watch",
         "kalypso status --environment stage --clusters --json",
     ),
+    "report": (
+        "kalypso report --out fleet-report",
+        "kalypso report --control-plane https://github.com/acme/control-plane --out report",
+    ),
     "schemas": ("kalypso schemas --out .schemas",),
     "placement": (
         "kalypso placement placement.yaml --fleet hub",

@@ -46,10 +46,11 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             scheduler=inputs.scheduler,
             registration_text=inputs.registration_text,
         )
+        scheduler = inputs.scheduler or snapshot.scheduler or DEFAULT_SCHEDULER
         environment = ExplainedEnvironment.of(
             snapshot,
             options,
-            find_scheduler(inputs.scheduler or snapshot.scheduler),
+            find_scheduler(scheduler),
             Mask(inputs.mask),
         )
         main = main_position(snapshot, reader)
@@ -59,7 +60,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
     problems = answer.pop("problems", ())
     return ExplainDocument(
         environment=branch.environment,
-        scheduler=DEFAULT_SCHEDULER,
+        scheduler=scheduler,
         main=PositionEntry.of(branch.environment, main) if main else None,
         sources=SourceEntry.all_of(readings),
         **answer,

@@ -50,6 +50,10 @@ class Mask:
         """Return notes without secrets: they say why a repository is not read; all are kept."""
         return tuple(map(_Masking(self, {}).problem, notes))
 
+    def text(self, content: bytes, secrets: Collection[str]) -> str:
+        """Return the text of a file without secrets."""
+        return mask_text(content.decode("utf-8", "surrogateescape"), self.names, secrets)
+
     def value(self, path: Iterable[object], value: object, secrets: Collection[str]) -> object:
         """Return a configuration value without secrets; `path` are the keys that lead to it.
 

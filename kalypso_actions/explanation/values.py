@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -30,9 +30,9 @@ def explain_key(question: Question, key: str) -> tuple[ValueEntry, ...]:
     assignment and no ConfigMap has.
     """
     environment = question.environment
-    groups: dict[int, list[Assignment]] = {}
+    groups: dict[Hashable, list[Assignment]] = {}
     for assignment in question.assignments:
-        groups.setdefault(id(environment.config.config_of(assignment)), []).append(assignment)
+        groups.setdefault(environment.config.combination(assignment), []).append(assignment)
     rows = [_Answer(environment, key, assignments) for assignments in groups.values()]
     tops = {entry.key for entry in environment.config.entries}
     if key not in tops and not any(row.path for row in rows):

@@ -64,6 +64,21 @@ class ExplainInputs(EnvironmentInputs):
         return self
 
 
+class ReportInputs(Inputs):
+    """Inputs of `kalypso report`; without a control plane, it reads the clone at hand."""
+
+    out: Folder
+    title: str = ""
+    control_plane: Place | None = None
+    source: Sources = ()
+    namespace_scheme: NamespaceScheme = "current"
+    config_file: ConfigFile = "current"
+    missing_values: MissingValues = "warn"
+    scheduler: str = ""
+    registration_text: RegistrationText = "strict"
+    mask: MaskedKeys = ()
+
+
 class RenderInputs(EnvironmentInputs):
     """Inputs of `kalypso render`."""
 

@@ -16,6 +16,7 @@ from kalypso_actions.report import (
     explain_document,
     placement_document,
     preview_documents,
+    report_document,
     status_document,
 )
 from kalypso_actions.report.documents import Document
@@ -44,6 +45,7 @@ def output_documents() -> dict[str, type[Document]]:
             explain_document,
             placement_document,
             preview_documents,
+            report_document,
             status_document,
         )
         for _, model in inspect.getmembers(module, inspect.isclass)

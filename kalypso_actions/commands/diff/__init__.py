@@ -1,7 +1,6 @@
 """`kalypso diff`: what an environment lacks that another one, or another commit, has.
 
 command    the story
-places     the control plane, its environments, and their branches
 rendered   plans of one environment with two commits of main
 deployed   two trees of GitOps branches
 commits    the commits between

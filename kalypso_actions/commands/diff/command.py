@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kalypso_actions.commands.diff.deployed import compare_deployed
-from kalypso_actions.commands.diff.places import find_control_plane
 from kalypso_actions.commands.diff.rendered import compare_rendered
+from kalypso_actions.commands.runtime.control_plane_place import find_control_plane
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.report.diff_document import DiffDocument
@@ -18,7 +18,7 @@ def diff(inputs: DiffInputs, context: LocalContext) -> DiffDocument:
     """
     with context.reader(inputs.source) as opened:
         reader = SharedReader(opened)
-        plane = find_control_plane(inputs, reader, context)
+        plane = find_control_plane(inputs.control_plane, reader, context)
         if inputs.deployed:
             return compare_deployed(plane, inputs).document()
         return compare_rendered(plane, inputs, context.progress).document()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kalypso_actions import gitops
 from kalypso_actions.commands.diff.commits import commit_range
-from kalypso_actions.commands.diff.places import ControlPlanePlace, EnvironmentPlace
 from kalypso_actions.commands.diff.result import Difference
+from kalypso_actions.commands.runtime.control_plane_place import ControlPlanePlace, EnvironmentPlace
 from kalypso_actions.comparison import Mask, assignment_names, differing_paths, manifest_entries
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.provenance import PreviousSources

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from kalypso_actions.commands.diff.commits import commit_range
-from kalypso_actions.commands.diff.places import ControlPlanePlace, EnvironmentPlace
 from kalypso_actions.commands.diff.result import Difference
 from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.runtime.control_plane_place import ControlPlanePlace, EnvironmentPlace
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.diff import DiffInputs

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.commands.runtime.own_branch import MainCommit, read_own_branch
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo
 from kalypso_actions.model.nearest import nearest
@@ -42,6 +42,11 @@ class ControlPlanePlace:
     environments: Mapping[str, Environment]
     reader: Reader
 
+    @property
+    def name(self) -> str:
+        """The last part of the repository's URL or path."""
+        return PurePosixPath(self.place.replace("\\", "/")).name.removesuffix(".git")
+
     def environment(self, name: str) -> EnvironmentPlace:
         """Read an environment's branch. Raises KalypsoError, UsageError for an unknown one."""
         declared = self.environments.get(name)
@@ -65,13 +70,12 @@ class ControlPlanePlace:
 
 
 def find_control_plane(
-    inputs: DiffInputs, reader: Reader, context: LocalContext
+    place: str | None, reader: Reader, context: LocalContext
 ) -> ControlPlanePlace:
-    """Return the control plane of the inputs, else that of the clone at hand.
+    """Return the control plane at a URL or path, else that of the clone at hand.
 
     Raises UsageError without any, KalypsoError for faulty Environment objects.
     """
-    place = inputs.control_plane
     if place is None:
         clone = context.clone(reader)
         if clone is None:

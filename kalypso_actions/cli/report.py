@@ -1,0 +1,79 @@
+"""The command report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kalypso_actions.cli.local import (
+    ConfigFileOption,
+    ControlPlaneOption,
+    MissingValuesOption,
+    NamespaceSchemeOption,
+    RegistrationTextOption,
+    SchedulerOption,
+    SourceOption,
+    files_at_hand,
+    local_context,
+)
+from kalypso_actions.cli.output import (
+    MaskOption,
+    Output,
+    Verbose,
+    errors_as_json,
+    print_json,
+    stderr,
+)
+from kalypso_actions.commands.report import report as run_report
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.local import ReportInputs
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.report_document import ReportDocument
+from kalypso_actions.report.terminal import finding_counts, print_findings
+
+
+def report(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the page.")],
+    title: Annotated[str, typer.Option(metavar="TEXT", help="The heading of the page.")] = "",
+    control_plane: ControlPlaneOption = None,
+    source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    namespace_scheme: NamespaceSchemeOption = "current",
+    config_file: ConfigFileOption = "current",
+    missing_values: MissingValuesOption = "warn",
+    scheduler: SchedulerOption = "",
+    registration_text: RegistrationTextOption = "strict",
+    mask: MaskOption = "",
+    output: Output = "text",
+    verbose: Verbose = False,
+) -> None:
+    """Write one page about the whole fleet, which works from a file, and its data."""
+    options = dict(locals())
+    del options["output"]
+
+    def failed(problems: Sequence[Problem]) -> ReportDocument:
+        return ReportDocument(title=title, problems=ProblemEntry.all_of(problems))
+
+    with errors_as_json(output, failed):
+        given = checked_inputs(ReportInputs, options)
+        with ProgressDisplay(stderr(), "rendering") as progress:
+            context = local_context(progress, calls=verbose)
+            document = run_report(given, context, datetime.now(UTC))
+    problems = [problem for each in document.environments for problem in each.problems]
+    if output == "json":
+        print_json(document.model_copy(update={"texts": ()}))
+    else:
+        warnings = [each for item in document.environments for each in item.warnings]
+        files = files_at_hand(given.source)
+        print_findings(stderr(), warnings if verbose else (), problems, files)
+        number = counted(len(document.assignments), "assignment")
+        environments = counted(len(document.environments), "environment")
+        typer.echo(f"{number} of {environments}: {finding_counts(problems, warnings)}")
+        typer.echo(f"written to {out / 'index.html'}")
+    raise typer.Exit(1 if problems else 0)

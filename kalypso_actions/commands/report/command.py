@@ -1,0 +1,87 @@
+"""Plan all environments, and write the page and its data."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from kalypso_actions.commands.runtime.control_plane_place import (
+    ControlPlanePlace,
+    find_control_plane,
+)
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.fleet_report import ReportCollection
+from kalypso_actions.inputs.local import ReportInputs
+from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.promotion.pipeline import in_order
+from kalypso_actions.report.page import report_page
+from kalypso_actions.report.report_document import ReportDocument
+from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.document_reader import SharedReader
+from kalypso_actions.snapshot.gathering import gather
+from kalypso_actions.snapshot.main_position import main_position
+
+PAGE = "index.html"
+DATA = "report.json"
+
+
+def report(inputs: ReportInputs, context: LocalContext, now: datetime) -> ReportDocument:
+    """Plan all environments of the control plane, and write `index.html` and `report.json`.
+
+    An environment that cannot be read is a problem of the report. Raises KalypsoError if the
+    control plane cannot be read, UsageError for a folder that cannot be written.
+    """
+    collection = ReportCollection(Mask(inputs.mask))
+    with context.reader(inputs.source) as opened:
+        plane = find_control_plane(inputs.control_plane, SharedReader(opened), context)
+        for name in in_order(plane.environments):
+            try:
+                _add(collection, plane, name, inputs, context)
+            except KalypsoError as error:
+                collection.add_unreadable(name, error.problems)
+    document = collection.document(inputs.title or f"Fleet of {plane.name}", now)
+    _write(inputs.out, document)
+    return document
+
+
+def _add(
+    collection: ReportCollection,
+    plane: ControlPlanePlace,
+    name: str,
+    inputs: ReportInputs,
+    context: LocalContext,
+) -> None:
+    place = plane.environment(name)
+    snapshot = gather(
+        name,
+        place.own,
+        plane.reader,
+        promoted_commit=place.commit,
+        declared=place.environment,
+        registration_text=inputs.registration_text,
+    )
+    options = PlanOptions(
+        namespace_scheme=inputs.namespace_scheme,
+        config_file=inputs.config_file,
+        missing_values=inputs.missing_values,
+        scheduler=inputs.scheduler,
+        registration_text=inputs.registration_text,
+    )
+    scheduler = find_scheduler(inputs.scheduler or snapshot.scheduler)
+    plan = make_plan(snapshot, options, scheduler, context.progress)
+    collection.add(plan, main_position(snapshot, plane.reader))
+
+
+def _write(folder: Path, document: ReportDocument) -> None:
+    data = document.to_json()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / DATA).write_text(data + "\n", encoding="utf-8", newline="\n")
+        (folder / PAGE).write_text(
+            report_page(document.title, data), encoding="utf-8", newline="\n"
+        )
+    except OSError as error:
+        message = f"--out {folder} cannot be written: {error.strerror}"
+        raise UsageError(message, advice="choose another folder") from error

@@ -1,0 +1,47 @@
+"""The report as one HTML page, which needs no network and works from a file.
+
+The data are compressed and in base64, so no name in them can close the script element. The
+content security policy allows the page's own script and style by their hashes, and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+from pathlib import Path
+from typing import Final
+
+PARTS: Final = Path(__file__).parent / "page_parts"
+
+
+def report_page(title: str, data: str) -> str:
+    """Return the page with a heading and the JSON text of the report."""
+    style, script, body = (
+        (PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "body.html")
+    )
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    # The time of compression would make equal reports differ.
+    compressed = gzip.compress(data.encode("utf-8", "backslashreplace"), mtime=0)
+    return "".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            '<meta name="color-scheme" content="light dark">\n',
+            f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+            body.replace("TITLE", html.escape(title)),
+            '<script type="application/octet-stream" id="data">',
+            base64.b64encode(compressed).decode(),
+            f"</script>\n<script>{script}</script>\n</body>\n</html>\n",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
