@@ -121,6 +121,16 @@ $(ACT):
 e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and actions, run by act (needs go)
 	$(PYTHON) -m pytest -m e2e tests/e2e
 
+BROWSER := $(VENV)/.browser-installed
+
+$(BROWSER): $(INSTALLED) requirements-browser.lock
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
+	@touch $@
+
+.PHONY: browser
+browser: $(BROWSER) ## the report's page in headless Chromium (needs chromium)
+	$(PYTHON) -m pytest -m browser tests/browser
+
 # Workers must agree on the seeds. A story that fails says how to tell it again.
 .PHONY: stories
 stories: $(INSTALLED) ## many random stories of the promotion chain, new ones each time
@@ -128,7 +138,7 @@ stories: $(INSTALLED) ## many random stories of the promotion chain, new ones ea
 		$(PYTHON) -m pytest -rfEP -n $(WORKERS) --dist worksteal tests/chain/machine/test_machine.py
 
 .PHONY: test-all
-test-all: test test-slow hostile mutants e2e ## all that tests the package
+test-all: test test-slow hostile mutants e2e browser ## all that tests the package
 
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)
@@ -190,6 +200,8 @@ lock: $(INSTALLED) ## resolve the dependencies anew
 		--python-version 3.11 --upgrade --quiet -o requirements-product.lock -c requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --group dev --generate-hashes --universal \
 		--python-version 3.11 --upgrade --quiet -o requirements-dev.lock -c requirements-product.lock
+	printf 'playwright\naxe-playwright-python\n' | $(BIN)/uv pip compile - --generate-hashes --universal \
+		--python-version 3.11 --upgrade --quiet -o requirements-browser.lock -c requirements-dev.lock
 
 .PHONY: ci
 ci: ## what CI runs

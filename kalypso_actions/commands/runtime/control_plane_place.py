@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.runtime.local_context import LocalContext
@@ -45,7 +45,8 @@ class ControlPlanePlace:
     @property
     def name(self) -> str:
         """The last part of the repository's URL or path."""
-        return PurePosixPath(self.place.replace("\\", "/")).name.removesuffix(".git")
+        place = self.place if "://" in self.place else str(Path(self.place).resolve())
+        return Path(place).name.removesuffix(".git")
 
     def environment(self, name: str) -> EnvironmentPlace:
         """Read an environment's branch. Raises KalypsoError, UsageError for an unknown one."""

@@ -1,6 +1,6 @@
 "use strict";
 // Texts of repositories reach the page as text nodes only: nothing is parsed as HTML.
-const PAGE = 200, WIDE = 60;
+const PAGE = 60, WIDE = 40;
 const id = (name) => document.getElementById(name);
 let report, rows = [], columns = [], shown = PAGE;
 
@@ -147,6 +147,9 @@ function showDetail() {
     node("tr", {}, node("th", { scope: "row" }, name), node("td", {}, value || "-"))))));
   if (item.failure) body.append(node("p", { className: "bad" }, item.failure));
   body.append(node("h3", {}, "Where else"), elsewhere(item));
+  const others = report.assignments.filter((each) =>
+    each.environment !== environment && each.clusterType === clusterType && each.target === target);
+  for (const other of others) body.append(...differences(item, other));
   body.append(node("h3", {}, "Configuration"), configuration(report.configurations[item.configuration]));
   body.append(node("h3", {}, "Files"));
   for (const [name, index] of Object.entries(item.files)) {
@@ -163,6 +166,18 @@ function elsewhere(item) {
   return node("p", {}, ...others.slice(0, 100).flatMap((each) => [node("a", { href: link(each) }, `${each.clusterType} in ${each.environment}`), " "]));
 }
 
+function differences(item, other) {
+  const values = (each) => new Map(report.configurations[each.configuration].map((one) => [one.key, one.value]));
+  const here = values(item), there = values(other);
+  const keys = [...new Set([...here.keys(), ...there.keys()])].filter((key) => here.get(key) !== there.get(key)).sort();
+  const title = node("h3", {}, `Different in ${other.environment}`);
+  if (!keys.length) return [title, node("p", {}, "No configuration value.")];
+  const rows = keys.map((key) => node("tr", {}, node("th", { scope: "row" }, key),
+    ...[here, there].map((side) => node("td", { className: "value" }, side.get(key) ?? "-"))));
+  const table = node("table", {}, heading(["key", item.environment, other.environment]), node("tbody", {}, ...rows));
+  return [title, node("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title.textContent }, table)];
+}
+
 function configuration(values) {
   if (!values.length) return node("p", {}, "None.");
   const body = node("tbody");
@@ -173,7 +188,7 @@ function configuration(values) {
     });
     body.append(node("tr", {}, node("th", { scope: "row" }, each.key), node("td", { className: "value" }, each.value), node("td", { className: "dim" }, ...places)));
   }
-  return node("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Configuration" }, node("table", {}, heading(["key", "value", "set at, in order"]), body));
+  return node("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Table of configuration values" }, node("table", {}, heading(["key", "value", "set at, in order"]), body));
 }
 
 async function start() {
