@@ -79,8 +79,8 @@ def codes(schedule: Schedule) -> list[str]:
 def test_both_selectors_hold_and_the_decision_is_recorded() -> None:
     few = placed(cluster_types=selector(("size", "In", ["s"])))
     types = [
-        cluster_type("c1", size="s"),
-        cluster_type("c2", size="l"),
+        cluster_type("c1", size="l"),
+        cluster_type("c2", size="s"),
         cluster_type("c3", size="s"),
     ]
     schedule, _ = scheduled(
@@ -92,7 +92,7 @@ def test_both_selectors_hold_and_the_decision_is_recorded() -> None:
     assert pairs(schedule) == [("c3", "app-t1")]
     assert schedule.placements == (decisions("c3"),)
     schedule, _ = scheduled([placement(numberOfClusters=1)], cluster_types=types, policies=[few])
-    assert schedule.placements == (decisions("c1", time="2026-03-01T12:00:00Z"),)
+    assert schedule.placements == (decisions("c2", time="2026-03-01T12:00:00Z"),)
 
 
 def test_without_a_record_the_holders_of_targets_are_incumbents() -> None:

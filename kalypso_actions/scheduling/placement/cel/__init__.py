@@ -1,7 +1,8 @@
 """CEL: the expressions of `celSelector`, with Kubernetes' libraries and cost limit.
 
 checked.py       the checker's message → nodes
-program.py       nodes → functions; operators.py, strings.py, kubernetes.py have what they call
+program.py       nodes → functions; what they call: operators.py, strings.py, lists.py,
+                 addresses.py, formats.py, kubernetes.py
 values.py        values and their order
 costs.py         what a call costs
 cluster_value.py a cluster as CEL sees it

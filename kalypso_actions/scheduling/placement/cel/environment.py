@@ -16,7 +16,8 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.scheduling.placement.cel.checked import decode
 from kalypso_actions.scheduling.placement.cel.cluster_value import cluster_value
 from kalypso_actions.scheduling.placement.cel.costs import BUDGET, LIMIT, CostLimitError, Meter
-from kalypso_actions.scheduling.placement.cel.kubernetes import LIBRARIES, OPAQUE, OPTIONALS
+from kalypso_actions.scheduling.placement.cel.kubernetes import LIBRARIES, OPAQUE
+from kalypso_actions.scheduling.placement.cel.lists import OPTIONALS
 from kalypso_actions.scheduling.placement.cel.operators import STANDARD, Function, to_string
 from kalypso_actions.scheduling.placement.cel.program import Step, UnsupportedError, compile_node
 from kalypso_actions.scheduling.placement.cel.signatures import Overload, dispatcher, overloads

@@ -51,6 +51,24 @@ class Overload:
         )
 
 
+def is_valid(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """Return whether a function that parses a text raises no EvaluationError."""
+
+    def valid(text: str) -> bool:
+        try:
+            parse(text)
+        except EvaluationError:
+            return False
+        return True
+
+    return valid
+
+
+def constant(value: Value) -> Implementation:
+    """Return a function without arguments."""
+    return lambda: value
+
+
 def overloads(table: Mapping[str, Implementation]) -> Iterator[Overload]:
     """Yield the overloads of a table; `string:charAt(int) -> string` is a member function."""
     for signature, implementation in table.items():
