@@ -31,6 +31,7 @@ from kalypso_actions.application.dependencies import (
     Dependency,
     check_dependencies,
     missing_problem,
+    unlocked_problem,
 )
 from kalypso_actions.application.descriptor import (
     DescriptorNames,
@@ -120,6 +121,7 @@ __all__ = [
     "tracked_variables",
     "tracking_names",
     "tree_files",
+    "unlocked_problem",
     "values_files",
     "with_variables",
     "workloads_of",

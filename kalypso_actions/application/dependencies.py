@@ -93,6 +93,16 @@ def missing_problem(dependency: Dependency) -> Problem:
     )
 
 
+def unlocked_problem(dependency: Dependency) -> Problem:
+    """Return the problem of a dependency that helm would fetch in any version."""
+    return Problem(
+        f"there is no Chart.lock, so nothing says which version of {dependency.name} to fetch",
+        dependency.where,
+        "run helm dependency update and commit Chart.lock",
+        "chart-dependency",
+    )
+
+
 def _lock_problems(
     document: Document, lock: Document | None, wanted: Sequence[Mapping[str, object]]
 ) -> Iterator[Problem]:

@@ -91,13 +91,28 @@ def test_a_vendored_version_that_the_lock_does_not_name(
     assert "redis 1.5.0, but Chart.lock names 1.0.0" in done.messages()
 
 
-def test_a_chart_of_the_network_is_fetched_only_if_wanted(application: Application) -> None:
+LOCK = """\
+dependencies:
+- name: redis
+  repository: https://127.0.0.1:9/charts
+  version: 1.0.0
+digest: sha256:2520f87f7dc03ca817afdb0a2249bb83cfa73dc5012f105dfe3162af35bc0574
+"""
+"""With the digest that helm computes for the dependency and this version."""
+
+
+def test_a_chart_of_the_network_is_fetched_only_by_a_lock(application: Application) -> None:
     """Nothing listens at this address, so `fetch` fails with helm's message."""
     source = chart("https://127.0.0.1:9/charts")
     done = application.render(source=source, configs=CONFIGS)
     assert done.places() == [("chart-dependency", "helm/Chart.yaml", 5)]
     assert "not in its folder charts" in done.messages()
     done = application.render("--dependencies=fetch", source=source, configs=CONFIGS)
+    assert done.places() == [("chart-dependency", "helm/Chart.yaml", 5)]
+    assert "there is no Chart.lock" in done.messages()
+    done = application.render(
+        "--dependencies=fetch", source={**source, "helm/Chart.lock": LOCK}, configs=CONFIGS
+    )
     assert done.places() == [("chart-dependency", "helm/Chart.yaml", 5)]
     assert "127.0.0.1:9" in done.messages()
 

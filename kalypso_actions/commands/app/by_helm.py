@@ -157,7 +157,11 @@ def _fetched(
             fetched |= {f"charts/{dependency.name}/{path}": own[path] for path in own}
         else:
             findings.problems.append(application.missing_problem(dependency))
-    if remote and work.inputs.dependencies == "fetch":
+    if work.inputs.dependencies != "fetch":
+        findings.problems += map(application.missing_problem, remote)
+    elif unlocked := [item for item in remote if not item.locked]:
+        findings.problems += map(application.unlocked_problem, unlocked)
+    elif remote:
         try:
             fetched |= helm.dependencies(files, [item.repository for item in remote])
         except HelmError as error:
@@ -169,8 +173,6 @@ def _fetched(
                     "chart-dependency",
                 )
             )
-    else:
-        findings.problems += map(application.missing_problem, remote)
     return fetched
 
 
