@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kalypso_actions.commands.runtime.base_trees import no_trees, trees_for
 from kalypso_actions.commands.runtime.environment_reading import read_branch_of
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.comparison import Mask
@@ -31,6 +32,8 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
     """
     with context.reader(inputs.source) as reader:
         branch = read_branch_of(inputs, reader, context, verb="Explaining")
+        named = inputs.scheduler or (branch.declared.scheduler if branch.declared else "")
+        trees = trees_for(named, reader.repositories)
         snapshot = gather(
             branch.environment,
             branch.own,
@@ -38,6 +41,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             promoted_commit=inputs.base_commit,
             declared=branch.declared,
             registration_text=inputs.registration_text,
+            open_base_trees=trees.open if trees else no_trees,
         )
         options = PlanOptions(
             namespace_scheme=inputs.namespace_scheme,
@@ -46,7 +50,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             scheduler=inputs.scheduler,
             registration_text=inputs.registration_text,
         )
-        scheduler = inputs.scheduler or snapshot.scheduler or DEFAULT_SCHEDULER
+        scheduler = named or DEFAULT_SCHEDULER
         environment = ExplainedEnvironment.of(
             snapshot,
             options,
@@ -64,7 +68,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
         main=PositionEntry.of(branch.environment, main) if main else None,
         sources=SourceEntry.all_of(readings),
         **answer,
-        warnings=ProblemEntry.all_of(environment.warnings),
+        warnings=ProblemEntry.all_of((*environment.warnings, *(trees.warnings if trees else ()))),
         problems=ProblemEntry.all_of((*environment.problems, *problems)),
     )
 

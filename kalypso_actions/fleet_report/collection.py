@@ -133,6 +133,6 @@ def _by_folder(files: Mapping[str, bytes]) -> dict[str, dict[str, bytes]]:
     """Return the files of each assignment's folder."""
     folders: dict[str, dict[str, bytes]] = {}
     for path, content in files.items():
-        folder, _, name = path.rpartition("/")
-        folders.setdefault(folder, {})[name] = content
+        *outer, name = path.split("/")
+        folders.setdefault("/".join(outer[-2:]), {})[name] = content
     return folders

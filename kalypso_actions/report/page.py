@@ -10,17 +10,21 @@ import base64
 import gzip
 import hashlib
 import html
-from pathlib import Path
-from typing import Final
-
-PARTS: Final = Path(__file__).parent / "page_parts"
+from dataclasses import dataclass
 
 
-def report_page(title: str, data: str) -> str:
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """The texts of `page_parts`; TITLE stands for the heading in the body."""
+
+    style: str
+    script: str
+    body: str
+
+
+def report_page(title: str, data: str, parts: PageParts) -> str:
     """Return the page with a heading and the JSON text of the report."""
-    style, script, body = (
-        (PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "body.html")
-    )
+    style, script = parts.style, parts.script
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -34,7 +38,7 @@ def report_page(title: str, data: str) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
             '<meta name="color-scheme" content="light dark">\n',
             f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-            body.replace("TITLE", html.escape(title)),
+            parts.body.replace("TITLE", html.escape(title)),
             '<script type="application/octet-stream" id="data">',
             base64.b64encode(compressed).decode(),
             f"</script>\n<script>{script}</script>\n</body>\n</html>\n",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.commands.report.page_parts import page_parts
 from kalypso_actions.comparison import Mask
 from kalypso_actions.fleet_report import ReportCollection
 from kalypso_actions.model.kinds import Fleet
@@ -45,7 +46,9 @@ def written(folder: Path, *fleets: Fleet) -> str:
     for each in fleets:
         report.add(plan(each), None)
     data = report.document("Fleet </script>", NOON).to_json()
-    (folder / "index.html").write_text(report_page("Fleet </script>", data), encoding="utf-8")
+    (folder / "index.html").write_text(
+        report_page("Fleet </script>", data, page_parts()), encoding="utf-8"
+    )
     return (folder / "index.html").as_uri()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
-from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees, no_trees
 from kalypso_actions.commands.runtime.control_plane_place import ControlPlanePlace, EnvironmentPlace
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError
@@ -48,7 +48,7 @@ def compare_rendered(
     )
     scheduler = inputs.scheduler or place.environment.scheduler
     trees = ReadableBaseTrees(plane.reader.repositories)
-    opened = trees.open if uses_present_assignments(scheduler) else _no_trees
+    opened = trees.open if uses_present_assignments(scheduler) else no_trees
     before, after = (_snapshot(plane, place, commit, inputs, opened) for commit in (base, head))
     if trees.warnings:
         raise KalypsoError.of(trees.warnings)
@@ -87,10 +87,6 @@ def _snapshot(
         registration_text=inputs.registration_text,
         open_base_trees=open_base_trees,
     )
-
-
-def _no_trees(_: Sequence[GitOpsRepo]) -> Sequence[BaseTree]:
-    return ()
 
 
 def _without_pins(comparison: MaskedComparison) -> MaskedComparison:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from kalypso_actions.commands.report.page_parts import page_parts
+from kalypso_actions.commands.runtime.base_trees import no_trees, trees_for
 from kalypso_actions.commands.runtime.control_plane_place import (
     ControlPlanePlace,
     find_control_plane,
@@ -54,6 +56,8 @@ def _add(
     context: LocalContext,
 ) -> None:
     place = plane.environment(name)
+    named = inputs.scheduler or place.environment.scheduler
+    trees = trees_for(named, plane.reader.repositories)
     snapshot = gather(
         name,
         place.own,
@@ -61,7 +65,10 @@ def _add(
         promoted_commit=place.commit,
         declared=place.environment,
         registration_text=inputs.registration_text,
+        open_base_trees=trees.open if trees else no_trees,
     )
+    if trees and trees.warnings:
+        raise KalypsoError.of(trees.warnings)
     options = PlanOptions(
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,
@@ -69,8 +76,7 @@ def _add(
         scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
     )
-    scheduler = find_scheduler(inputs.scheduler or snapshot.scheduler)
-    plan = make_plan(snapshot, options, scheduler, context.progress)
+    plan = make_plan(snapshot, options, find_scheduler(named), context.progress)
     collection.add(plan, main_position(snapshot, plane.reader))
 
 
@@ -80,7 +86,7 @@ def _write(folder: Path, document: ReportDocument) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / DATA).write_text(data + "\n", encoding="utf-8", newline="\n")
         (folder / PAGE).write_text(
-            report_page(document.title, data), encoding="utf-8", newline="\n"
+            report_page(document.title, data, page_parts()), encoding="utf-8", newline="\n"
         )
     except OSError as error:
         message = f"--out {folder} cannot be written: {error.strerror}"

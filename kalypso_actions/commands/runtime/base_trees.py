@@ -9,6 +9,7 @@ from kalypso_actions import gitops
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.scheduling import uses_present_assignments
 from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.snapshot.repositories import Repositories
 
@@ -45,3 +46,13 @@ class ReadableBaseTrees:
                 for problem in error.problems
             ]
             return None
+
+
+def trees_for(scheduler: str, repositories: Repositories) -> ReadableBaseTrees | None:
+    """Return the trees that a scheduler of this name decides by; None if it needs none."""
+    return ReadableBaseTrees(repositories) if uses_present_assignments(scheduler) else None
+
+
+def no_trees(_: Sequence[GitOpsRepo]) -> Sequence[BaseTree]:
+    """Open nothing: the scheduler decides by the fleet alone."""
+    return ()
