@@ -26,6 +26,7 @@ from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.scheduling.placement.fleet import HubObjects
 from kalypso_actions.trial_rendering import try_rendering
 
 Kind = TypeVar("Kind")
@@ -150,6 +151,9 @@ def validate_branches(
 def _parse(reading: Reading, diagnostics: fleet.Diagnostics) -> _Branch:
     diagnostics.problems += reading.problems
     diagnostics.warnings += reading.warnings
+    placements = HubObjects()
+    placements.add(reading.placements)
+    diagnostics.problems += placements.problems
     branch = _Branch(reading)
     for document in reading.documents:
         resource = fleet.parse_document(document, diagnostics)

@@ -130,3 +130,15 @@ def test_the_text_says_why(tmp_path: Path) -> None:
     assert ["c2", "100", "0", "100", "not", "chosen"] in rows
     assert ["c3", "dropped", "by", "TaintToleration"] in rows
     assert call_kalypso("placement", file, "--fleet", tmp_path / "nowhere").returncode == 2
+
+
+def test_validate_reads_the_placements_of_an_environment(tmp_path: Path) -> None:
+    folder = tmp_path / ".github" / "kalypso"
+    folder.mkdir(parents=True)
+    text = yaml.safe_dump(placement(numberOfCluster=1), sort_keys=False)
+    (folder / "app.yaml").write_text(text, encoding="utf-8")
+    done = call_kalypso("validate", tmp_path, "--json")
+    problems = json.loads(done.stdout)["problems"]
+    (problem,) = [item for item in problems if item["code"] == "placement-field-unknown"]
+    assert problem["where"]["path"] == ".github/kalypso/app.yaml"
+    assert problem["where"]["line"] == 7
