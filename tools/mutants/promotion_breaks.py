@@ -89,8 +89,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a file beside the workloads is looked at for ever",
         f"{COMMANDS}/schedule/result.py",
-        '    record = StartRecord("blocked" if is_blocked else "scheduled", digest)\n',
-        '    record = StartRecord("blocked" if is_blocked else "scheduled", digest[::-1])\n',
+        "    record = StartRecord(kind, digest, again_at",
+        "    record = StartRecord(kind, digest[::-1], again_at",
         (story("repairs", "a_file_beside_the_workloads_is_looked_at_once"),),
     ),
     Break(
@@ -236,8 +236,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a text of an application may have line breaks",
         "kalypso_actions/fleet/delivered_texts.py",
-        "    control = _control(text.text)\n",
-        "    control = ''\n",
+        "    if control:\n",
+        "    if False:\n",
         ("tests/hostile/test_yaml_injection.py::test_a_text_is_one_line",),
     ),
     Break(

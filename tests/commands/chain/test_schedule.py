@@ -73,6 +73,7 @@ def test_the_first_proposal(acme: Organisation) -> None:
         "assignments": "2",
         "pull-request-number": str(pull["number"]),
         "pull-request-url": pull["html_url"],
+        "requeue-time": "",
     }
     assert done.summary.startswith("## kalypso schedule: ")
     assert "**Next:** review and merge" in done.summary
