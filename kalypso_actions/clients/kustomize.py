@@ -18,6 +18,11 @@ MAX_OUTPUT = 1 << 26
 """Bytes; far more than the limit of a YAML file."""
 MAX_MEMORY = 1 << 30
 """Bytes of one kustomize; a usual one takes less than a tenth."""
+KILLED = -9
+"""The status of a program that Linux ends at its limit of time."""
+REFUSED = 1
+"""The status of kustomize after an error; other ones are crashes."""
+SIMPLER = "deliver the documents as files, or by a simpler kustomization"
 
 
 class Kustomize:
@@ -26,11 +31,20 @@ class Kustomize:
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
 
-    def __call__(self, files: Mapping[str, bytes], folder: str) -> bytes:
+    def __call__(
+        self,
+        files: Mapping[str, bytes],
+        folder: str,
+        /,
+        *,
+        cpu_seconds: int | None = None,
+        max_memory: int | None = None,
+    ) -> bytes:
         """Return the output of `kustomize build` for a folder among these files.
 
         kustomize reads only files below the folder of a kustomization (its default), and runs
-        neither plugins nor Helm. Raises KalypsoError with the program's error message.
+        neither plugins nor Helm. On Linux it is ended beyond `cpu_seconds` of the processor.
+        Raises KalypsoError with the program's error message.
         """
         with tempfile.TemporaryDirectory(prefix="kalypso-kustomize-") as temporary:
             top = Path(temporary).resolve()
@@ -51,9 +65,17 @@ class Kustomize:
                     extra=_environment(home),
                     timeout=TIMEOUT,
                     max_output=MAX_OUTPUT,
-                    max_memory=MAX_MEMORY,
+                    max_memory=max_memory or MAX_MEMORY,
+                    cpu_seconds=cpu_seconds,
                 )
             except ProcessError as error:
+                if error.status == KILLED and cpu_seconds:
+                    reason = f"it takes more than {cpu_seconds} s of the processor"
+                    raise KalypsoError(f"kustomize build: {reason}", advice=SIMPLER) from error
+                if error.status not in {None, REFUSED}:
+                    limit = (max_memory or MAX_MEMORY) >> 20
+                    reason = f"it crashed, and probably needs more than {limit} MB of memory"
+                    raise KalypsoError(f"kustomize build: {reason}", advice=SIMPLER) from error
                 reason = (error.stderr or error.problem.message).replace(f"{root}{os.sep}", "")
                 advice = "kustomize runs without network, plugins and Helm"
                 raise KalypsoError(f"kustomize build failed: {reason}", advice=advice) from error

@@ -122,6 +122,7 @@ class Programs:
         timeout: float = 600,
         max_output: int | None = None,
         max_memory: int | None = None,
+        cpu_seconds: int | None = None,
         log_text: str = "",
     ) -> bytes:
         """Run a program and return its standard output.
@@ -132,7 +133,8 @@ class Programs:
         the arguments in the log. The program and all processes that it has started are killed after
         `timeout` seconds, or when it has written more than `max_output` bytes. On Linux a
         program with `max_memory` gets at most as many bytes of data, and ends even if this process
-        is killed. Raises ProcessError; for too much output, OutputLimitError.
+        is killed; its limit of processor time can be `cpu_seconds`. Raises ProcessError; for too
+        much output, OutputLimitError.
         """
         name = arguments[0]
         program = self._required(name)
@@ -140,7 +142,7 @@ class Programs:
         started = time.monotonic()
         process = _start([str(program), *arguments[1:]], folder, environment)
         if max_memory is not None:
-            _limit_resources(process, max_memory, timeout)
+            _limit_resources(process, max_memory, timeout, cpu_seconds)
         _running.add(process)
         try:
             if _interrupted.is_set():
@@ -250,14 +252,16 @@ def _failure(name: str, status: int, stdout: bytes, errors: str) -> ProcessError
     return ProcessError(message, stderr=errors, stdout=stdout, status=status)
 
 
-def _limit_resources(process: subprocess.Popen[bytes], max_memory: int, timeout: float) -> None:
+def _limit_resources(
+    process: subprocess.Popen[bytes], max_memory: int, timeout: float, cpu_seconds: int | None
+) -> None:
     """Limit data and processor time of a running process; only Linux can do that from outside.
 
     Programs of Go reserve address space that they never use, which counts for RLIMIT_AS alone. The
     limit of time ends a program whose starter was killed; it counts each processor.
     """
     if sys.platform == "linux":
-        seconds = math.ceil(timeout * (os.cpu_count() or 1)) + 1
+        seconds = cpu_seconds or math.ceil(timeout * (os.cpu_count() or 1)) + 1
         with suppress(ProcessLookupError):  # it has ended
             resource.prlimit(process.pid, resource.RLIMIT_DATA, (max_memory, max_memory))
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -35,8 +35,16 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 class KustomizeBuild(Protocol):
     """Runs `kustomize build` on a folder among these files and returns its output."""
 
-    def __call__(self, files: Mapping[str, bytes], folder: str, /) -> bytes:
-        """Raises KalypsoError with the program's message."""
+    def __call__(
+        self,
+        files: Mapping[str, bytes],
+        folder: str,
+        /,
+        *,
+        cpu_seconds: int | None = None,
+        max_memory: int | None = None,
+    ) -> bytes:
+        """Raises KalypsoError with the program's message, or beyond these bounds."""
 
 
 def kustomize_builder(programs: Programs) -> KustomizeBuild | None:
@@ -78,9 +86,7 @@ def read_documents(
         )
         if not (discovery.wanted or discovery.builds):
             break
-        failures += [
-            failure for build in discovery.builds if (failure := rounds.build(build, kustomize))
-        ]
+        failures += rounds.build_all(discovery.builds, kustomize)
         excess = rounds.read(sorted(discovery.wanted)) if discovery.wanted else None
         if excess:
             discovery = Discovery(problems=(excess,))
@@ -182,6 +188,7 @@ class _Rounds:
     contents: dict[str, bytes] = field(default_factory=dict)
     built: dict[str, bytes] = field(default_factory=dict)
     built_size: int = 0
+    failed: bool = False
 
     def read(self, paths: Sequence[str]) -> Problem | None:
         """Read files; return the problem if all files are too many or too large."""
@@ -196,6 +203,17 @@ class _Rounds:
         except FilesTooLargeError as error:
             return too_much_text(self.limits, self._at(error.largest))
         return self._excess(self.contents, sum(map(len, self.contents.values())))
+
+    def build_all(
+        self, builds: Iterable[Build], kustomize: KustomizeBuild | None
+    ) -> Iterator[Problem]:
+        """Build folders by kustomize; within limits, none after the first that fails."""
+        for build in builds:
+            failure = None if self.limits and self.failed else self.build(build, kustomize)
+            self.built.setdefault(build.folder, b"")
+            if failure:
+                self.failed = True
+                yield failure
 
     def build(self, build: Build, kustomize: KustomizeBuild | None) -> Problem | None:
         """Build a folder by kustomize; its files and its output count, too."""
@@ -214,7 +232,16 @@ class _Rounds:
             excess = self._excess(contents, self.built_size)
             if excess:
                 return excess
-            self.built[build.folder] = kustomize(contents, build.folder)
+            self.built[build.folder] = (
+                kustomize(
+                    contents,
+                    build.folder,
+                    cpu_seconds=limits.build_seconds,
+                    max_memory=limits.build_bytes,
+                )
+                if limits
+                else kustomize(contents, build.folder)
+            )
         except FilesTooLargeError as error:
             return too_much_text(limits or REGISTRATION, self._at(error.largest))
         except KalypsoError as error:

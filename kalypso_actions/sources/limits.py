@@ -21,7 +21,8 @@ class Limits:
     - `listed`: the files below its folder, read or not;
     - `files`, `text_bytes`: the files that are read, and their bytes;
     - `values`: the values of their YAML, those of aliases included;
-    - `builds`: the folders that kustomize builds, each a start of that program;
+    - `builds`: the folders that kustomize builds, each a start of that program, which gets
+      `build_seconds` of the processor and `build_bytes` of memory: only it knows its work;
     - `ignore_files`, `ignore_lines`: the repository's `.sourceignore` files, and their lines.
     """
 
@@ -29,7 +30,9 @@ class Limits:
     files: int = 2_000
     text_bytes: int = 1 << 20
     values: int = 20_000
-    builds: int = 10
+    builds: int = 8
+    build_seconds: int = 1
+    build_bytes: int = 192 << 20
     ignore_files: int = 20
     ignore_lines: int = 2_000
 

@@ -79,6 +79,21 @@ def test_nothing_is_written_outside(tmp_path: Path, path: str) -> None:
         script(tmp_path)({path: b"x"}, "app")
 
 
+@POSIX
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits running programs")
+def test_a_build_that_does_not_end(tmp_path: Path) -> None:
+    kustomize = script(tmp_path, f"#!{sys.executable}\nwhile True: pass\n")
+    with pytest.raises(KalypsoError, match="kustomize build: it takes more than 1 s"):
+        kustomize({"a": b""}, "app", cpu_seconds=1)
+
+
+@POSIX
+def test_a_build_that_crashes(tmp_path: Path) -> None:
+    kustomize = script(tmp_path, f"#!{sys.executable}\nimport os\nos._exit(2)\n")
+    with pytest.raises(KalypsoError, match="crashed, and probably needs more than 1024 MB"):
+        kustomize({"a": b""}, "app")
+
+
 def test_absent_program() -> None:
     assert find_kustomize(programs(PATH="")) is None
 

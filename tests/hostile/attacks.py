@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Final
 
 from kalypso_actions import gotemplate
 from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.comparison.key_names import KeyNames
 from kalypso_actions.comparison.text_masking import mask_text
 from kalypso_actions.config_schemas import validate
@@ -29,6 +31,7 @@ from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.registrations import RegistrationReader, read_registrations
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 from kalypso_actions.snapshot.repositories import Repositories
+from kalypso_actions.snapshot.revision_reader import KustomizeBuild, kustomize_builder
 from tests.builders import cluster_type, config_map, fleet, policy, target
 from tests.git_repositories import git, programs, repository
 from tests.hostile.fleet_under_attack import CONFIG, FLUX, MANIFESTS
@@ -102,13 +105,18 @@ def check_configuration(config: Mapping[str, object], schemas: list[str]) -> str
     return validate(config, schemas) or "valid"
 
 
-def read_registration(path: Path) -> str:
+def read_built_registration(path: Path) -> str:
+    """Read a registered repository, and build its kustomizations by the real program."""
+    return read_registration(path, kustomize_builder(Programs(os.environ)))
+
+
+def read_registration(path: Path, kustomize: KustomizeBuild | None = None) -> str:
     """Read a registered repository as a run does, over git's protocol."""
     registration = WorkloadRegistration(
         "app", RepositoryPath(f"file://{path}", "main", "."), "ws", HERE
     )
     with RemoteRepositories(programs(), protocols=frozenset({"file"})) as remotes:
-        reader = Reader(Repositories((), remotes, programs()), _build)
+        reader = Reader(Repositories((), remotes, programs()), kustomize or _build)
         (reading,) = read_registrations([registration], (), RegistrationReader("dev", reader, None))
     problems = [f"{problem.where}: {problem.message}" for problem in reading.problems]
     return f"{reading.state}: {problems[:1]}".replace(f"file://{path}", "app")
@@ -164,7 +172,7 @@ def plan_targets(
     return f"{registered.state}, {len(plan.assignments)} assignments: {first}"
 
 
-def _build(files: Mapping[str, bytes], folder: str) -> bytes:
+def _build(files: Mapping[str, bytes], folder: str, /, **_: object) -> bytes:
     """Stand in for kustomize, which is not the one that is attacked."""
     return files[f"{folder}/a.yaml"]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.hostile.attacks import read_registration, registered
+from tests.hostile.attacks import read_built_registration, read_registration, registered
 from tests.hostile.conftest import Attack
 
 KEYS = b"".join(b"k%d: 1\n" % number for number in range(40_000))
@@ -74,7 +75,7 @@ CHAIN = {
                 for number in range(300)
                 for name, content in BUILD.items()
             },
-            "kustomize would build more than 10 folders",
+            "kustomize would build more than 8 folders",
             id="many builds",
         ),
     ],
@@ -107,6 +108,62 @@ def test_far_too_much(
 ) -> None:
     path = registered(tmp_path / "app", files())
     cost = attack(read_registration, path, seconds=10, megabytes=256)
+    assert message in cost.text
+
+
+OBJECT = b"apiVersion: v1\nkind: C\nmetadata: {name: a%d}\n---\n"
+PATCH = b"- {target: {kind: C}, patch: '[{op: add, path: /x, value: 1}]'}\n"
+OBJECTS = b"".join(OBJECT % number for number in range(3_000))
+BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (98 + level, 98 + level, b",".join([b"*%c" % (97 + level)] * 9))
+    for level in range(8)
+)
+
+BUILDS = {
+    "many patches": (
+        {
+            "r.yaml": OBJECTS,
+            "kustomization.yaml": b"resources: [r.yaml]\npatches:\n" + PATCH * 3_000,
+        },
+        "takes more than 1 s of the processor",
+    ),
+    "the same base many times": (
+        {
+            "kustomization.yaml": b"resources: [a0, b0]\n",
+            **{
+                f"{name}{level}/kustomization.yaml": b"namePrefix: %s-\nresources: [../a%d, ../b%d]\n"
+                % (name.encode(), level + 1, level + 1)
+                for name in "ab"
+                for level in range(16)
+            },
+            **{
+                f"{name}16/kustomization.yaml": b"namePrefix: %s-\nresources: [r.yaml]\n"
+                % name.encode()
+                for name in "ab"
+            },
+            "a16/r.yaml": OBJECT % 1,
+            "b16/r.yaml": OBJECT % 2,
+        },
+        "takes more than 1 s of the processor",
+    ),
+    "aliases": (
+        {
+            "r.yaml": BOMB + OBJECT % 1,
+            "kustomization.yaml": b"resources: [r.yaml]\nnamePrefix: x-\n",
+        },
+        "probably needs more than 192 MB of memory",
+    ),
+}
+
+
+@pytest.mark.skipif(not shutil.which("kustomize"), reason="kustomize is not installed")
+@pytest.mark.parametrize(("files", "message"), BUILDS.values(), ids=BUILDS.keys())
+def test_builds_by_kustomize(
+    attack: Attack, tmp_path: Path, files: dict[str, bytes], message: str
+) -> None:
+    path = registered(tmp_path / "app", files)
+    cost = attack(read_built_registration, path, seconds=10, megabytes=256)
+    assert cost.text.startswith("kept: ")
     assert message in cost.text
 
 

@@ -116,7 +116,7 @@ BUILT = {
 def test_folder_is_built_once_with_its_files(tmp_path: Path) -> None:
     calls: list[tuple[list[str], str]] = []
 
-    def kustomize(files: Mapping[str, bytes], built: str) -> bytes:
+    def kustomize(files: Mapping[str, bytes], built: str, /, **_: object) -> bytes:
         calls.append((sorted(files), built))
         return manifest("x-a").encode()
 
@@ -128,7 +128,7 @@ def test_folder_is_built_once_with_its_files(tmp_path: Path) -> None:
 
 
 def test_build_that_fails_is_a_problem_and_the_rest_is_read(tmp_path: Path) -> None:
-    def kustomize(files: Mapping[str, bytes], built: str) -> bytes:
+    def kustomize(files: Mapping[str, bytes], built: str, /, **_: object) -> bytes:
         raise KalypsoError("kustomize build failed: words", advice="advice")
 
     reading = read(folder(tmp_path, BUILT), kustomize=kustomize)

@@ -16,6 +16,7 @@ STATUSES: Final = "tests/hostile/test_statuses.py"
 ONE: Final = "tests/hostile/test_one_stops_nobody.py"
 SHELL: Final = "tests/hostile/test_shell_commands.py"
 OBJECT_NAMES: Final = "tests/hostile/test_object_names.py"
+INJECTION: Final = "tests/hostile/test_yaml_injection.py"
 TAKEOVER: Final = "tests/hostile/test_takeover.py"
 REDIRECTS: Final = "tests/hostile/test_redirects.py"
 
@@ -187,5 +188,26 @@ ACCESS_BREAKS: Final = (
         "    _set_subreaper(1)\n",
         "    _set_subreaper(0)\n",
         ("tests/hostile/test_hooks.py::test_nothing_that_a_command_started_outlives_it",),
+    ),
+    Break(
+        "the items of a Template may be cut off",
+        "kalypso_actions/rendering/outline.py",
+        "            self.places.append((self.file, item, ITEM))\n",
+        "            pass\n",
+        (f"{INJECTION}::test_one_line_does_not_change_the_documents",),
+    ),
+    Break(
+        "a plain question mark is read in flow mappings",
+        "kalypso_actions/rendering/outline.py",
+        """                if "?" in event.value:\n""",
+        """                if "??" in event.value:\n""",
+        (f"{INJECTION}::test_one_line_does_not_change_the_documents",),
+    ),
+    Break(
+        "an application repeats a key of the Template",
+        "kalypso_actions/rendering/repeated_keys.py",
+        "                if event.value in mappings[-1] and event.value in keys:\n",
+        "                if not keys:\n",
+        (f"{OBJECT_NAMES}::test_a_key_that_the_template_writes_as_well",),
     ),
 )

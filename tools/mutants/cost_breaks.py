@@ -97,4 +97,18 @@ COST_BREAKS: Final = (
         "return 1 + 1 * (",
         (f"{SCHEMAS}::test_a_schema_ends_at_the_limit",),
     ),
+    Break(
+        "all keys of a target count as usual",
+        "kalypso_actions/rendering/renderer.py",
+        "            target = with_few_texts(assignment.target)\n",
+        "            target = assignment.target\n",
+        (f"{ASSIGNMENTS}::test_one_registration",),
+    ),
+    Break(
+        "kustomize has no limit of time",
+        "kalypso_actions/clients/process.py",
+        "        seconds = cpu_seconds or math.ceil(",
+        "        seconds = math.ceil(",
+        ("tests/clients/test_kustomize.py::test_a_build_that_does_not_end",),
+    ),
 )
