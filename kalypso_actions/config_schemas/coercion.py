@@ -14,6 +14,10 @@ from kalypso_actions.gotemplate.numerals import MAX_INT64, MIN_INT64, parse_floa
 _INTEGER = re.compile(r"([-+]?)0*([0-9]{1,19})")
 
 
+_FIRST = frozenset("+-.0123456789iInN")
+"""The first characters of numbers, `inf` and `nan`. Most texts begin with another one."""
+
+
 def coerce_numbers(config: Mapping[str, object]) -> dict[str, object]:
     """Return the configuration with each top-level text that Go reads as a number replaced."""
     return {
@@ -24,6 +28,8 @@ def coerce_numbers(config: Mapping[str, object]) -> dict[str, object]:
 
 def number_or_text(text: str) -> int | float | str:
     """Return the result of Go's `strconv.Atoi`, else of its `ParseFloat`, else the text."""
+    if text and text[0] not in _FIRST:
+        return text
     digits = _INTEGER.fullmatch(text)
     if digits is not None:
         integer = int(digits[1] + digits[2])
