@@ -1,31 +1,64 @@
-"""ConfigMaps and schemas that apply to no possible assignment."""
+"""ConfigMaps, their keys of Azure App Configuration, and schemas that apply to no assignment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet_checks.label_advice import label_advice
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap, ConfigSchema
-from kalypso_actions.platform_config import Label, matched_labels
+from kalypso_actions.platform_config import (
+    AZURE_APP_CONFIG_PREFIX,
+    Label,
+    matched_labels,
+    split_azure_key,
+)
 
 NOUN = "cluster type or target"
 
 
 def check_configuration(view: FleetView) -> Iterator[Problem]:
-    """Report the ConfigMaps and schemas whose labels no cluster type and target have together."""
+    """Report what requires labels that no cluster type and target have together."""
     for config_map, scopes in view.judged(lambda fleet: fleet.config_maps):
         if config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true":
-            yield from _unmatched(config_map, scopes, code="config-unmatched")
+            yield from _unmatched_object(config_map, scopes, "config-unmatched")
+        if config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
+            yield from _unmatched_keys(config_map, scopes)
     for schema, scopes in view.judged(lambda fleet: fleet.config_schemas):
-        yield from _unmatched(schema, scopes, code="schema-unmatched")
+        yield from _unmatched_object(schema, scopes, "schema-unmatched")
+
+
+def _unmatched_object(
+    resource: ConfigMap | ConfigSchema, scopes: Sequence[FleetScope], code: str
+) -> Iterator[Problem]:
+    def place(label: str, is_known: bool) -> Location:
+        places = resource.label_value_places if is_known else resource.label_places
+        return places.get(label, resource.where)
+
+    name = f"{type(resource).__name__} {resource.name!r}"
+    yield from _unmatched(name, matched_labels(resource.labels), scopes, place, code)
+
+
+def _unmatched_keys(config_map: ConfigMap, scopes: Sequence[FleetScope]) -> Iterator[Problem]:
+    """Report the first key of each combination of labels."""
+    keys: dict[tuple[Label, ...], str] = {}
+    for full_key in config_map.data:
+        keys.setdefault(split_azure_key(full_key)[1], full_key)
+    for labels, full_key in keys.items():
+        name = f"the key {full_key!r} of ConfigMap {config_map.name!r}"
+        where = config_map.at(full_key)
+        yield from _unmatched(name, labels, scopes, lambda *_, at=where: at, "config-unmatched")
 
 
 def _unmatched(
-    resource: ConfigMap | ConfigSchema, scopes: Sequence[FleetScope], code: str
+    name: str,
+    labels: Sequence[Label],
+    scopes: Sequence[FleetScope],
+    place: Callable[[str, bool], Location],
+    code: str,
 ) -> Iterator[Problem]:
-    labels = matched_labels(resource.labels)
+    """Report labels without a match; `place` takes a label, and whether its value is at fault."""
     if not labels or any(scope.reach.includes(labels) for scope in scopes):
         return
     if any(scope.may_have_more_targets() for scope in scopes):
@@ -44,14 +77,7 @@ def _unmatched(
     else:
         key, advice, is_known = labels[0][0], "split it, or correct a label", False
         reason = f"no cluster type has, together with a target, {_shown(labels)}"
-    yield Problem(
-        f"{type(resource).__name__} {resource.name!r} applies nowhere: {reason}",
-        (resource.label_value_places if is_known else resource.label_places).get(
-            key, resource.where
-        ),
-        advice,
-        code,
-    )
+    yield Problem(f"{name} applies nowhere: {reason}", place(key, is_known), advice, code)
 
 
 def _shown(labels: Iterable[Label]) -> str:

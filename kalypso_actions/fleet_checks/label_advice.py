@@ -79,7 +79,11 @@ def label_advice(key: str, values: Collection[str], objects: Iterable[Labels], n
         others = f"values of {key}: {abbreviated(known, MAX_LISTED)}"
         return suggestion.rstrip() if known == [close] else f"{suggestion}{others}"
     close = _nearest_key(key, values, labels)
-    suggestion = f"did you mean the label {close}? " if close else ""
+    suggestion = (
+        f"did you mean the label {close}? If {close} is misspelled, rename it there. "
+        if close
+        else ""
+    )
     keys = sorted({name for name, _ in labels})
     if not keys:
         return f"no {noun} has labels"

@@ -10,7 +10,13 @@ lint.py        values that are too large, or that may surprise their authors
 """
 
 from kalypso_actions.platform_config.changes import ConfigChanges
-from kalypso_actions.platform_config.layers import AppliedSchema, Entry, PlatformConfig
+from kalypso_actions.platform_config.layers import (
+    AZURE_APP_CONFIG_PREFIX,
+    AppliedSchema,
+    Entry,
+    PlatformConfig,
+    split_azure_key,
+)
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.platform_config.matching import Label, matched_labels
 from kalypso_actions.platform_config.merging import Layers
@@ -18,6 +24,7 @@ from kalypso_actions.platform_config.reach import Reach
 from kalypso_actions.platform_config.values import parse_value
 
 __all__ = [
+    "AZURE_APP_CONFIG_PREFIX",
     "AppliedSchema",
     "ConfigChanges",
     "Entry",
@@ -29,4 +36,5 @@ __all__ = [
     "config_map_warnings",
     "matched_labels",
     "parse_value",
+    "split_azure_key",
 ]

@@ -25,6 +25,7 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/edge.yaml", "configType: map", "configType: space", "template-type-wrong", "dev/edge.yaml:11", "Templates of type config: map", id="type of the configuration"),
         pytest.param("dev/config.yaml", "region: west", "region: wets", "config-unmatched", "dev/config.yaml:7", "did you mean region: west?", id="ConfigMap's label"),
         pytest.param("dev/config.yaml", "region: west", "cluster-type: egde", "config-unmatched", "dev/config.yaml:7", "did you mean cluster-type: edge?", id="ConfigMap's cluster type"),
+        pytest.param("dev/config.yaml", "data:\n  REGION", "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: azure-app-config-1}\ndata:\n  region.west.OTHER: x\n  region.wets.REGION", "config-unmatched", "dev/config.yaml:14", "did you mean region: west?", id="label of an Azure key"),
         pytest.param("dev/config.yaml", '"true"', '"True"', "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="value of platform-config"),
         pytest.param("dev/config.yaml", "platform-config", "platform_config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="platform_config"),
         pytest.param("dev/config.yaml", "platform-config", "plattform-config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="plattform-config"),
