@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -14,6 +15,12 @@ import pytest
 
 from tests.command_line import call_kalypso
 
+RUN = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
+from kalypso_actions.__main__ import main
+main()
+"""
 TEXT = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\nmetadata: {name: a}\n"
 
 
@@ -21,10 +28,14 @@ TEXT = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\nmetadata:
 def test_it_checks_again_until_ctrl_c(tmp_path: Path) -> None:
     file = tmp_path / "schema.yaml"
     file.write_text(f"{TEXT}spec: {{schema: '{{}}'}}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "kalypso_actions", "validate", "--watch", str(tmp_path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    ) as process:
+    command = [sys.executable, "-c", RUN, "validate", "--watch", str(tmp_path)]
+    with (
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
+        ) as process,
+        contextlib.ExitStack() as at_the_end,
+    ):
+        at_the_end.callback(process.kill)
         lines: queue.Queue[str] = queue.Queue()
         reading = threading.Thread(target=lambda: [*map(lines.put, process.stdout or ())])
         reading.start()

@@ -58,6 +58,8 @@ def pull_requests(
 
 
 def _check(call: Call, repository: Repository, permission: str, others: Fields) -> None:
+    for name in others.keys() - {"orderBy"}:
+        raise GraphQLError(f"the sandbox does not support the argument {name}")
     if others.get("orderBy") not in (None, {"field": "CREATED_AT", "direction": "DESC"}):
         raise GraphQLError("the sandbox supports no other order than the newest first")
     if not allowed(call.identity, [f"{permission}: read"], repository):

@@ -135,16 +135,38 @@ type Repository implements Node {
   ref(qualifiedName: String!): Ref
   object(expression: String, oid: GitObjectID): GitObject
   issues(
+    after: String
+    before: String
+    filterBy: IssueFilters
     first: Int
     labels: [String!]
+    last: Int
     orderBy: IssueOrder
     states: [IssueState!]
   ): IssueConnection!
   pullRequests(
+    after: String
+    baseRefName: String
+    before: String
     first: Int
+    headRefName: String
+    labels: [String!]
+    last: Int
     orderBy: IssueOrder
     states: [PullRequestState!]
   ): PullRequestConnection!
+}
+
+input IssueFilters {
+  assignee: String
+  createdBy: String
+  labels: [String!]
+  mentioned: String
+  milestone: String
+  milestoneNumber: String
+  since: DateTime
+  states: [IssueState!]
+  viewerSubscribed: Boolean = false
 }
 
 input IssueOrder {
