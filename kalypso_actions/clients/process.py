@@ -263,8 +263,11 @@ def _limit_resources(
     if sys.platform == "linux":
         seconds = cpu_seconds or math.ceil(timeout * (os.cpu_count() or 1)) + 1
         with suppress(ProcessLookupError):  # it has ended
-            resource.prlimit(process.pid, resource.RLIMIT_DATA, (max_memory, max_memory))
-            resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
+            for kind, limit in ((resource.RLIMIT_DATA, max_memory), (resource.RLIMIT_CPU, seconds)):
+                # Nobody may raise a limit that this process has itself.
+                _, hard = resource.prlimit(process.pid, kind)
+                least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+                resource.prlimit(process.pid, kind, (least, least))
 
 
 def _communicate(

@@ -7,6 +7,7 @@ import os
 import re
 import select
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -240,3 +241,14 @@ def test_a_limited_program_ends_without_this_process() -> None:
     command = ["sh", "-c", "sleep 0.3; ulimit -t"]
     output = Programs(os.environ).run(command, timeout=20, max_memory=1 << 30)
     assert int(output) == 20 * (os.cpu_count() or 1) + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits running programs")
+def test_a_limit_of_this_process_is_not_raised() -> None:
+    code = (
+        "import os, resource\n"
+        "from kalypso_actions.clients.process import Programs\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (50, 50))\n"
+        "Programs(os.environ).run(['true'], max_memory=1 << 30, timeout=600)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
