@@ -130,6 +130,7 @@ OUTPUTS = {
         '"url":"URL/acme/gitops/pull/1","action":"created","autoMerge":false}]',
         "pull-request-number": "1",
         "pull-request-url": "URL/acme/gitops/pull/1",
+        "requeue-time": "",
     },
     "notify": {
         "promoted": "true",
