@@ -147,6 +147,7 @@ def test_outputs_that_a_following_step_reads(acme: Organisation, job: Job) -> No
         "pull-requests": "",
         "pull-request-number": str(pull["number"]),
         "pull-request-url": pull["url"],
+        "requeue-time": "",
     }
     assert (pull["repository"], pull["action"]) == (GITOPS, "created")
     assert schedule.summary.startswith("## kalypso schedule: ")
@@ -273,7 +274,7 @@ def test_no_shell_reads_the_command_line(job: Job, text: str) -> None:
 @pytest.mark.parametrize(
     ("run", "exit_code"),
     [
-        pytest.param("validate .", 0, marks=pytest.mark.slow),
+        pytest.param("--version", 0, marks=pytest.mark.slow),
         ("validate 'a b'", 1),
         ("validate 'a", 2),
         ("nothing", 2),
