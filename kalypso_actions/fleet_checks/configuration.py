@@ -22,11 +22,11 @@ def check_configuration(view: FleetView) -> Iterator[Problem]:
     """Report what requires labels that no cluster type and target have together."""
     for config_map, scopes in view.judged(lambda fleet: fleet.config_maps):
         if config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true":
-            yield from _unmatched_object(config_map, scopes, "config-unmatched")
+            yield from _unmatched_object(config_map, scopes, code="config-unmatched")
         if config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
             yield from _unmatched_keys(config_map, scopes)
     for schema, scopes in view.judged(lambda fleet: fleet.config_schemas):
-        yield from _unmatched_object(schema, scopes, "schema-unmatched")
+        yield from _unmatched_object(schema, scopes, code="schema-unmatched")
 
 
 def _unmatched_object(
@@ -48,7 +48,9 @@ def _unmatched_keys(config_map: ConfigMap, scopes: Sequence[FleetScope]) -> Iter
     for labels, full_key in keys.items():
         name = f"the key {full_key!r} of ConfigMap {config_map.name!r}"
         where = config_map.at(full_key)
-        yield from _unmatched(name, labels, scopes, lambda *_, at=where: at, "config-unmatched")
+        yield from _unmatched(
+            name, labels, scopes, lambda *_, at=where: at, code="config-unmatched"
+        )
 
 
 def _unmatched(
