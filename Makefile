@@ -32,10 +32,10 @@ define install
 	if [ -z "$$python" ]; then echo "Python 3.11 or later is needed, and none is on PATH" >&2; exit 1; fi; \
 	$$python -m venv --clear $(1)
 	@total=$$(grep -c '^[A-Za-z0-9_.-]*==' $(2)); \
-	echo "installing $$total packages into $(1), once"; \
+	echo "installing $$total packages into $(1), once: about a minute"; \
 	$(1)/bin/python -u -m pip install --progress-bar off --disable-pip-version-check --require-hashes -r $(2) | \
 		$(1)/bin/python -c "$$PROGRESS" $$total
-	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 endef
 
@@ -123,12 +123,21 @@ e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and action
 
 BROWSER := $(VENV)/.browser-installed
 
+# The machine's Chromium, else the one that playwright downloads, else Debian's.
+HAS_CHROMIUM = test -n "$$KALYPSO_CHROMIUM" || \
+	command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null
+AS_ROOT = test "$$(id -u)" = 0
+
 $(BROWSER): $(INSTALLED) requirements-browser.lock
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
+	@$(HAS_CHROMIUM) || \
+		$(PYTHON) -m playwright install $$($(AS_ROOT) && echo --with-deps) --only-shell chromium || \
+		($(AS_ROOT) && apt-get update -qq && apt-get install -y -qq chromium) || \
+		(echo "Chromium cannot be installed: put chromium on PATH, or its path into KALYPSO_CHROMIUM" >&2; exit 1)
 	@touch $@
 
 .PHONY: browser
-browser: $(BROWSER) ## the report's page in headless Chromium (needs chromium)
+browser: $(BROWSER) ## the pages of report and sandbox in headless Chromium (installs it where it is missing)
 	$(PYTHON) -m pytest -m browser tests/browser
 
 # Workers must agree on the seeds. A story that fails says how to tell it again.
@@ -200,6 +209,8 @@ lock: $(INSTALLED) ## resolve the dependencies anew
 		--python-version 3.11 --upgrade --quiet -o requirements-product.lock -c requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --group dev --generate-hashes --universal \
 		--python-version 3.11 --upgrade --quiet -o requirements-dev.lock -c requirements-product.lock
+	printf 'cel-expr-python>=0.1.3\n' | $(BIN)/uv pip compile - --generate-hashes --universal \
+		--python-version 3.11 --upgrade --quiet -o requirements-placement.lock -c requirements-dev.lock
 	printf 'playwright\naxe-playwright-python\n' | $(BIN)/uv pip compile - --generate-hashes --universal \
 		--python-version 3.11 --upgrade --quiet -o requirements-browser.lock -c requirements-dev.lock
 

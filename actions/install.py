@@ -1,7 +1,8 @@
 """Install what Kalypso needs, once per job, and print the path of the Python that has it.
 
 Started by launch.sh; the standard library is all there is. The virtual environment lies in
-RUNNER_TEMP, has exactly the packages of requirements.lock, and finds Kalypso in this checkout. A
+RUNNER_TEMP, has the packages of requirements.lock, those of the input `plugins` and of the extras
+that the arguments name (requirements-EXTRA.lock), and finds Kalypso in this checkout. A
 marker beside it names it, and is written last: what was left half-way is never used, and of two
 actions at once each uses what it has finished itself.
 """
@@ -66,9 +67,9 @@ def main() -> None:
         inputs = os.environ.get(INPUTS, "")
         wheelhouse = wheelhouse_of(inputs)
         python = installed(temporary_folder(), wheelhouse)
-        plugins = plugins_of(inputs)
-        if plugins is not None:
-            install_plugins(python, plugins, wheelhouse)
+        extras = [ROOT / f"requirements-{extra}.lock" for extra in sys.argv[1:]]
+        for file in filter(None, [plugins_of(inputs), *extras]):
+            install_more(python, file, wheelhouse)
     except (InstallError, OSError) as error:
         die(str(error), getattr(error, "advice", ""))
     sys.stdout.write(str(python))
@@ -117,10 +118,10 @@ def plugins_of(inputs: str) -> Path | None:
     return file
 
 
-def install_plugins(python: Path, file: Path, wheelhouse: Path | None) -> None:
-    """Add wheels with known hashes; Kalypso's own packages keep their versions."""
+def install_more(python: Path, file: Path, wheelhouse: Path | None) -> None:
+    """Add wheels with known hashes, once; Kalypso's own packages keep their versions."""
     folder = python.parents[1]
-    marker = folder / f"plugins-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
+    marker = folder / f"more-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
     if marker.exists():
         return
     offline = ["--no-index", "--find-links", str(wheelhouse)] if wheelhouse else []
@@ -129,7 +130,7 @@ def install_plugins(python: Path, file: Path, wheelhouse: Path | None) -> None:
         install_packages(python, [*wanted, "-c", str(LOCK)], folder)
     except InstallError as error:
         advice = "each line needs == and --hash, and versions that Kalypso's own lock allows"
-        raise InstallError(f"the input plugins: {error}", advice) from error
+        raise InstallError(f"the packages of {file.name}: {error}", advice) from error
     marker.touch()
 
 

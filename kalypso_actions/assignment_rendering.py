@@ -16,18 +16,25 @@ from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.platform_config import PlatformConfig
 
-Outcome = dict[str, bytes] | rendering.Failure
+Outcome = tuple[dict[str, bytes] | rendering.Failure, int]
+"""The files or a failure, and the work that its registration pays for."""
+
+Folders = dict[str, dict[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedAssignment:
-    """One assignment with the names of its files, or its failure."""
+    """One assignment with the names of its files, or its failure.
+
+    `work` is what its registration pays for.
+    """
 
     assignment: Assignment
     namespace: str
     files: tuple[str, ...]
     platform_config: PlatformConfig = field(repr=False, compare=False)
     failure: rendering.Failure | None = None
+    work: int = 0
 
     @property
     def config(self) -> MergedConfig:
@@ -64,25 +71,34 @@ class AssignmentRenderer:
     def render_all(
         self,
         assignments: Sequence[Assignment],
-        folders: dict[str, dict[str, bytes]],
+        folders: Folders,
         progress: Progress,
     ) -> Iterator[PlannedAssignment]:
         """Yield each assignment; the files go into `folders`."""
         total = len(assignments)
         configs = self._platform_config
-        for done, (assignment, outcome) in enumerate(
+        for done, (assignment, (outcome, work)) in enumerate(
             zip(assignments, self._outcomes(assignments), strict=True)
         ):
             progress(done, total)
-            namespace = rendering.namespace_of(
-                assignment, self._fleet.environment, self._layout.namespace_scheme
-            )
+            namespace = self._namespace(assignment)
             if isinstance(outcome, rendering.Failure):
-                yield PlannedAssignment(assignment, namespace, (), configs, outcome)
+                yield PlannedAssignment(assignment, namespace, (), configs, outcome, work)
             else:
                 folders[assignment.folder] = outcome
-                yield PlannedAssignment(assignment, namespace, tuple(outcome), configs)
+                names = tuple(outcome)
+                yield PlannedAssignment(assignment, namespace, names, configs, work=work)
         progress(total, total)
+
+    def taken_over(self, assignment: Assignment, files: tuple[str, ...]) -> PlannedAssignment:
+        """Return an assignment whose files are in the base tree already."""
+        namespace = self._namespace(assignment)
+        return PlannedAssignment(assignment, namespace, files, self._platform_config)
+
+    def _namespace(self, assignment: Assignment) -> str:
+        return rendering.namespace_of(
+            assignment, self._fleet.environment, self._layout.namespace_scheme
+        )
 
     def _outcomes(self, assignments: Sequence[Assignment]) -> Iterator[Outcome]:
         processes = self._processes
@@ -93,6 +109,11 @@ class AssignmentRenderer:
         return processes.compute(owners, lambda index: self._outcome(assignments[index]))
 
     def _outcome(self, assignment: Assignment) -> Outcome:
+        registration = assignment.target.registration
+        before = self._renderer.work_of(registration)
+        return self._rendered(assignment), self._renderer.work_of(registration) - before
+
+    def _rendered(self, assignment: Assignment) -> dict[str, bytes] | rendering.Failure:
         config = self._platform_config.config_of(assignment)
         outcome = self._renderer.render(
             assignment, config, partial(self._validator.failure, assignment, config)

@@ -5,8 +5,10 @@ Upstream's message names neither the schema nor the ConfigMap that set the value
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from kalypso_actions import config_schemas, rendering
@@ -26,6 +28,8 @@ COMPILING: Final = 10
 KEPT: Final = 10_000
 """Results that are kept."""
 
+_MISSING: Final = re.compile(r"- ([\w.-]+) is required")
+
 Result = TypeVar("Result")
 
 _Places = Mapping[str, tuple[Location, ...]]
@@ -34,8 +38,8 @@ _Places = Mapping[str, tuple[Location, ...]]
 class ConfigValidator:
     """Validates configurations by their schemas; many assignments share both.
 
-    The last results are kept. A registration pays for each of them once, whoever needed it before:
-    what it may take depends neither on the other registrations nor on what is kept.
+    The last results are kept. A registration pays for each of them once, also if another one has
+    caused the work: its limit depends neither on the other registrations nor on the kept results.
     """
 
     def __init__(self, platform_config: PlatformConfig) -> None:
@@ -70,11 +74,21 @@ class ConfigValidator:
             return None
 
         def trace(count: rendering.Spend) -> _Trace:
-            return _trace_all(schemas, config, _steps(count) if own else _nothing)
+            steps = _steps(count) if own else _nothing
+            return _trace_all(schemas, config, partial(self._other_layers, assignment), steps)
 
         schemas = self._platform_config.applied_schemas(assignment)
         traced = self._traces.get((combination, schemas), payer, spend, trace)
         return rendering.Failure(message, traced.where, traced.text, code="config-refused")
+
+    def _other_layers(self, assignment: Assignment, key: str) -> str:
+        """Say which layer sets a key, but does not apply to an assignment."""
+        for entry in self._platform_config.entries:
+            lacking = self._platform_config.lacking(assignment, entry) if entry.key == key else ()
+            if lacking:
+                labels = ", ".join(f"{name} = {value}" for name, value in lacking)
+                return f"{key} is set in {_file(entry.where)}, but only for {labels}"
+        return f"no ConfigMap sets {key}"
 
 
 class _Results(Generic[Result]):
@@ -129,17 +143,25 @@ def _steps(spend: rendering.Spend) -> rendering.Spend:
 
 
 def _trace_all(
-    schemas: Sequence[AppliedSchema], config: MergedConfig, spend: rendering.Spend
+    schemas: Sequence[AppliedSchema],
+    config: MergedConfig,
+    other_layers: Callable[[str], str],
+    spend: rendering.Spend,
 ) -> _Trace:
     """Trace the violations of all schemas, of which at least one is violated."""
     places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
-    traces = [trace for schema in schemas if (trace := _trace(schema, config, places, spend))]
+    found = (_trace(schema, config, places, other_layers, spend) for schema in schemas)
+    traces = [trace for trace in found if trace]
     first = next((trace for trace in traces if trace.is_value), traces[0])
     return _Trace(first.where, "; ".join(trace.text for trace in traces))
 
 
 def _trace(
-    schema: AppliedSchema, config: MergedConfig, places: _Places, spend: rendering.Spend
+    schema: AppliedSchema,
+    config: MergedConfig,
+    places: _Places,
+    other_layers: Callable[[str], str],
+    spend: rendering.Spend,
 ) -> _Trace | None:
     """Trace the violations of one schema; None if there are none."""
     message = config_schemas.validate(config.values, (schema.text,), spend)
@@ -147,12 +169,14 @@ def _trace(
     if not lines:
         return None
     wrong: dict[str, Location] = {}
+    missing = [match[1] for line in lines if (match := _MISSING.fullmatch(line))][:MAX_TRACED]
     for line in lines:
         field, separator, _ = line.removeprefix("- ").partition(": ")
         where = _place(field, places) if separator else None
         if where:
             wrong[field] = where
     causes = [f"{field} is set in {_file(where)}" for field, where in wrong.items()][:MAX_TRACED]
+    causes += map(other_layers, missing)
     if len(wrong) < len(lines):
         layers = ", ".join(config.config_maps)
         causes.append(
@@ -160,6 +184,8 @@ def _trace(
         )
     where = next(iter(wrong.values()), schema.where)
     text = f"refused by {schema.name}: {', '.join(causes)}"
+    if missing:
+        text += "; kalypso explain shows every layer"
     return _Trace(where, text, is_value=bool(wrong))
 
 

@@ -150,3 +150,11 @@ class UsageError(KalypsoError):
     """Invalid options or inputs; the exit code is 2."""
 
     exit_code = 2
+
+
+class MissingExtraError(UsageError):
+    """A package of an extra is needed, and not installed."""
+
+    def __init__(self, message: str, extra: str, advice: str) -> None:
+        super().__init__(message, advice=advice)
+        self.extra = extra

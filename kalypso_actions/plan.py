@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions import gitops, rendering
-from kalypso_actions.assignment_rendering import (
-    AssignmentRenderer,
-    PlannedAssignment,
-)
+from kalypso_actions.assignment_rendering import AssignmentRenderer, PlannedAssignment
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
@@ -32,6 +29,7 @@ from kalypso_actions.model.tree import (
 )
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
+from kalypso_actions.unchanged_assignments import UnchangedAssignments, render_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +37,8 @@ class PlanOptions:
     """The options of a run; names and values are those of the actions' inputs.
 
     `scheduler`: "" for the one that the Environment names.
+    `code` identifies the code that renders: with it, folders are taken over from a base tree whose
+    inputs have not changed. `verify` renders them too, and compares.
     `requires_main`: a branch that takes nothing over from main is a problem, even if it has all
     that it needs.
     """
@@ -52,6 +52,8 @@ class PlanOptions:
     registration_text: Literal["strict", "any"] = "strict"
     max_removal_percent: int = MAX_REMOVAL_PERCENT
     scheduler: str = ""
+    code: str = ""
+    verify: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,39 +114,55 @@ def make_plan(
     If the fleet is large, `processes` render it.
     """
     fleet, schedule, findings = schedule_snapshot(snapshot, scheduler)
-    folders: dict[str, dict[str, bytes]] = {}
-    renderer = assignment_renderer(snapshot, fleet, options, processes)
-    planned = tuple(renderer.render_all(schedule.assignments, folders, progress))
+    unchanged = UnchangedAssignments(
+        snapshot, fleet, layout_options(options), options.code, schedule.assignments
+    )
+    planned, folders = render_changed(
+        lambda: assignment_renderer(snapshot, fleet, options, processes),
+        schedule.assignments,
+        {} if options.verify else unchanged.folders,
+        progress,
+    )
     failed = [item for item in planned if item.failure]
     written = [
-        (item.assignment, folders[item.assignment.folder]) for item in planned if not item.failure
+        (item.assignment, folders[item.assignment.folder])
+        for item in planned
+        if item.assignment.folder in folders
     ]
     findings.warnings += rendering.missing_values(written, fleet.templates)
 
     cluster_types = tuple(cluster_type.name for cluster_type in fleet.cluster_types)
     preserved = gitops.preserved_folders(snapshot, [item.assignment.folder for item in failed])
+    recorded = _recorded_options(options, snapshot, schedule)
     sources = gitops.sources_file(
         gitops.run_sources(
             snapshot,
             fleet.targets,
-            _recorded_options(options, snapshot, schedule),
+            recorded,
             preserved[0].targets,
+            unchanged.record(planned, folders),
         )
+    )
+    taken_over = frozenset(
+        item.assignment.folder
+        for item in planned
+        if not item.failure and item.assignment.folder not in folders
     )
     placed = schedule.placements
-    placements = None if placed is None else gitops.placements_file(placed)
-    trees = tuple(
-        gitops.compute_changes(
-            gitops.DesiredTree(
-                cluster_types, folders, snapshot.promoted_commit, sources, kept, placements
-            ),
-            base,
-        )
-        for base, kept in zip(snapshot.base_trees or (None,), preserved, strict=True)
+    desired = gitops.DesiredTree(
+        cluster_types,
+        folders,
+        snapshot.promoted_commit,
+        sources,
+        placements=None if placed is None else gitops.placements_file(placed),
+        taken_over=taken_over,
     )
-    for changes in trees:
+    trees = _tree_changes(snapshot, desired, preserved)
+    for changes, base in zip(trees, snapshot.base_trees or (None,), strict=True):
         findings.problems += changes.problems
         findings.warnings += changes.warnings
+        if options.verify and base:
+            findings.problems += unchanged.refuted(changes, base.repository)
     problems = block(snapshot, failed, options, findings)
     return Plan(
         environment=snapshot.environment,
@@ -161,6 +179,18 @@ def make_plan(
         warnings=tuple(findings.warnings),
         mass_removals=tuple(mass_removals(snapshot.base_trees, trees, options, findings)),
         fleet=fleet,
+    )
+
+
+def _tree_changes(
+    snapshot: Snapshot,
+    desired: gitops.DesiredTree,
+    preserved: Sequence[gitops.PreservedFolders],
+) -> tuple[TreeChanges, ...]:
+    """Return the changes to each base tree, or to an empty one."""
+    return tuple(
+        gitops.compute_changes(dataclasses.replace(desired, preserved=kept), base)
+        for base, kept in zip(snapshot.base_trees or (None,), preserved, strict=True)
     )
 
 

@@ -2,54 +2,91 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Literal
 
 from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
-from kalypso_actions.fleet_checks import FleetScope
+from kalypso_actions.fleet_checks import FleetScope, FleetView
 from kalypso_actions.model.kinds import Assignment, Fleet, Template
 from kalypso_actions.platform_config import PlatformConfig
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.scheduling import scheduler_of
 
 _Failures = dict[tuple[Location, str, bool], Problem]
 """Failures by place, message, and whether a registered repository's text is at fault."""
 
 
-def try_rendering(
-    scopes: Iterable[FleetScope],
-    diagnostics: Diagnostics,
-    missing_values: Literal["warn", "error"] = "warn",
-    registration_text: Literal["strict", "any"] = "strict",
-) -> None:
-    """Configure, validate and render assignments, and add each failure once, with an example.
+@dataclass(frozen=True, slots=True)
+class TrialOptions:
+    """How to plan the trial; `scheduler` overrides the Environments' annotations."""
 
-    A failure of a registered repository's text is a warning: it does not stop a fleet.
+    missing_values: Literal["warn", "error"] = "warn"
+    registration_text: Literal["strict", "any"] = "strict"
+    scheduler: str = ""
+    now: datetime | None = None
+
+
+def try_rendering(view: FleetView, diagnostics: Diagnostics, trial: TrialOptions) -> None:
+    """Schedule, configure, validate and render, and add each failure once, with an example.
+
+    A failure of a registered repository's text is a warning: it does not stop a fleet. Raises
+    UsageError for an unknown `scheduler` of the options.
     """
-    options = rendering.Options(registration_text=registration_text)
+    options = rendering.Options(registration_text=trial.registration_text)
     failures: _Failures = {}
     rendered: list[rendering.Rendered] = []
     templates: dict[str, Template] = {}
-    for scope in scopes:
-        rendered += _rendered(scope.fleet, options, failures)
+    for scope in view.scopes:
+        assignments = _assignments(scope, view, trial, diagnostics)
+        rendered += _rendered(scope.fleet, assignments, options, failures)
         templates |= {template.name: template for template in scope.fleet.templates}
     for (_, _, is_delivered), problem in failures.items():
         (diagnostics.warnings if is_delivered else diagnostics.problems).append(problem)
     gaps = rendering.missing_values(rendered, [*templates.values()])
-    (diagnostics.problems if missing_values == "error" else diagnostics.warnings).extend(gaps)
+    (diagnostics.problems if trial.missing_values == "error" else diagnostics.warnings).extend(gaps)
+
+
+def _assignments(
+    scope: FleetScope, view: FleetView, trial: TrialOptions, diagnostics: Diagnostics
+) -> tuple[Assignment, ...]:
+    """Schedule an environment, and add what its scheduler reports.
+
+    The trial does not know which cluster types hold the targets now. It takes all of them, so that
+    no Placement finds nothing because of taints that spare those.
+    """
+    declared = (view.environments or {}).get(scope.environment)
+    try:
+        scheduler = scheduler_of(declared, trial.scheduler)
+    except UsageError:
+        raise
+    except KalypsoError:
+        return ()  # the check of the Environments reports it
+    names = tuple(cluster_type.name for cluster_type in scope.fleet.cluster_types)
+    assigned = {target.name: names for target in scope.fleet.targets}
+    state = dataclasses.replace(scope.fleet.placement, assigned=assigned, now=trial.now)
+    schedule = scheduler.schedule(dataclasses.replace(scope.fleet, placement=state))
+    diagnostics.problems += schedule.problems
+    diagnostics.warnings += schedule.warnings
+    return schedule.assignments
 
 
 def _rendered(
-    fleet: Fleet, options: rendering.Options, failures: _Failures
+    fleet: Fleet,
+    assignments: Iterable[Assignment],
+    options: rendering.Options,
+    failures: _Failures,
 ) -> Iterator[rendering.Rendered]:
     """Yield what an environment renders, and add its failures."""
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
-    for alike in _alike(fleet):
+    for alike in _alike(assignments):
         assignment = alike[0]
         config = platform_config.config_of(assignment)
         check = partial(validator.failure, assignment, config)
@@ -61,14 +98,14 @@ def _rendered(
             failures.setdefault(key, outcome.problem_of(assignment))
 
 
-def _alike(fleet: Fleet) -> Iterable[list[Assignment]]:
+def _alike(assignments: Iterable[Assignment]) -> Iterable[list[Assignment]]:
     """Return the assignments of each kind of target on each cluster type; one is an example.
 
     Targets of a kind have the same keys of manifests and labels, which templates read. Special
     characters in texts make a kind of their own.
     """
     by_kind: dict[object, list[Assignment]] = {}
-    for assignment in find_scheduler().schedule(fleet).assignments:
+    for assignment in assignments:
         target = assignment.target
         kind = (
             assignment.cluster_type.name,

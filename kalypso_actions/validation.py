@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from kalypso_actions import config_schemas, fleet, promotion, rendering, scheduling
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.fleet_checks import (
     Acknowledgements,
     ControlPlaneBranches,
@@ -19,6 +19,7 @@ from kalypso_actions.fleet_checks import (
     check_fleet,
     foreign_bases,
     merge_field_faults,
+    misspelled_keywords,
     unknown_types,
     unpinned_branches,
 )
@@ -27,7 +28,7 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling.placement.fleet import HubObjects
-from kalypso_actions.trial_rendering import try_rendering
+from kalypso_actions.trial_rendering import TrialOptions, try_rendering
 
 Kind = TypeVar("Kind")
 
@@ -47,8 +48,7 @@ class _Branch:
 def validate_control_plane(
     readings: Sequence[Reading],
     registered: Registered,
-    missing_values: Literal["warn", "error"] = "warn",
-    registration_text: fleet.RegistrationText = "strict",
+    trial: TrialOptions,
     main_commit: str = "",
 ) -> fleet.Diagnostics:
     """Check all documents, then what they mean together, and set acknowledged warnings apart.
@@ -65,9 +65,9 @@ def validate_control_plane(
     diagnostics.problems += check_branches(branches, main_commit)
     diagnostics.warnings += foreign_bases(branches)
     diagnostics.notes += unpinned_branches(branches)
-    view = branches.view(registered, diagnostics, registration_text)
+    view = branches.view(registered, diagnostics, trial.registration_text)
     findings = check_fleet(view)
-    try_rendering(view.scopes, findings, missing_values, registration_text)
+    try_rendering(view, findings, trial)
     diagnostics.problems += findings.problems
     diagnostics.warnings += findings.warnings
     diagnostics.notes += findings.notes
@@ -86,9 +86,9 @@ def validate_workloads(
     documents: list[Document] = []
     for reading in readings:
         workloads, findings = fleet.check_workloads(reading, registration_text)
-        targets = (target for workload in workloads for target in workload.targets)
+        targets = [target for workload in workloads for target in workload.targets]
         diagnostics.problems += [*findings.problems, *schema_faults(targets)]
-        diagnostics.warnings += findings.warnings
+        diagnostics.warnings += [*findings.warnings, *misspelled_keywords((), targets)]
         documents += reading.documents
     return _without_acknowledged(diagnostics, documents)
 
@@ -137,6 +137,7 @@ def validate_branches(
     documents = (doc for branch in branches for doc in branch.reading.documents)
     faulty = {doc.name for doc in documents if doc.kind == "Environment"}
     diagnostics.problems += _next_environments(environments, faulty)
+    diagnostics.problems += _unknown_schedulers(environments.values())
     diagnostics.problems += promotion.environment_circles(environments)
     diagnostics.notes += promotion.unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
@@ -243,6 +244,14 @@ def _next_environments(
                     promotion.near_environment(name, environments),
                     "next-environment-unknown",
                 )
+
+
+def _unknown_schedulers(environments: Iterable[kinds.Environment]) -> Iterator[Problem]:
+    for environment in environments:
+        try:
+            scheduling.scheduler_of(environment)
+        except KalypsoError as error:
+            yield error.problem
 
 
 def _overridden(of_environments: Sequence[_Branch], others: Sequence[_Branch]) -> Iterator[Problem]:

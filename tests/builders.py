@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import dedent
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.documents import Document, FileEntry
+from kalypso_actions.model.documents import Document, FileEntry, TextPlace
 from kalypso_actions.model.kinds import (
     PLATFORM_CONFIG_LABEL,
     Assignment,
@@ -129,7 +129,7 @@ def template(
         manifests=manifests,
         annotations=annotations or {},
         where=Location("test", f"{name}.yaml", 1),
-        manifest_lines=tuple(range(8, 8 + len(manifests))),
+        manifest_places=tuple(TextPlace(line) for line in range(8, 8 + len(manifests))),
     )
 
 

@@ -29,7 +29,7 @@ def _text(value: object) -> str:
         case _ if isinstance(value, PLAIN):
             return str(value)
         case Mapping():
-            return ", ".join(f"{_text(key)}: {_text(one)}" for key, one in value.items()) or "{}"
+            return ", ".join(f"{_text(key)}: {_text(item)}" for key, item in value.items()) or "{}"
         case list() | tuple():
             return ", ".join(map(_text, value)) or "()"
         case AbstractSet():

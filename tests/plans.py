@@ -48,6 +48,7 @@ def plan(
     options: PlanOptions = PlanOptions(),  # noqa: B008 - frozen
     problems: Sequence[Problem] = (),
     others: Sequence[BaseTree] = (),
+    base_tree: BaseTree | None = None,
 ) -> Plan:
     snapshot = Snapshot(
         environment=fleet_.environment,
@@ -55,7 +56,7 @@ def plan(
         bases=(),
         fleet=fleet_,
         registrations=registrations,
-        base_trees=(tree(base or {}, sources), *others),
+        base_trees=(base_tree or tree(base or {}, sources), *others),
         problems=tuple(problems),
         warnings=(),
     )

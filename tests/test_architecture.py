@@ -100,14 +100,14 @@ def modules() -> list[str]:
 @pytest.mark.parametrize("thing", RULES)
 def test_only_the_rooms_for_it_reach(thing: str) -> None:
     forbidden, allowed = RULES[thing]
-    found = [
+    reached = [
         f"{module}: {name}"
         for module in modules()
         if not module.startswith(allowed)
         for name in sorted(names_of(module))
-        if any(reaches(name, one) for one in forbidden)
+        if any(reaches(name, module) for module in forbidden)
     ]
-    assert found == []
+    assert reached == []
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_only_the_rooms_for_it_reach(thing: str) -> None:
     ],
 )
 def test_the_rules_see(source: str, name: str) -> None:
-    assert any(reaches(found, name) for found in names_in(source))
+    assert any(reaches(reached, name) for reached in names_in(source))
 
 
 def test_innocent_parts_are_not_taken_for_it() -> None:

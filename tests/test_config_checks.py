@@ -35,7 +35,7 @@ def violation(*config_maps: ConfigMap, of_target: str = "") -> tuple[str, str]:
     [
         ({"A": "1", "REGION": "mars"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: REGION is set in c.yaml:3"),
         ({"REGION": "eu", "LIMITS": "cpu: x"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: LIMITS.cpu is set in c.yaml:3"),
-        ({"A": "1"}, "regions.yaml:1", "refused by ConfigSchema 'regions' in regions.yaml:1: the ConfigMaps that apply are c"),
+        ({"A": "1"}, "regions.yaml:1", "refused by ConfigSchema 'regions' in regions.yaml:1: no ConfigMap sets REGION, the ConfigMaps that apply are c; kalypso explain shows every layer"),
     ],
     ids=["a value", "a value inside of another", "a missing key"],
 )  # fmt: skip
@@ -43,6 +43,11 @@ def test_the_schema_and_the_value_are_named(values: dict[str, str], where: str, 
     place, advice = violation(config_map("c", values))
     assert place == where
     assert advice == said
+
+
+def test_a_layer_that_sets_a_missing_key_elsewhere_is_named() -> None:
+    elsewhere = config_map("c", {"REGION": "eu"}, size="small")
+    assert "REGION is set in c.yaml:2, but only for size = small" in violation(elsewhere)[1]
 
 
 def test_the_last_layer_is_named() -> None:
@@ -56,7 +61,7 @@ def test_a_schema_of_the_target_is_named() -> None:
 
 
 def test_without_any_configuration() -> None:
-    assert violation()[1].endswith("no ConfigMap applies")
+    assert "no ConfigMap applies" in violation()[1]
 
 
 def test_schemas_of_targets_with_equal_configuration_have_their_own_places() -> None:

@@ -34,6 +34,7 @@ LOCKS = {
     + PYPROJECT["dependency-groups"]["build"],
     "requirements-dev.lock": PYPROJECT["project"]["dependencies"]
     + PYPROJECT["dependency-groups"]["dev"],
+    "requirements-placement.lock": PYPROJECT["project"]["optional-dependencies"]["placement"],
 }
 
 ENTRY = re.compile(
@@ -102,7 +103,7 @@ def test_actions_of_others_are_pinned(file: Path) -> None:
     """By the commit, which nobody can move, and with the version that people read."""
     pinned = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
     used = re.findall(r"^ *(?:- )?uses: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-    others = [one for one in used if not one.startswith("./")]
+    others = [action for action in used if not action.startswith("./")]
     assert [requirement for requirement in others if not pinned.fullmatch(requirement)] == []
 
 
@@ -112,7 +113,11 @@ def test_an_action_has_one_version() -> None:
     for action, version in re.findall(r"uses: ([\w-]+/[\w-]+)\S*?@(.*)", text):
         versions.setdefault(action, set()).add(version)
     assert len(versions) > 3
-    assert {action: found for action, found in versions.items() if len(found) > 1} == {}
+    assert {
+        action: versions_of_action
+        for action, versions_of_action in versions.items()
+        if len(versions_of_action) > 1
+    } == {}
 
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda path: path.name)
@@ -131,9 +136,9 @@ def test_ci_has_the_versions_of_python_that_the_project_promises() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
     begins = "Programming Language :: Python :: "
     promised = [
-        one.removeprefix(begins)
-        for one in PYPROJECT["project"]["classifiers"]
-        if one.startswith(begins)
+        classifier.removeprefix(begins)
+        for classifier in PYPROJECT["project"]["classifiers"]
+        if classifier.startswith(begins)
     ]
     matrix = workflow["jobs"]["tests"]["strategy"]["matrix"]
     assert matrix["python"] == promised

@@ -79,7 +79,6 @@ def computed(
     environment = variables["ENVIRONMENT"]
     revision = variables.get("CONFIG_REVISION", "")
     labels = {"config-revision": revision} if revision and not label_value_fault(revision) else {}
-    application = names.application or target.labels.get("application") or target.workload
     metadata: dict[str, object] = {"name": _name(environment, target.name)}
     if labels:
         metadata["labels"] = labels
@@ -87,32 +86,43 @@ def computed(
         "apiVersion": "hub.kalypso.io/v1alpha1",
         "kind": "DeploymentDescriptor",
         "metadata": metadata,
-        "spec": {
-            "workload": {
-                "name": target.workload,
-                "source": {
-                    "repo": f"{names.server}/{variables['SOURCE_REPO']}",
-                    "branch": variables["SOURCE_BRANCH"],
-                    "path": ".",
-                },
-                "application": {"name": application, "workspace": {"name": names.workspace}},
-            },
-            "deploymentTarget": {
-                "name": target.name,
-                "environment": environment,
-                "manifests": {
-                    "repo": target.manifests.get("repo", ""),
-                    "branch": environment,
-                    "path": target.manifests.get("path", f"./{folder}"),
-                },
-            },
-            "workloadVersion": {
-                "version": variables["VERSION"],
-                "commit": variables["SRC_COMMIT"],
-            },
-        },
+        "spec": _spec(target, folder, variables, names),
     }
     return goyaml.dump_v3(body).encode()
+
+
+def _spec(
+    target: DeploymentTarget,
+    folder: str,
+    variables: Mapping[str, str],
+    names: DescriptorNames,
+) -> dict[str, object]:
+    application = names.application or target.labels.get("application") or target.workload
+    environment = variables["ENVIRONMENT"]
+    return {
+        "workload": {
+            "name": target.workload,
+            "source": {
+                "repo": f"{names.server}/{variables['SOURCE_REPO']}",
+                "branch": variables["SOURCE_BRANCH"],
+                "path": ".",
+            },
+            "application": {"name": application, "workspace": {"name": names.workspace}},
+        },
+        "deploymentTarget": {
+            "name": target.name,
+            "environment": environment,
+            "manifests": {
+                "repo": target.manifests.get("repo", ""),
+                "branch": environment,
+                "path": target.manifests.get("path", f"./{folder}"),
+            },
+        },
+        "workloadVersion": {
+            "version": variables["VERSION"],
+            "commit": variables["SRC_COMMIT"],
+        },
+    }
 
 
 def check_targets(

@@ -13,11 +13,10 @@ from typing import Any
 import typer
 
 from kalypso_actions.cli.options import with_options
-from kalypso_actions.cli.output import configure_logging, print_json, stderr
+from kalypso_actions.cli.output import configure_logging, log_line, print_json, stderr
 from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from kalypso_actions.commands.runtime.run import run_command
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.terminal import (
     print_acknowledged,
@@ -33,14 +32,14 @@ def run_in_job(command: ChainCommand, given: dict[str, Any]) -> None:
     verbose = given.pop("verbose")
     configure_logging(calls=verbose)
     with ProgressDisplay(stderr(), "rendering") as progress:
-        runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _log)
+        runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, log_line)
         result, exit_code = run_command(command, given, runtime)
     document = result.document
     if verbose:
         print_notes(stderr(), document.notes)
         print_acknowledged(stderr(), document.acknowledged)
     elif rest := ", ".join(unshown(document.notes, document.acknowledged)):
-        _log(f"{rest}: --verbose shows more")
+        log_line(f"{rest}: --verbose shows more")
     print_findings(stderr(), document.warnings, document.problems)
     if as_json:
         print_json(document)
@@ -54,11 +53,6 @@ def _function(command: ChainCommand) -> Callable[..., None]:
         run_in_job(command, given)
 
     return with_options(command.model, command.name, command.summary, run)
-
-
-def _log(line: str) -> None:
-    """Print a line for people; text of clusters and people in it cannot command the runner."""
-    stderr().print(escape_log_line(line), soft_wrap=True, markup=False)
 
 
 # `command_list.load` looks for a function of the command's name.

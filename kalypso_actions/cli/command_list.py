@@ -96,6 +96,11 @@ COMMANDS: Final = {
         "report",
         "Write one page about the whole fleet, which works from a file, and its data.",
     ),
+    "check-pages": LazyCommand(
+        "check_pages",
+        "Stop a job before it publishes a report to people who may not see all of it.",
+        hidden=True,
+    ),
     "schemas": LazyCommand(
         "schemas",
         "Write JSON Schemas of all kinds, with which editors complete and check documents.",

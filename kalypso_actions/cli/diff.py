@@ -13,10 +13,12 @@ from kalypso_actions.cli.local import (
     ControlPlaneOption,
     MissingValuesOption,
     NamespaceSchemeOption,
+    NowOption,
     RegistrationTextOption,
     SchedulerOption,
     SourceOption,
     files_at_hand,
+    github_place,
     local_context,
 )
 from kalypso_actions.cli.output import (
@@ -41,42 +43,51 @@ from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.terminal import finding_counts, print_findings
 
+EnvironmentsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NEWER [OLDER]",
+        help="Two environments, such as dev stage: what stage lacks that dev has. Or one.",
+        autocompletion=complete_environment,
+    ),
+]
+
+FromOption = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        metavar="REV",
+        help="Of one environment: a branch, tag or commit of main, or with --deployed of the "
+        "GitOps branch. Default: the commit of main that the environment has.",
+    ),
+]
+
+ToOption = Annotated[
+    str,
+    typer.Option(metavar="REV", help="The other one. Default: the head of that branch."),
+]
+
+DeployedOption = Annotated[
+    bool,
+    typer.Option(
+        "--deployed",
+        help="Compare the merged trees of GitOps branches, not what would be rendered.",
+    ),
+]
+
 
 def diff(
-    environments: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NEWER [OLDER]",
-            help="Two environments, such as dev stage: what stage lacks that dev has. Or one.",
-            autocompletion=complete_environment,
-        ),
-    ],
+    environments: EnvironmentsArgument,
     control_plane: ControlPlaneOption = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
-    from_: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            metavar="REV",
-            help="Of one environment: a branch, tag or commit of main, or with --deployed of the "
-            "GitOps branch. Default: the commit of main that the environment has.",
-        ),
-    ] = "",
-    to: Annotated[
-        str,
-        typer.Option(metavar="REV", help="The other one. Default: the head of that branch."),
-    ] = "",
-    deployed: Annotated[
-        bool,
-        typer.Option(
-            "--deployed",
-            help="Compare the merged trees of GitOps branches, not what would be rendered.",
-        ),
-    ] = False,
+    from_: FromOption = "",
+    to: ToOption = "",
+    deployed: DeployedOption = False,
     namespace_scheme: NamespaceSchemeOption = "current",
     config_file: ConfigFileOption = "current",
     missing_values: MissingValuesOption = "warn",
     scheduler: SchedulerOption = "",
+    now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,
@@ -85,7 +96,7 @@ def diff(
     verbose: Verbose = False,
 ) -> None:
     """Show what an environment lacks that another one has, or between two commits."""
-    options = dict(locals())
+    options = dict(locals()) | {"control_plane": github_place(control_plane)}
     for name in ("stat", "exit_code", "output", "from_"):
         del options[name]
 
@@ -95,7 +106,10 @@ def diff(
     with errors_as_json(output, failed):
         given = checked_inputs(DiffInputs, {**options, "from": from_})
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = run_diff(given, local_context(progress, calls=verbose))
+            context = local_context(
+                progress, calls=verbose, now=given.now, control_plane=control_plane
+            )
+            document = run_diff(given, context)
     if output == "json":
         print_json(document)
     else:

@@ -18,8 +18,9 @@ from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
+from kalypso_actions.report.doctor_document import DoctorDocument
 from kalypso_actions.report.doctor_report import print_checks, print_probe
-from kalypso_actions.report.documents import DoctorDocument, Document, ProblemEntry
+from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.runner import read_job_context

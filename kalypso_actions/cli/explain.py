@@ -17,10 +17,12 @@ from kalypso_actions.cli.local import (
     EnvironmentOption,
     MissingValuesOption,
     NamespaceSchemeOption,
+    NowOption,
     RegistrationTextOption,
     SchedulerOption,
     SourceOption,
     files_at_hand,
+    github_place,
     local_context,
     one_environment,
 )
@@ -44,36 +46,44 @@ from kalypso_actions.report.explain_report import ExplainReport
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.terminal import finding_counts, print_findings
 
+TargetOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="A deployment target, or a Workload for all of its targets.",
+        autocompletion=complete_target,
+    ),
+]
+
+ClusterTypeOption = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="A cluster type.", autocompletion=complete_cluster_type),
+]
+
+KeyOption = Annotated[
+    str,
+    typer.Option(
+        metavar="KEY",
+        help="A configuration value, such as REGION, or a part of one: hosts[0].name.",
+    ),
+]
+
+FileOption = Annotated[
+    str,
+    typer.Option(
+        metavar="PATH",
+        help="A file of the GitOps tree: CLUSTER_TYPE/TARGET/FILE, or FILE of a named pair.",
+    ),
+]
+
 
 def explain(
     environment: EnvironmentArgument = "",
     environment_option: EnvironmentOption = "",
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="A deployment target, or a Workload for all of its targets.",
-            autocompletion=complete_target,
-        ),
-    ] = "",
-    cluster_type: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="A cluster type.", autocompletion=complete_cluster_type),
-    ] = "",
-    key: Annotated[
-        str,
-        typer.Option(
-            metavar="KEY",
-            help="A configuration value, such as REGION, or a part of one: hosts[0].name.",
-        ),
-    ] = "",
-    file: Annotated[
-        str,
-        typer.Option(
-            metavar="PATH",
-            help="A file of the GitOps tree: CLUSTER_TYPE/TARGET/FILE, or FILE of a named pair.",
-        ),
-    ] = "",
+    target: TargetOption = "",
+    cluster_type: ClusterTypeOption = "",
+    key: KeyOption = "",
+    file: FileOption = "",
     control_plane: ControlPlaneOption = None,
     environment_dir: EnvironmentDirOption = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
@@ -82,13 +92,14 @@ def explain(
     config_file: ConfigFileOption = "current",
     missing_values: MissingValuesOption = "warn",
     scheduler: SchedulerOption = "",
+    now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
     mask: MaskOption = "",
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
     """Explain an environment: who selects a pair, who set a value, what made a file."""
-    options = dict(locals())
+    options = dict(locals()) | {"control_plane": github_place(control_plane)}
     named = options.pop("environment_option")
     del options["output"]
 
@@ -101,7 +112,10 @@ def explain(
         options["environment"] = one_environment(environment, named)
         given = checked_inputs(ExplainInputs, options)
         with ProgressDisplay(stderr(), "reading") as progress:
-            document = run_explain(given, local_context(progress, calls=verbose))
+            context = local_context(
+                progress, calls=verbose, now=given.now, control_plane=control_plane
+            )
+            document = run_explain(given, context)
     if output == "json":
         print_json(document)
     else:

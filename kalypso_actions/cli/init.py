@@ -31,68 +31,90 @@ from kalypso_actions.inputs.reading import input_from_environment
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
-from kalypso_actions.report.documents import Document, InitDocument, ProblemEntry
+from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.init_document import InitDocument
 from kalypso_actions.report.init_report import print_preview, print_remaining, print_result
 from kalypso_actions.report.terminal import print_findings
 
 Ask = Callable[[str], bool]
 
 
+ControlPlaneOption = Annotated[
+    str, typer.Option(metavar="OWNER/NAME", help="The control plane on GitHub.")
+]
+
+GitopsOption = Annotated[
+    str, typer.Option(metavar="OWNER/NAME", help="Its GitOps repository on GitHub.")
+]
+
+ControlPlaneDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Instead: a clone of the control plane. You push the new commits yourself. "
+        "--control-plane is only needed if the clone's origin is not on GitHub.",
+    ),
+]
+
+GitopsDirOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="A clone of the GitOps repository.")
+]
+
+EnvironmentsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help="The environments, in the order of promotion. Default: those of the control "
+        f"plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one.",
+    ),
+]
+
+ActionOption = Annotated[
+    str,
+    typer.Option(metavar="OWNER/NAME@REF", help="The actions that the workflows use."),
+]
+
+PullRequestOption = Annotated[
+    bool,
+    typer.Option(
+        "--pull-request",
+        help="Open a pull request for each branch instead of pushing to it. Missing branches "
+        "are created.",
+    ),
+]
+
+UpdateWorkflowsOption = Annotated[
+    bool,
+    typer.Option(
+        "--update-workflows",
+        help="Also overwrite workflow files that differ from the templates.",
+    ),
+]
+
+DeleteUpstreamWorkflowsOption = Annotated[
+    bool,
+    typer.Option(
+        "--delete-upstream-workflows",
+        help="Also delete upstream's workflow files that are no longer used.",
+    ),
+]
+
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show the changes, and write nothing.")
+]
+
+
 def init(
-    control_plane: Annotated[
-        str, typer.Option(metavar="OWNER/NAME", help="The control plane on GitHub.")
-    ] = "",
-    gitops: Annotated[
-        str, typer.Option(metavar="OWNER/NAME", help="Its GitOps repository on GitHub.")
-    ] = "",
-    control_plane_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Instead: a clone of the control plane. You push the new commits yourself. "
-            "--control-plane is only needed if the clone's origin is not on GitHub.",
-        ),
-    ] = None,
-    gitops_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A clone of the GitOps repository.")
-    ] = None,
-    environments: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="The environments, in the order of promotion. Default: those of the control "
-            f"plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one.",
-        ),
-    ] = "",
-    action: Annotated[
-        str,
-        typer.Option(metavar="OWNER/NAME@REF", help="The actions that the workflows use."),
-    ] = DEFAULT_ACTION,
-    pull_request: Annotated[
-        bool,
-        typer.Option(
-            "--pull-request",
-            help="Open a pull request for each branch instead of pushing to it. Missing branches "
-            "are created.",
-        ),
-    ] = False,
-    update_workflows: Annotated[
-        bool,
-        typer.Option(
-            "--update-workflows",
-            help="Also overwrite workflow files that differ from the templates.",
-        ),
-    ] = False,
-    delete_upstream_workflows: Annotated[
-        bool,
-        typer.Option(
-            "--delete-upstream-workflows",
-            help="Also delete upstream's workflow files that are no longer used.",
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the changes, and write nothing.")
-    ] = False,
+    control_plane: ControlPlaneOption = "",
+    gitops: GitopsOption = "",
+    control_plane_dir: ControlPlaneDirOption = None,
+    gitops_dir: GitopsDirOption = None,
+    environments: EnvironmentsOption = "",
+    action: ActionOption = DEFAULT_ACTION,
+    pull_request: PullRequestOption = False,
+    update_workflows: UpdateWorkflowsOption = False,
+    delete_upstream_workflows: DeleteUpstreamWorkflowsOption = False,
+    dry_run: DryRunOption = False,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     output: Output = "text",
     verbose: VerboseCalls = False,

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kalypso_actions import inputs
 from kalypso_actions.cli.completion import complete_environment
-from kalypso_actions.cli.output import configure_logging, stderr
+from kalypso_actions.cli.output import configure_logging, log_line
 from kalypso_actions.clients.files_at_hand import FilesAtHand
+from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox_credentials
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import Source
-from kalypso_actions.inputs.reading import input_from_environment
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.reading import collect_inputs, input_from_environment
+from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.model.urls import owner_of
 from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.runner import read_job_context
+
+if TYPE_CHECKING:
+    from kalypso_actions.commands.runtime.context import CommandContext
 
 EnvironmentArgument = Annotated[
     str,
@@ -45,8 +53,9 @@ ControlPlaneOption = Annotated[
     str | None,
     typer.Option(
         metavar="REPO",
-        help="URL or path of the control plane, a git repository. Default: the clone that "
-        "contains the current folder.",
+        help="The control plane: a path, a URL, or owner/name on GitHub, which is read with the "
+        "token of KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN. Default: the clone that contains the "
+        "current folder.",
     ),
 ]
 
@@ -96,6 +105,15 @@ SchedulerOption = Annotated[
     ),
 ]
 
+NowOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="The time at which Placements are decided, such as 2026-03-01T12:00:00Z, in whole "
+        "minutes. Default: now.",
+    ),
+]
+
 RegistrationTextOption = Annotated[
     inputs.RegistrationText,
     typer.Option(
@@ -116,23 +134,66 @@ def files_at_hand(sources: Iterable[Source] = ()) -> FilesAtHand:
     return FilesAtHand(programs, folders)
 
 
-def local_context(progress: ProgressDisplay, *, calls: bool) -> LocalContext:
-    """Build the context of a command that reads for a person at a terminal."""
+def local_context(
+    progress: ProgressDisplay,
+    *,
+    calls: bool,
+    now: datetime | None = None,
+    control_plane: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> LocalContext:
+    """Build the context of a command that reads for a person at a terminal.
+
+    Without `now`, the clock says it. A `control_plane` of the form owner/name is read from GitHub
+    with the token or App at hand.
+    """
     configure_logging(calls=calls)
-    token = input_from_environment("token", os.environ)
+    token = input_from_environment("token", environment)
+    connect = None
+    if control_plane and github_place(control_plane) != control_plane:
+        connect = _connection(control_plane, progress, environment)
     return LocalContext(
         Programs(os.environ),
         progress.of("rendering"),
-        log=_log,
+        log=log_line,
         fetching=progress.of("fetching"),
         folder=Path(),
-        now=datetime.now(UTC).replace(second=0, microsecond=0),
+        now=now or whole_minutes(datetime.now().astimezone()),
         credentials=sandbox_credentials(os.environ.get("GITHUB_SERVER_URL", ""), token),
+        connect=connect,
     )
 
 
-def _log(line: str) -> None:
-    stderr().print(escape_log_line(line), soft_wrap=True, markup=False)
+def github_place(control_plane: str | None) -> str | None:
+    """Return the URL of a control plane that is named as owner/name; others are unchanged."""
+    if not control_plane or not owner_of(control_plane) or Path(control_plane).exists():
+        return control_plane
+    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
+    return f"{server.rstrip('/')}/{control_plane}"
+
+
+def repository_of_job() -> str | None:
+    """Return the repository of the job, as owner/name; None in a clone, and outside of jobs."""
+    job = read_job_context(os.environ)
+    return None if enclosing_clone(Path()) else job.repository or None
+
+
+def _connection(
+    control_plane: str, progress: ProgressDisplay, environment: Mapping[str, str]
+) -> Callable[[], AbstractContextManager[CommandContext]] | None:
+    """Return what connects to GitHub, None without credentials; public ones need none."""
+    given = collect_inputs(ChainInputs, {"control-plane": control_plane}, environment)
+    if not {"token", "app-private-key"} & given.keys():
+        return None
+    if not read_job_context(environment).in_actions:
+        # People may read what they can clone; a job has the secrets of others.
+        given["allowed-repositories"] = given.get("allowed-repositories") or "https://*/**"
+    # Few runs connect, and all wait for imports.
+    from kalypso_actions.cli.github_inputs import github_inputs  # noqa: PLC0415
+    from kalypso_actions.commands.runtime.context import open_context  # noqa: PLC0415
+
+    inputs, runtime = github_inputs(ChainInputs, given, progress.update, environment)
+    return lambda: open_context(inputs, runtime)
 
 
 def one_environment(argument: str, option: str) -> str:

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.report.documents import Document
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="The format of standard output.")]
@@ -26,6 +27,7 @@ Verbose = Annotated[
         "API call, with its time.",
     ),
 ]
+Notes = Annotated[bool, typer.Option("--notes", help="Show notes and acknowledged warnings.")]
 VerboseCalls = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show each program started and API call.")
 ]
@@ -99,3 +101,8 @@ def stdout() -> Console:
 def stderr() -> Console:
     """Return the console for messages that are no result."""
     return Console(stderr=True, highlight=False)
+
+
+def log_line(line: str) -> None:
+    """Print a line for people to standard error; text of others in it cannot command the runner."""
+    stderr().print(escape_log_line(line), soft_wrap=True, markup=False)

@@ -35,7 +35,7 @@ def _run(given: dict[str, Any]) -> None:
         options = {name: value for name, value in given.items() if value is not None}
         inputs = checked_inputs(PreviewInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = preview_clone(inputs, local_context(progress, calls=verbose))
+            document = preview_clone(inputs, local_context(progress, calls=verbose, now=inputs.now))
     if output == "json":
         print_json(document)
     else:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,10 +19,12 @@ from kalypso_actions.cli.local import (
     EnvironmentOption,
     MissingValuesOption,
     NamespaceSchemeOption,
+    NowOption,
     RegistrationTextOption,
     SchedulerOption,
     SourceOption,
     files_at_hand,
+    github_place,
     local_context,
     one_environment,
 )
@@ -30,6 +33,7 @@ from kalypso_actions.cli.output import (
     ExitCodeOption,
     LocalOutput,
     MaskOption,
+    Notes,
     StatOption,
     Verbose,
     stderr,
@@ -46,6 +50,55 @@ from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.render_report import print_render, print_render_findings
 from kalypso_actions.report.terminal import Files
 
+GitopsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH[@BRANCH]",
+        help="The existing GitOps tree that changes: a git repository or a folder.",
+    ),
+]
+
+OutOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write the resulting tree here.")
+]
+
+CommitToOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REPOSITORY@BRANCH",
+        help="Commit the changes to a branch of a repository on this machine; its tree is the "
+        "existing one.",
+    ),
+]
+
+VerifyOption = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Render the assignments with unchanged inputs too, and fail if one differs from "
+        "the tree of --commit-to.",
+    ),
+]
+
+OnFailureOption = Annotated[
+    inputs.OnFailure,
+    typer.Option(help="For a failing assignment: block all, or keep its folder unchanged."),
+]
+
+OnSourceFailureOption = Annotated[
+    inputs.OnSourceFailure,
+    typer.Option(help="For an unusable repository: take its last good commit, or block all."),
+]
+
+DiffOption = Annotated[
+    bool,
+    typer.Option(
+        "--diff",
+        help="Show how the tree differs from --gitops, else from the branch that the "
+        "GitOpsRepo names.",
+    ),
+]
+
 
 def render(
     environment: EnvironmentArgument = "",
@@ -54,53 +107,28 @@ def render(
     environment_dir: EnvironmentDirOption = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     base_commit: BaseCommitOption = None,
-    gitops: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH[@BRANCH]",
-            help="The existing GitOps tree that changes: a git repository or a folder.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the resulting tree here.")
-    ] = None,
-    commit_to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REPOSITORY@BRANCH",
-            help="Commit the changes to a branch of a repository on this machine; its tree is the "
-            "existing one.",
-        ),
-    ] = None,
+    gitops: GitopsOption = None,
+    out: OutOption = None,
+    commit_to: CommitToOption = None,
+    verify: VerifyOption = False,
     namespace_scheme: NamespaceSchemeOption = "current",
     config_file: ConfigFileOption = "current",
-    on_failure: Annotated[
-        inputs.OnFailure,
-        typer.Option(help="For a failing assignment: block all, or keep its folder unchanged."),
-    ] = "block",
-    on_source_failure: Annotated[
-        inputs.OnSourceFailure,
-        typer.Option(help="For an unusable repository: take its last good commit, or block all."),
-    ] = "last-good",
+    on_failure: OnFailureOption = "block",
+    on_source_failure: OnSourceFailureOption = "last-good",
     missing_values: MissingValuesOption = "warn",
     scheduler: SchedulerOption = "",
+    now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
-    diff: Annotated[
-        bool,
-        typer.Option(
-            "--diff",
-            help="Show how the tree differs from --gitops, else from the branch that the "
-            "GitOpsRepo names.",
-        ),
-    ] = False,
+    diff: DiffOption = False,
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,
     mask: MaskOption = "",
     output: LocalOutput = "text",
+    notes: Notes = False,
     verbose: Verbose = False,
 ) -> None:
     """Compute the GitOps tree of one environment."""
-    options = dict(locals())
+    options = dict(locals()) | {"control_plane": github_place(control_plane)}
     named = options.pop("environment_option")
     del options["output"]
 
@@ -111,25 +139,32 @@ def render(
             problems=ProblemEntry.all_of(problems),
         )
 
-    def print_text(document: RenderDocument, files: Files) -> None:
-        if diff or stat:
-            _show_diffs(document, files, with_lines=diff, with_stat=stat, verbose=verbose)
-        else:
-            print_render(stdout(), document, files, verbose=verbose)
-        if out and not document.problems:
-            typer.echo(f"written to {out}")
-        if commit_to and not document.problems:
-            done = f"committed as {document.commit}" if document.commit else "nothing to commit"
-            typer.echo(done)
-
-    forms = Forms("kalypso render", print_text, render_summary)
+    forms = Forms("kalypso render", partial(_print_text, options), render_summary)
     with errors_as_result(output, failed, forms):
         options["environment"] = one_environment(environment, named)
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = run_render(given, local_context(progress, calls=verbose))
+            context = local_context(
+                progress, calls=verbose, now=given.now, control_plane=control_plane
+            )
+            document = run_render(given, context)
     print_result(document, output, files_at_hand(given.source), forms)
     raise typer.Exit(1 if document.problems or (exit_code and _changes(document)) else 0)
+
+
+def _print_text(options: Mapping[str, Any], document: RenderDocument, files: Files) -> None:
+    diff, stat = options["diff"], options["stat"]
+    with_notes = options["notes"] or options["verbose"]
+    if diff or stat:
+        _show_diffs(document, files, with_lines=diff, with_stat=stat, with_notes=with_notes)
+    else:
+        print_render(stdout(), document, files, with_notes=with_notes)
+    if document.problems:
+        return
+    if options["out"]:
+        typer.echo(f"written to {options['out']}")
+    if options["commit_to"]:
+        typer.echo(f"committed as {document.commit}" if document.commit else "nothing to commit")
 
 
 def _changes(document: RenderDocument) -> bool:
@@ -137,10 +172,10 @@ def _changes(document: RenderDocument) -> bool:
 
 
 def _show_diffs(
-    document: RenderDocument, files: Files, *, with_lines: bool, with_stat: bool, verbose: bool
+    document: RenderDocument, files: Files, *, with_lines: bool, with_stat: bool, with_notes: bool
 ) -> None:
     """Print the differences alone to standard output: the findings are for people."""
     console = stdout()
     if document.compared:
         show(console, shown_diffs(console, document.diffs, stat=with_stat, lines=with_lines))
-    print_render_findings(stderr(), document, files, verbose=verbose)
+    print_render_findings(stderr(), document, files, with_notes=with_notes)

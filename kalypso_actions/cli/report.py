@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,21 +16,27 @@ from kalypso_actions.cli.local import (
     ControlPlaneOption,
     MissingValuesOption,
     NamespaceSchemeOption,
+    NowOption,
     RegistrationTextOption,
     SchedulerOption,
     SourceOption,
     files_at_hand,
+    github_place,
     local_context,
+    repository_of_job,
 )
 from kalypso_actions.cli.output import (
     MaskOption,
     Output,
     Verbose,
     errors_as_json,
+    log_line,
     print_json,
     stderr,
 )
+from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.commands.report import report as run_report
+from kalypso_actions.commands.report.pipeline import read_pipeline
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ReportInputs
@@ -48,13 +56,15 @@ def report(
     config_file: ConfigFileOption = "current",
     missing_values: MissingValuesOption = "warn",
     scheduler: SchedulerOption = "",
+    now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
     mask: MaskOption = "",
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
     """Write one page about the whole fleet, which works from a file, and its data."""
-    options = dict(locals())
+    control_plane = control_plane or repository_of_job()
+    options = dict(locals()) | {"control_plane": github_place(control_plane)}
     del options["output"]
 
     def failed(problems: Sequence[Problem]) -> ReportDocument:
@@ -63,8 +73,16 @@ def report(
     with errors_as_json(output, failed):
         given = checked_inputs(ReportInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            context = local_context(progress, calls=verbose)
-            document = run_report(given, context, datetime.now(UTC))
+            runtime = make_runtime(progress.of("reading"), sys.stderr, log=log_line)
+            context = local_context(
+                progress,
+                calls=verbose,
+                now=given.now,
+                control_plane=control_plane,
+                environment=runtime.environment,
+            )
+            pipeline = partial(read_pipeline, given.control_plane, runtime)
+            document = run_report(given, context, datetime.now(UTC), pipeline)
     problems = [problem for each in document.environments for problem in each.problems]
     if output == "json":
         print_json(document.model_copy(update={"texts": ()}))
@@ -75,5 +93,7 @@ def report(
         number = counted(len(document.assignments), "assignment")
         environments = counted(len(document.environments), "environment")
         typer.echo(f"{number} of {environments}: {finding_counts(problems, warnings)}")
+        for each in document.pipeline.problems:
+            typer.echo(f"the pipeline is not known: {each.message}")
         typer.echo(f"written to {out / 'index.html'}")
     raise typer.Exit(1 if problems else 0)

@@ -9,13 +9,15 @@ import typer
 
 from kalypso_actions.cli.local import (
     MissingValuesOption,
+    NowOption,
     RegistrationTextOption,
+    SchedulerOption,
     SourceOption,
     files_at_hand,
     local_context,
 )
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
-from kalypso_actions.cli.output import LocalOutput, Verbose, stderr, stdout
+from kalypso_actions.cli.output import LocalOutput, Notes, Verbose, stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs import ValidateInputs
@@ -46,11 +48,14 @@ def validate(
     ] = False,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     missing_values: MissingValuesOption = "warn",
+    scheduler: SchedulerOption = "",
+    now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
     watch: Annotated[
         bool, typer.Option("--watch", help="Check again whenever a file changes, until Ctrl-C.")
     ] = False,
     output: LocalOutput = "text",
+    notes: Notes = False,
     verbose: Verbose = False,
 ) -> None:
     """Check all documents of branches: schemas, references, templates, names."""
@@ -59,7 +64,10 @@ def validate(
         "workload": workload,
         "source": source,
         "missing_values": missing_values,
+        "scheduler": scheduler,
+        "now": now,
         "registration_text": registration_text,
+        "notes": notes,
         "verbose": verbose,
     }
     if watch:
@@ -82,12 +90,12 @@ def print_validation(options: Mapping[str, Any], output: str) -> ValidateDocumen
         return ValidateDocument(problems=ProblemEntry.all_of(problems))
 
     def print_text(document: ValidateDocument, files: Files) -> None:
-        print_validate(stdout(), document, files, verbose=verbose)
+        print_validate(stdout(), document, files, with_notes=verbose or bool(options.get("notes")))
 
     forms = Forms("kalypso validate", print_text, validate_summary)
     with errors_as_result(output, failed, forms):
         given = checked_inputs(ValidateInputs, options)
         with ProgressDisplay(stderr(), "validating") as progress:
-            document = run_validate(given, local_context(progress, calls=verbose))
+            document = run_validate(given, local_context(progress, calls=verbose, now=given.now))
     print_result(document, output, files_at_hand(given.source), forms)
     return document

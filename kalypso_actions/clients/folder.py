@@ -67,6 +67,10 @@ class FolderFiles:
         """None: a folder has no trees."""
         return None
 
+    def folder_ids(self, path: str) -> Mapping[str, str]:  # noqa: ARG002 - part of RevisionFiles
+        """{}: a folder has no trees."""
+        return {}
+
     def _entry(self, path: str, mode: str) -> FileEntry:
         content = self._content(path, mode)
         return FileEntry(path, mode, blob_id(content), len(content))

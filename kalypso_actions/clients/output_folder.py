@@ -20,7 +20,7 @@ from kalypso_actions.model.layout import (
     TARGET_FILES,
 )
 
-_OUTPUT_NAMES = TARGET_FILES | {PurePosixPath(PROMOTED_COMMIT_FILE).name}
+_OUTPUT_NAMES = {*TARGET_FILES, PurePosixPath(PROMOTED_COMMIT_FILE).name}
 
 
 @dataclass(frozen=True, slots=True)

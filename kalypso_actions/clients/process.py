@@ -51,7 +51,6 @@ SMALL_OUTPUT_CHECK_INTERVAL: Final = 0.01
 MAX_ERROR_LENGTH: Final = 4000
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
-
 _running: Final[set[subprocess.Popen[bytes]]] = set()
 """The processes of all threads; adding to a set and discarding from it are atomic."""
 
@@ -131,16 +130,15 @@ class Programs:
         the machine can read them. `extra` and the variables named by `inherit` are added to the
         environment. Parts of `stdin` are written as the program reads them. `log_text` replaces
         the arguments in the log. The program and all processes that it has started are killed after
-        `timeout` seconds, or when it has written more than `max_output` bytes. On Linux a
-        program with `max_memory` gets at most as many bytes of data, and ends even if this process
-        is killed; its limit of processor time can be `cpu_seconds`. Raises ProcessError; for too
-        much output, OutputLimitError.
+        `timeout` seconds, or when it has written more than `max_output` bytes. On Linux, a program
+        with `max_memory` gets at most as many bytes of data, and ends even if this process is
+        killed; `cpu_seconds` limits its processor time. Raises ProcessError, or OutputLimitError.
         """
-        name = arguments[0]
+        name, *rest = arguments
         program = self._required(name)
         environment = self._inherited(inherit) | dict(extra or {})
         started = time.monotonic()
-        process = _start([str(program), *arguments[1:]], folder, environment)
+        process = _start([str(program), *rest], folder, environment)
         if max_memory is not None:
             _limit_resources(process, max_memory, timeout, cpu_seconds)
         _running.add(process)
@@ -281,10 +279,9 @@ def _communicate(
     pending_input = stdin
     left = timeout
     orphaned_for: float | None = None
-    interval = ORPHAN_TIMEOUT
-    if max_output is not None:
-        is_small = max_output <= SMALL_OUTPUT
-        interval = SMALL_OUTPUT_CHECK_INTERVAL if is_small else OUTPUT_CHECK_INTERVAL
+    interval = ORPHAN_TIMEOUT if max_output is None else OUTPUT_CHECK_INTERVAL
+    if max_output is not None and max_output <= SMALL_OUTPUT:
+        interval = SMALL_OUTPUT_CHECK_INTERVAL
     while True:
         pause = min(left, interval)
         try:

@@ -20,7 +20,7 @@ from kalypso_actions.inputs.local import ExplainInputs
 from kalypso_actions.plan import PlanOptions
 from kalypso_actions.report.documents import PositionEntry, ProblemEntry, SourceEntry
 from kalypso_actions.report.explain_document import ExplainDocument
-from kalypso_actions.scheduling import DEFAULT_SCHEDULER, find_scheduler
+from kalypso_actions.scheduling import DEFAULT_SCHEDULER, scheduler_of
 from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.main_position import main_position
 
@@ -54,7 +54,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
         environment = ExplainedEnvironment.of(
             snapshot,
             options,
-            find_scheduler(scheduler),
+            scheduler_of(branch.declared, inputs.scheduler),
             Mask(inputs.mask),
         )
         main = main_position(snapshot, reader)

@@ -44,7 +44,8 @@ class ChainCommand:
     `permissions:` of the workflow grants it the rows of that place. A GitHub App works in all
     repositories where it is installed, and gets the highest level of all rows.
 
-    `examples` end its help. `inputs` and `documents` are the modules with the model of its inputs
+    `icon` is that of its action in GitHub's marketplace; "" if it has no action. `examples` end its
+    help. `inputs` and `documents` are the modules with the model of its inputs
     and of its result.
     """
 
@@ -55,6 +56,7 @@ class ChainCommand:
     verify_only: tuple[Permission, ...] = ()
     inputs: str = "inputs.chain"
     documents: str = "report.chain_documents"
+    icon: str = ""
 
     @property
     def model(self) -> type[ChainInputs]:
@@ -89,6 +91,7 @@ CHAIN: Final = (
         "ci",
         "Check a commit of main in every environment, and start cd for the first ones.",
         examples=("kalypso ci --control-plane acme/control-plane --commit 4c1f0d2",),
+        icon="check-circle",
         permissions=(
             READS_MAIN,
             Permission(
@@ -114,6 +117,7 @@ CHAIN: Final = (
         examples=(
             "kalypso cd --control-plane acme/control-plane --environment dev --commit 4c1f0d2",
         ),
+        icon="git-commit",
         permissions=(
             Permission(CONTROL_PLANE, "contents", "write", "writes `base-repo.yaml` to a branch"),
             Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
@@ -152,6 +156,7 @@ CHAIN: Final = (
         "schedule",
         "Render an environment and propose its tree: one pull request for each GitOpsRepo.",
         examples=("kalypso schedule --control-plane acme/control-plane --environment dev",),
+        icon="git-pull-request",
         permissions=(
             READS_MAIN,
             Permission(
@@ -184,6 +189,7 @@ CHAIN: Final = (
         "notify",
         "Tell the control plane of a push to a GitOps branch, and whether it is a promotion.",
         examples=("kalypso notify --control-plane acme/control-plane --environment dev",),
+        icon="bell",
         permissions=(
             READS_GITOPS,
             READS_MAIN,
@@ -200,6 +206,7 @@ CHAIN: Final = (
         "check-promote",
         "Wait until the clusters of an environment comply with a merge, then promote its commit.",
         examples=("kalypso check-promote --control-plane acme/control-plane --environment dev",),
+        icon="fast-forward",
         permissions=(
             READS_MAIN,
             Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
@@ -221,6 +228,7 @@ CHAIN: Final = (
         "poll",
         "Start schedule where the inputs of an environment have changed, and repeat lost starts.",
         examples=("kalypso poll --control-plane acme/control-plane --environments dev,stage",),
+        icon="refresh-cw",
         permissions=(
             READS_MAIN,
             Permission(
@@ -253,6 +261,7 @@ CHAIN: Final = (
             "kalypso preview",
             "kalypso preview --base main --head my-change --verbose",
         ),
+        icon="eye",
         permissions=(
             READS_MAIN,
             Permission(
@@ -276,6 +285,7 @@ CHAIN: Final = (
     ChainCommand(
         "preview-comment",
         "Comment on the pull request of a preview whose token could not.",
+        icon="message-square",
         permissions=(
             Permission(
                 CONTROL_PLANE, "pull-requests", "write", "finds the pull request, and comments"

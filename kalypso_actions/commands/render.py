@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kalypso_actions import gitops
+from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.runtime.environment_reading import EnvironmentBranch, read_branch_of
 from kalypso_actions.commands.runtime.file_diffs import file_diffs
@@ -18,13 +19,19 @@ from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.differences import Comparison
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo
+from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, other_scope, scope_of
 from kalypso_actions.plan_pair import secret_texts
 from kalypso_actions.report.documents import FileDiffEntry, RenderDocument
 from kalypso_actions.report.render_report import render_document
-from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
+from kalypso_actions.snapshot.base_tree import (
+    as_written,
+    folder_of_tree,
+    open_gitops,
+    read_base_tree,
+)
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.environments import find_environments
 from kalypso_actions.snapshot.gathering import gather
@@ -44,21 +51,9 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         out.check()
     branch_to = LocalBranch.open(inputs.commit_to, context.programs) if inputs.commit_to else None
     with context.reader(inputs.source) as reader:
-        base = _Base(inputs, context, reader, branch_to)
         branch = read_branch_of(inputs, reader, context, verb="Rendering")
-        snapshot = gather(
-            branch.environment,
-            branch.own,
-            reader,
-            promoted_commit=inputs.base_commit,
-            declared=branch.declared,
-            registration_text=inputs.registration_text,
-            open_base_trees=base.open,
-            known=_known_repositories(branch, reader),
-        )
-        options = _options(inputs, branch)
-        snapshot, plan = plan_registrations(snapshot, options, reader, context.progress)
-        plan = judged(plan, snapshot, _view(plan, snapshot, branch.control_plane, reader))
+        base = _Base(inputs, context, reader, branch_to)
+        snapshot, plan = _plan(inputs, context, reader, branch, base)
         if out and not plan.problems:
             out.write(base.applied(plan))
         commit = ""
@@ -89,6 +84,30 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         notes=plan.notes,
         acknowledged=plan.acknowledged,
     )
+
+
+def _plan(
+    inputs: RenderInputs,
+    context: LocalContext,
+    reader: Reader,
+    branch: EnvironmentBranch,
+    base: _Base,
+) -> tuple[Snapshot, Plan]:
+    """Read the environment, and plan it with the findings of the fleet and the notes of `base`."""
+    snapshot = gather(
+        branch.environment,
+        branch.own,
+        reader,
+        promoted_commit=inputs.base_commit,
+        declared=branch.declared,
+        registration_text=inputs.registration_text,
+        open_base_trees=base.open,
+        known=_known_repositories(branch, reader),
+    )
+    options = _options(inputs, branch)
+    snapshot, plan = plan_registrations(snapshot, options, reader, context.progress)
+    plan = judged(plan, snapshot, _view(plan, snapshot, branch.control_plane, reader))
+    return snapshot, dataclasses.replace(plan, notes=(*plan.notes, *base.notes(plan)))
 
 
 def _known_repositories(branch: EnvironmentBranch, reader: Reader) -> KnownRepositories:
@@ -146,6 +165,8 @@ def _options(inputs: RenderInputs, branch: EnvironmentBranch) -> PlanOptions:
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
         scheduler=inputs.scheduler,
+        code=code_digest() if inputs.commit_to else "",
+        verify=inputs.verify,
         requires_main=branch.declared is not None,
         registration_text=inputs.registration_text,
     )
@@ -159,7 +180,11 @@ def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
         return ""  # the commits of plain folders are unknown, and change nothing either
     proposal = gitops.propose(changes, base, plan.environment, plan.promoted_commit)
     files = gitops.committed_files(changes, base.path)
-    return branch.commit(files, gitops.commit_message(proposal.digest))
+    commit = branch.commit(files, gitops.commit_message(proposal.digest))
+    sources = files[f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE]
+    folders = branch.repository.files(commit).folder_ids(base.path)
+    branch.record_tree(base.path, gitops.tree_id(sources, folders))
+    return commit
 
 
 class _Base:
@@ -198,7 +223,17 @@ class _Base:
             self._files = open_gitops(self._given.path, branch, gitops_repos, self._programs)
         if self._files is None:
             return (BaseTree("", "", folder, {}),)
-        return (read_base_tree(self._files, branch, folder),)
+        tree = read_base_tree(self._files, branch, folder)
+        if self._committed:
+            tree = as_written(tree, self._files, {self._committed.written_tree(folder)} - {""})
+        return (tree,)
+
+    def notes(self, plan: Plan) -> Iterator[Problem]:
+        """Say that Placements were decided as if nothing was assigned yet."""
+        if plan.schedule.placements and self._files is None:
+            message = "Placements are decided as if nothing was assigned so far"
+            advice = "name the tree that has the last decisions: --gitops, or compare with --diff"
+            yield Problem(message, None, advice, "placement-without-record")
 
     def diffs(self, plan: Plan) -> tuple[FileDiffEntry, ...]:
         """Return the diff of each file that differs, without secrets."""

@@ -49,6 +49,7 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
         yield SandboxDocument(
             dir=str(folder),
             url=embedded.url,
+            page=embedded.page_url,
             environment=embedded.environment(token),
             app=app,
             repositories=tuple(

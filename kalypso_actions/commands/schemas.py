@@ -7,6 +7,12 @@ from pathlib import Path
 from kalypso_actions.errors import UsageError
 from kalypso_actions.fleet import editor_schemas
 from kalypso_actions.report.documents import SchemasDocument
+from kalypso_actions.scheduling.placement.json_schemas import json_schemas
+
+
+def editor_files() -> dict[str, str]:
+    """Return the text of each file that `kalypso schemas` writes, by name."""
+    return editor_schemas(json_schemas())
 
 
 def schemas(out: Path) -> SchemasDocument:
@@ -14,7 +20,7 @@ def schemas(out: Path) -> SchemasDocument:
 
     Raises UsageError for a folder that cannot be written.
     """
-    files = editor_schemas()
+    files = editor_files()
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

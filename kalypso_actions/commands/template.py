@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from kalypso_actions import fleet, rendering
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs import TemplateInputs, TemplateValues
-from kalypso_actions.model.documents import Document
+from kalypso_actions.model.documents import Document, TextPlace
 from kalypso_actions.model.kinds import Template
 from kalypso_actions.platform_config import parse_value
 from kalypso_actions.report.documents import (
@@ -100,7 +100,7 @@ def _bare_template(file: Path, content: bytes) -> Template:
         manifests=(text,),
         annotations={},
         where=_place(file),
-        manifest_lines=(1,),
+        manifest_places=(TextPlace(1, 1),),
     )
 
 

@@ -31,6 +31,7 @@ from kalypso_actions.snapshot.given_sources import check_given_sources
 from kalypso_actions.snapshot.main_position import absent_commit, position_in_clone
 from kalypso_actions.snapshot.registered_workloads import read_registered
 from kalypso_actions.snapshot.revision_reader import read_branch
+from kalypso_actions.trial_rendering import TrialOptions
 from kalypso_actions.validation import validate_control_plane, validate_workloads
 
 
@@ -68,8 +69,9 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
                 for item, position in zip(readings, positions, strict=True)
             ],
             registered,
-            inputs.missing_values,
-            inputs.registration_text,
+            TrialOptions(
+                inputs.missing_values, inputs.registration_text, inputs.scheduler, context.now
+            ),
             clone.head_of_main if clone else "",
         )
     main = [

@@ -11,6 +11,7 @@ import heapq
 import json
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -132,15 +133,18 @@ def replace_secrets(text: str, secrets: Collection[str]) -> str:
     return _BASE64.sub(lambda word: _without_encoded(word[0], secrets), text) if secrets else text
 
 
-def _forms(secret: str) -> Iterator[str]:
+@lru_cache(maxsize=1000)
+def _forms(secret: str) -> tuple[str, ...]:
     encoded = secret.encode("utf-8", "surrogateescape")
-    yield secret
-    yield base64.b64encode(encoded).decode()
-    yield quote(encoded, safe="")
     quoted = json.dumps(secret, ensure_ascii=False)[1:-1]
-    yield quoted
-    # Go's JSON escapes these as well.
-    yield re.sub("[<>&]", lambda character: f"\\u{ord(character[0]):04x}", quoted)
+    return (
+        secret,
+        base64.b64encode(encoded).decode(),
+        quote(encoded, safe=""),
+        quoted,
+        # Go's JSON escapes these as well.
+        re.sub("[<>&]", lambda character: f"\\u{ord(character[0]):04x}", quoted),
+    )
 
 
 def _without_encoded(word: str, secrets: Collection[str]) -> str:

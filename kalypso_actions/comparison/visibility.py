@@ -1,4 +1,4 @@
-"""The repositories whose content a preview must not show: fewer people may read them."""
+"""The repositories whose content a preview or a site must not show: fewer people may read them."""
 
 from __future__ import annotations
 
@@ -24,3 +24,16 @@ def less_visible(
         for url, visibility in repositories.items()
         if visibility is None or ORDER.index(visibility) < level
     )
+
+
+def unpublishable(
+    site_is_public: bool | None, repositories: Mapping[str, Visibility | None]
+) -> tuple[str, ...]:
+    """Return the repositories whose content a site must not show, in their order.
+
+    On a public site, and on one of which nobody knows who may read it (None), these are all that
+    are not known to be public.
+    """
+    if site_is_public is False:
+        return ()
+    return tuple(url for url, visibility in repositories.items() if visibility != "public")

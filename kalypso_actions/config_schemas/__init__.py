@@ -18,6 +18,7 @@ coercion.py          top-level texts → numbers
 serialization.py     configuration → JSON document
 evaluation.py        schema × document → violations
 result.py            violations and score
+keywords.py          misspelled keywords
 scalars.py           keywords for numbers and texts
 formats.py           `format`
 mail_addresses.py    `format: email`
@@ -29,6 +30,7 @@ numbers, and regular expressions run in RE2's linear time.
 """
 
 from kalypso_actions.config_schemas.compiler import CompiledSchema, compile_schema
+from kalypso_actions.config_schemas.keywords import unknown_keywords
 from kalypso_actions.config_schemas.validation import schema_error, validate
 
-__all__ = ["CompiledSchema", "compile_schema", "schema_error", "validate"]
+__all__ = ["CompiledSchema", "compile_schema", "schema_error", "unknown_keywords", "validate"]

@@ -26,8 +26,10 @@ USED: Final = re.compile(
 )
 """The repository and the reference of Kalypso's actions; templates can be filled in with them."""
 
-OPTIONAL: Final = frozenset({f"{FOLDER}preview.yaml", f"{FOLDER}preview-comment.yaml"})
-"""Workflows without which the chain works: pull requests have no previews."""
+OPTIONAL: Final = frozenset(
+    f"{FOLDER}{name}.yaml" for name in ("preview", "preview-comment", "report")
+)
+"""Workflows without which the chain works: previews, and the page about the fleet."""
 
 Templates = Callable[[str, str], Mapping[str, str]]
 """The repository of the actions and a reference → the workflow files of a branch, by path."""

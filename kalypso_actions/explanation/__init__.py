@@ -10,12 +10,13 @@ files.py         the Template of a file, and the values that it reads
 from kalypso_actions.explanation.environment import ExplainedEnvironment
 from kalypso_actions.explanation.files import explain_file
 from kalypso_actions.explanation.names import Question
-from kalypso_actions.explanation.pairs import explain_pairs, explain_policies
+from kalypso_actions.explanation.pairs import decision_entry, explain_pairs, explain_policies
 from kalypso_actions.explanation.values import explain_key
 
 __all__ = [
     "ExplainedEnvironment",
     "Question",
+    "decision_entry",
     "explain_file",
     "explain_key",
     "explain_pairs",

@@ -33,7 +33,7 @@ def explain_pairs(question: Question) -> tuple[PairEntry, ...]:
     entries = []
     for target, cluster_type in question.pairs:
         decisions = environment.schedule.explain(target, cluster_type)
-        ordered = sorted((_entry(item, places) for item in decisions), key=_distance)
+        ordered = sorted((decision_entry(item, places) for item in decisions), key=_distance)
         if not question.names_a_pair:
             ordered = [item for item in ordered if item.selected] or ordered[:1]
         entries.append(
@@ -81,7 +81,8 @@ def explain_policies(
     )
 
 
-def _entry(decision: Decision, places: Mapping[str, Location]) -> DecisionEntry:
+def decision_entry(decision: Decision, places: Mapping[str, Location]) -> DecisionEntry:
+    """Return a decision for documents; `places` are those of the policies by name."""
     return DecisionEntry(
         policy=decision.policy,
         where=Where.of(places.get(decision.policy)),

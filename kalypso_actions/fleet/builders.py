@@ -12,6 +12,7 @@ from kalypso_actions.fleet import schemas
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
 
 
 def environment(document: Document, resource: schemas.EnvironmentResource) -> kinds.Environment:
@@ -24,6 +25,7 @@ def environment(document: Document, resource: schemas.EnvironmentResource) -> ki
         next_environment_where=document.at(
             "metadata", "annotations", kinds.NEXT_ENVIRONMENT_ANNOTATION
         ),
+        scheduler_where=document.at("metadata", "annotations", SCHEDULER_ANNOTATION),
     )
 
 
@@ -78,6 +80,7 @@ def scheduling_policy(
         where=document.where,
         workspace_where=document.at("spec", "deploymentTargetSelector", "workspace"),
         name_where=document.at("metadata", "name"),
+        placement_where=document.at("metadata", "annotations", PLACEMENT_ANNOTATION),
         annotations=resource.metadata.annotations,
     )
 
@@ -102,6 +105,7 @@ def config_schema(document: Document, resource: schemas.ConfigSchemaResource) ->
         labels=resource.metadata.labels,
         schema=resource.spec.schema_text,
         where=document.where,
+        schema_place=document.text_at("spec", "schema"),
         label_places=_label_places(document.key_at, resource.metadata.labels),
         label_value_places=_label_places(document.at, resource.metadata.labels),
     )
@@ -117,10 +121,11 @@ def template(document: Document, resource: schemas.TemplateResource) -> kinds.Te
         manifests=tuple(manifests),
         annotations=resource.metadata.annotations,
         where=document.where,
-        manifest_lines=tuple(
-            document.text_at("spec", "manifests", index).line for index in range(len(manifests))
+        manifest_places=tuple(
+            document.text_at("spec", "manifests", index) for index in range(len(manifests))
         ),
         type_where=document.at("spec", "type"),
+        content_type_where=document.at("spec", "contentType"),
     )
 
 

@@ -7,6 +7,7 @@ references between documents, only `validate` checks.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from kalypso_actions.fleet.parsing import KINDS, KindParser
@@ -18,9 +19,13 @@ ANY_KIND: Final = "kalypso.schema.json"
 """The file of the schema for any document; documents of other kinds pass."""
 
 
-def editor_schemas() -> dict[str, str]:
-    """Return the text of each file: one for each kind, and one for files that mix kinds."""
+def editor_schemas(other_kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the text of each file: one for each kind, and one for files that mix kinds.
+
+    `other_kinds` are the complete schemas of further kinds, without definitions.
+    """
     kinds = {kind: _schema_of(kind, parser) for kind, parser in KINDS.items()}
+    kinds |= {kind: {**schema, "definitions": {}} for kind, schema in other_kinds.items()}
     schemas = {f"{kind.lower()}.schema.json": schema for kind, schema in kinds.items()}
     return {
         name: json.dumps({"$schema": DIALECT, **schema}, indent=2) + "\n"
@@ -52,7 +57,13 @@ def _any_of(kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
     for kind, schema in kinds.items():
         own = {key: value for key, value in schema.items() if key != "definitions"}
         definitions |= {kind: own, **schema["definitions"]}
-    versions = sorted({parser.api_version for parser in KINDS.values()})
+    versions = sorted(
+        {
+            version
+            for schema in kinds.values()
+            for version in schema["properties"]["apiVersion"]["enum"]
+        }
+    )
     return {
         "title": "A document of Kalypso",
         "type": ["object", "null"],

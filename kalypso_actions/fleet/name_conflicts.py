@@ -106,6 +106,8 @@ def _conflict(
     if others or owner is None:
         message = f"{subject} is also delivered by {'; '.join(map(str, others))}"
         advice = "rename one, or remove a registration"
+        if any(item.registration and item.where == delivery.where for item in others):
+            advice = "both registrations name the same folder: remove one of them"
     else:
         message = f"{subject} belongs to {owner}, which delivered it first"
         advice = "write another name; this one is free once its owner no longer delivers it"

@@ -20,7 +20,8 @@ from kalypso_actions.model.kubernetes_names import (
     label_value_fault,
     object_name_fault,
 )
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import misspelled, nearest
+from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.model.urls import normal_url, split
 
 Path = tuple[str | int, ...]
@@ -109,23 +110,32 @@ def _parser_of(document: Document, diagnostics: Diagnostics) -> KindParser | Non
     parser = KINDS.get(kind)
     if parser is not None and api_version in {parser.api_version, ""}:
         return parser
-    if parser is not None and (api_version.startswith(f"{group}/") or kind == "ConfigMap"):
+    given = api_version.partition("/")[0]
+    is_meant = given in {group, "kalypso.io"} or misspelled(given, (group,))
+    if parser is not None and (is_meant or kind == "ConfigMap"):
         message = f"{kind} has apiVersion {api_version!r}"
         advice = f"write apiVersion: {parser.api_version}"
         where = document.at("apiVersion")
         diagnostics.problems.append(Problem(message, where, advice, "api-version-wrong"))
-    elif api_version.startswith(f"{group}/") and kind not in _CREATED_BY_OPERATOR:
+    elif given == group and kind in _CREATED_BY_OPERATOR:
+        diagnostics.warnings.append(_ignored(document))
+    elif given == group or (api_version == schemas.CORE_API and misspelled(kind, ("ConfigMap",))):
         diagnostics.problems.append(unknown_kind(document))
     else:
-        message = f"{kind} {document.name!r} is not a kind of Kalypso; it is ignored"
-        diagnostics.warnings.append(
-            Problem(message, document.where, _meant_kind(kind, api_version), "kind-ignored")
-        )
+        diagnostics.warnings.append(_ignored(document))
     return None
+
+
+def _ignored(document: Document) -> Problem:
+    message = f"{document.kind} {document.name!r} is not a kind of Kalypso; it is ignored"
+    advice = _meant_kind(document.kind, document.api_version)
+    return Problem(message, document.where, advice, "kind-ignored")
 
 
 def _meant_kind(kind: str, api_version: str) -> str:
     """Return what an ignored document was probably meant to be, else where it belongs."""
+    if api_version.startswith("cluster.open-cluster-management.io/"):
+        return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
     if kind in KINDS:
         near = nearest(api_version, (KINDS[kind].api_version,))
         advice = f"did you mean apiVersion: {near}?" if near else ""

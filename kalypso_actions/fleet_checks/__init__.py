@@ -7,7 +7,7 @@ places          branches that two environments write to
 policies        policies that select nothing, or the same as another
 targets         targets and applications that run nowhere
 templates       the types of Templates
-configuration   ConfigMaps and schemas that apply nowhere
+configuration   ConfigMaps and schemas that apply nowhere, and keywords without effect
 label_advice    the label that was probably meant
 acknowledgement warnings that an annotation acknowledges
 """
@@ -24,7 +24,7 @@ from kalypso_actions.fleet_checks.branches import (
     foreign_bases,
     unpinned_branches,
 )
-from kalypso_actions.fleet_checks.configuration import check_configuration
+from kalypso_actions.fleet_checks.configuration import check_configuration, misspelled_keywords
 from kalypso_actions.fleet_checks.places import check_places
 from kalypso_actions.fleet_checks.policies import check_policies
 from kalypso_actions.fleet_checks.repositories import (
@@ -38,6 +38,7 @@ from kalypso_actions.fleet_checks.targets import check_targets
 from kalypso_actions.fleet_checks.templates import (
     merge_field_faults,
     misspelled_fields,
+    unknown_content_types,
     unknown_types,
     wrong_types,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "has_kind",
     "merge_field_faults",
     "missing_repositories",
+    "misspelled_keywords",
     "unknown_types",
     "unpinned_branches",
 ]
@@ -73,6 +75,7 @@ def check_fleet(view: FleetView) -> Diagnostics:
         diagnostics.problems += duplicate_gitops_repos(scope.fleet.gitops_repos)
         diagnostics.problems += unknown_types(scope.fleet.templates)
         diagnostics.warnings += wrong_types(scope)
+        diagnostics.warnings += unknown_content_types(scope.fleet.templates)
         diagnostics.warnings += misspelled_fields(scope)
     diagnostics.warnings += check_configuration(view)
     diagnostics.warnings += view.faults

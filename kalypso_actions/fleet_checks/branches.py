@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
+import dataclasses
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import (
     Branch,
     Diagnostics,
+    Owners,
     RegistrationText,
     assemble,
     parse_document,
     read_workloads,
     registered_problem,
     without_workloads,
+    workload_conflicts,
 )
 from kalypso_actions.fleet_checks.repositories import (
     KnownRepositories,
+    base_documents,
     foreign_base_repo,
     has_kind,
+    missing_base_folder,
     missing_repositories,
     repo_of,
     unpinned_base_repo,
 )
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
-from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     Environment,
+    Fleet,
     RepositoryPath,
     Workload,
     WorkloadRegistration,
 )
+from kalypso_actions.model.placements import PlacementState
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +197,26 @@ class _Delivered:
         known += (item for item in named if item not in known)
         return None if faults else workloads
 
+    def conflicting(
+        self, fleet: Fleet, read: Mapping[str, tuple[Workload, ...] | None]
+    ) -> Collection[str]:
+        """Return the registrations that deliver a name of another, with a warning for each name.
+
+        Which one owns the name, the merged tree tells, which is not read here.
+        """
+        conflicts = workload_conflicts(
+            {name: workloads for name, workloads in read.items() if workloads},
+            fleet.environment,
+            fleet.targets,
+            Owners(),
+        )
+        registrations = {item.name: item for item in fleet.registrations}
+        known = self.diagnostics.warnings
+        for name, problems in conflicts.items():
+            named = (registered_problem(registrations[name], problem) for problem in problems)
+            known += (item for item in named if item not in known)
+        return conflicts.keys()
+
     def of(self, registration: WorkloadRegistration) -> RegisteredReading:
         """Return what was read of a registration."""
         return self.registered.get(registration.source, RegisteredReading(None))
@@ -203,35 +230,27 @@ def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> Fle
     """
     if {*_names(own, "BaseRepo")} - {MAIN_BASE_REPO} or own.problems or main.problems:
         return None
-    base = Branch(f"{name}-{MAIN_BASE_REPO}", tuple(_of_base(own, main)))
+    of_base = base_documents(own, main)
+    if not of_base:
+        return None
+    base = Branch(f"{name}-{MAIN_BASE_REPO}", of_base)
     fleet, faults_of_documents = assemble(name, Branch(name, own.documents), [base])
     if faults_of_documents.problems:
         return None
+    fleet = dataclasses.replace(fleet, placement=PlacementState(own.placements))
     workloads: list[Workload] = []
     unread: list[WorkloadRegistration] = []
     missing: dict[str, str] = {}
+    read = {item.name: delivered.workloads(item, name) for item in fleet.registrations}
+    conflicting = delivered.conflicting(fleet, read)
     for registration in fleet.registrations:
         if fault := delivered.of(registration).fault:
             missing[registration.name] = fault
-        of_registration = delivered.workloads(registration, name)
+        of_registration = None if registration.name in conflicting else read[registration.name]
         workloads += of_registration or ()
         if not any(workload.targets for workload in of_registration or ()):
             unread.append(registration)
     return FleetScope.of(fleet, own.documents, workloads, unread, missing)
-
-
-def _of_base(own: Reading, main: Reading) -> Iterator[Document]:
-    """Yield the documents of main below the path that the environment's BaseRepo names."""
-    specs = (doc.body.get("spec") for doc in own.documents if _is_base(doc))
-    paths = [spec.get("path") for spec in specs if isinstance(spec, Mapping)]
-    path = posixpath.normpath(next((str(path) for path in paths if path), "."))
-    for document in main.documents:
-        if path == "." or document.where.path.startswith(f"{path}/"):
-            yield document
-
-
-def _is_base(document: Document) -> bool:
-    return (document.kind, document.name) == ("BaseRepo", MAIN_BASE_REPO)
 
 
 def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Problem]:
@@ -262,6 +281,9 @@ def check_branches(branches: ControlPlaneBranches, main_commit: str = "") -> Ite
     for name, own in branches.own.items():
         yield from missing_repositories(name, own, branches.environments[name], known)
     main = branches.main
+    if main:
+        for own in branches.own.values():
+            yield from missing_base_folder(own, main)
     declared = [doc for doc in main.documents if doc.kind == "Environment"] if main else []
     # A faulty Environment, which is reported, may be that of a branch.
     if main and len(declared) == len(branches.environments):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from kalypso_actions.config_schemas import unknown_keywords
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet_checks.label_advice import label_advice
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
-from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap, ConfigSchema
+from kalypso_actions.model.kinds import (
+    PLATFORM_CONFIG_LABEL,
+    ConfigMap,
+    ConfigSchema,
+    DeploymentTarget,
+)
 from kalypso_actions.platform_config import (
     AZURE_APP_CONFIG_PREFIX,
     Label,
@@ -27,6 +33,31 @@ def check_configuration(view: FleetView) -> Iterator[Problem]:
             yield from _unmatched_keys(config_map, scopes)
     for schema, scopes in view.judged(lambda fleet: fleet.config_schemas):
         yield from _unmatched_object(schema, scopes, code="schema-unmatched")
+    for scope in view.scopes:
+        yield from misspelled_keywords(scope.fleet.config_schemas, scope.all_targets)
+
+
+def misspelled_keywords(
+    schemas: Iterable[ConfigSchema], targets: Iterable[DeploymentTarget]
+) -> Iterator[Problem]:
+    """Report keywords of schemas without effect; of equal texts of targets, those of the first."""
+    for schema in schemas:
+        for keyword, advice in unknown_keywords(schema.schema):
+            where = schema.at(max(schema.schema.find(f'"{keyword}"'), 0))
+            yield _unknown_keyword(f"ConfigSchema {schema.name!r}", keyword, where, advice)
+    first: dict[str, DeploymentTarget] = {}
+    for target in targets:
+        for text in target.config_schemas:
+            if text not in first:
+                first[text] = target
+                for keyword, advice in unknown_keywords(text):
+                    name = f"configSchemas of {target.name!r}"
+                    yield _unknown_keyword(name, keyword, target.where, advice)
+
+
+def _unknown_keyword(name: str, keyword: str, where: Location, advice: str) -> Problem:
+    message = f"{name}: the keyword {keyword!r} has no effect"
+    return Problem(message, where, advice, "schema-keyword-unknown")
 
 
 def _unmatched_object(

@@ -168,3 +168,34 @@ def _place(own: Reading, kind: str) -> Location:
 def _path(own: Reading, kind: str) -> str:
     name = {"BaseRepo": "base-repo.yaml", "GitOpsRepo": "gitops-repo.yaml"}[kind]
     return posixpath.normpath(f"{own.revision.path}/{name}")
+
+
+def base_documents(own: Reading, main: Reading) -> tuple[Document, ...]:
+    """Return the documents of main below the path that an environment's BaseRepo names."""
+    path = next((posixpath.normpath(path) for _, path in _base_paths(own)), ".")
+    return tuple(
+        document
+        for document in main.documents
+        if path == "." or document.where.path.startswith(f"{path}/")
+    )
+
+
+def missing_base_folder(own: Reading, main: Reading) -> Iterator[Problem]:
+    """Report a BaseRepo whose path leads to no document of main."""
+    for base, path in _base_paths(own):
+        if main.documents and not base_documents(own, main):
+            yield Problem(
+                f"BaseRepo {base.name!r}: main has no document in the folder {path!r}",
+                base.at("spec", "path"),
+                "write path: . for the whole branch, or the folder that has the documents",
+                "folder-missing",
+            )
+
+
+def _base_paths(own: Reading) -> Iterator[tuple[Document, str]]:
+    """Yield the BaseRepo named main with its path."""
+    for document in own.documents:
+        match document.body.get("spec"):
+            case {"path": str(path)} if path and document.kind == "BaseRepo":
+                if document.name == MAIN_BASE_REPO:
+                    yield document, path

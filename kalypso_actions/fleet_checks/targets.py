@@ -28,7 +28,9 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
         for scope in view.scopes
         for registration in scope.without_workspace
     }
-    diagnostics.warnings += map(_workspace_problem, unplaced.values())
+    asked = {policy.workspace for scope in view.scopes for policy in scope.policies} - {""}
+    names = abbreviated(sorted(asked), MAX_LISTED)
+    diagnostics.warnings += (_workspace_problem(item, names) for item in unplaced.values())
     diagnostics.warnings += _missing_applications(view)
     diagnostics.warnings += _unselected(view, meant, unplaced.keys())
     diagnostics.warnings += _of_other_environments(view)
@@ -36,12 +38,12 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
         diagnostics.warnings += _unknown_environments(view, view.environments.keys())
 
 
-def _workspace_problem(registration: WorkloadRegistration) -> Problem:
+def _workspace_problem(registration: WorkloadRegistration, asked: str) -> Problem:
     return Problem(
         f"WorkloadRegistration {registration.name!r} has no workspace, and policies ask for one: "
         "none selects its targets",
         registration.where,
-        "add spec.workspace",
+        f"add spec.workspace; policies ask for {asked}",
         "registration-without-workspace",
     )
 
@@ -110,6 +112,9 @@ def _may_be_selected(target: DeploymentTarget, scope: FleetScope) -> bool:
 def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
     """Return what the nearest policy asks for."""
     if not scope.policies:
+        ignored = sorted(name for kind, name in scope.own if kind == "SchedulingPolicy")
+        if ignored:
+            return f"the SchedulingPolicy {ignored[0]!r} is ignored: correct its apiVersion"
         return f"{scope.environment} has no SchedulingPolicy: add one to its branch"
     near = min(scope.policies, key=lambda policy: len(_failing(policy, target)))
     failing = _failing(near, target)

@@ -14,6 +14,7 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering import unknown_fields
 
 FIELD_UNKNOWN: Final = "template-field-unknown"
+CONTENT_TYPES: Final = frozenset({"", "sh", "yaml"})
 NO_VALUE: Final = "template-no-value"
 FAILURES: Final = frozenset({"template-failed", NO_VALUE})
 """The problems that an unknown field of a template causes."""
@@ -30,6 +31,19 @@ def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
                 template.type_where or template.where,
                 f"{suggestion}Types: {', '.join(TEMPLATE_TYPES)}",
                 "template-type-unknown",
+            )
+
+
+def unknown_content_types(templates: Iterable[Template]) -> Iterator[Problem]:
+    """Report the content types that nobody knows: any but sh makes YAML."""
+    for template in templates:
+        if template.type == "config" and template.content_type not in CONTENT_TYPES:
+            yield Problem(
+                f"Template {template.name!r}: the contentType {template.content_type!r} has no "
+                "effect, the file is YAML",
+                template.content_type_where or template.where,
+                "write sh for a shell script, or remove it",
+                "content-type-unknown",
             )
 
 

@@ -4,6 +4,7 @@ desired_tree       the files that a run wants, and the folders that it leaves al
 provenance         `.github/tracking/sources.json`
 placement_record   `.github/tracking/placements.json`
 run_sources        what a run records there
+unchanged_inputs   the folders with the same inputs as in the last tree
 own_files          the files of a tree that belong to Kalypso
 changes            the differences between the desired tree and the branch
 mass_removals      the removal of many assignments at once
@@ -48,7 +49,7 @@ from kalypso_actions.gitops.merge_history import (
     read_merge_history,
     without_merges,
 )
-from kalypso_actions.gitops.own_files import changes_own, touches
+from kalypso_actions.gitops.own_files import changes_own, record_paths, touches
 from kalypso_actions.gitops.placement_record import (
     assigned_cluster_types,
     placements_file,
@@ -66,6 +67,7 @@ from kalypso_actions.gitops.proposal_decision import (
 )
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.gitops.provenance import (
+    InputsRecord,
     PreviousSources,
     SourcesFile,
     contradicts,
@@ -83,11 +85,13 @@ from kalypso_actions.gitops.rejections import (
     rejected_content,
 )
 from kalypso_actions.gitops.run_sources import run_sources
+from kalypso_actions.gitops.unchanged_inputs import record_inputs, tree_id, unchanged_folders
 
 __all__ = [
     "ClosedProposal",
     "Decision",
     "DesiredTree",
+    "InputsRecord",
     "MergeHistory",
     "OpenProposal",
     "PreservedFolders",
@@ -129,6 +133,8 @@ __all__ = [
     "propose",
     "read_merge_history",
     "read_sources",
+    "record_inputs",
+    "record_paths",
     "recorded_placements",
     "rejected_content",
     "run_sources",
@@ -137,6 +143,8 @@ __all__ = [
     "touches",
     "tracked_commit",
     "tree_files",
+    "tree_id",
+    "unchanged_folders",
     "wanted_content",
     "why_schedule",
     "with_trailer",

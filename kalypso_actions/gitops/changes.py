@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.desired_tree import DesiredTree, tree_files
-from kalypso_actions.gitops.own_files import README_ID, cluster_type_folders, in_folder
+from kalypso_actions.gitops.own_files import (
+    README_ID,
+    cluster_type_folders,
+    in_folder,
+    record_paths,
+)
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
-from kalypso_actions.model.layout import README_FILE, SOURCES_FILE, TARGET_FILES
+from kalypso_actions.model.layout import PLACEMENTS_FILE, README_FILE, TARGET_FILES
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
@@ -31,6 +36,10 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
             modified.append(path)
         else:
             unchanged.append(path)
+    prefix = f"{base.path}/" if base and base.path else ""
+    for place in desired.taken_over:
+        paths = (f"{prefix}{place}/{name}" for name in TARGET_FILES)
+        unchanged += [path for path in paths if path in entries]
     survey = _Survey(desired, base, files) if base else None
     problems = list(_collisions(files, base)) + list(_misplaced(base)) if base else []
     listed = _path_lister(base)
@@ -38,11 +47,12 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
         files=files,
         added=listed(added),
         modified=listed(modified),
-        deleted=listed(survey.deleted) if survey else (),
+        deleted=(*_left_record(files, base), *listed(survey.deleted)) if survey else (),
         unchanged=listed(unchanged),
         foreign_deleted=listed(survey.foreign) if survey else (),
         removed_folders=tuple(sorted(survey.removed_folders)) if survey else (),
         preserved_folders=tuple(sorted(survey.preserved_folders)) if survey else (),
+        taken_over=tuple(sorted(desired.taken_over)),
         existing_folders=len(survey.target_folders) if survey else 0,
         problems=tuple(problems),
         warnings=tuple(survey.warnings) if survey else (),
@@ -111,6 +121,8 @@ class _Survey:
     def _sort_target_folder(self, place: str, folder: _Folder) -> None:
         cluster_type, _, target = place.partition("/")
         exists = cluster_type in self._cluster_types
+        if place in self._desired.taken_over:
+            return
         if exists and place in self._desired.folders:
             self.deleted += [path for path in folder.ours if path not in self._files]
         elif exists and self._desired.preserved.includes(cluster_type, target):
@@ -127,6 +139,13 @@ class _Survey:
             "remove it if it is not wanted",
             "gitops-file-foreign",
         )
+
+
+def _left_record(files: Mapping[str, bytes], base: BaseTree | None) -> Iterator[str]:
+    """Yield the record of Placements if nothing is decided by Placements any more."""
+    path = f"{base.path}/{PLACEMENTS_FILE}" if base and base.path else PLACEMENTS_FILE
+    if base and path in base.entries and path not in files:
+        yield path
 
 
 def _collisions(files: Mapping[str, bytes], base: BaseTree) -> Iterator[Problem]:
@@ -172,11 +191,11 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _path_lister(base: BaseTree | None) -> Callable[[Iterable[str]], tuple[str, ...]]:
-    """Return a function that sorts paths bytewise and leaves `sources.json` out."""
-    left_out = f"{base.path}/{SOURCES_FILE}" if base and base.path else SOURCES_FILE
+    """Return a function that sorts paths bytewise and leaves records out."""
+    left_out = record_paths(base.path if base else "")
 
     def listed(paths: Iterable[str]) -> tuple[str, ...]:
-        listed_paths = (path for path in paths if path != left_out)
+        listed_paths = (path for path in paths if path not in left_out)
         return tuple(sorted(listed_paths, key=lambda path: path.encode("utf-8", "surrogateescape")))
 
     return listed

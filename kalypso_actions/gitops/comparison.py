@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kalypso_actions.gitops.own_files import version_of
+from kalypso_actions.gitops.own_files import record_paths, version_of
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.history import FileVersion
-from kalypso_actions.model.layout import SOURCES_FILE, TARGET_FILES, TRACKING_FOLDER
+from kalypso_actions.model.layout import TARGET_FILES, TRACKING_FOLDER
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
@@ -23,7 +23,7 @@ def tracked_commit(content: bytes | None) -> str | None:
 def preserved_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]:
     """Yield our files in the folders that a proposal leaves as they are."""
     prefix = f"{base.path}/" if base.path else ""
-    for place in changes.preserved_folders:
+    for place in (*changes.preserved_folders, *changes.taken_over):
         for name in sorted(TARGET_FILES):
             entry = base.entries.get(f"{prefix}{place}/{name}")
             if entry is not None:
@@ -43,9 +43,12 @@ def fits(
     The digest in its message does not suffice: anybody can copy a message.
     """
     touched = changed_content(parent, head)
-    sources = f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE
-    made = {path: version for path, version in touched.items() if path != sources}
-    return made == wanted_content(changes) and all(
+    records = record_paths(base.path)
+    made, wanted = (
+        {path: version for path, version in content.items() if path not in records}
+        for content in (touched, wanted_content(changes))
+    )
+    return made == wanted and all(
         version_of(parent, path) == version_of(base.entries, path) for path in touched
     )
 

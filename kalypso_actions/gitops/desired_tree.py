@@ -41,7 +41,8 @@ class DesiredTree:
     """The content of one environment's tree.
 
     `folders` maps `<cluster type>/<target>` to its files; `cluster_types` are all of the fleet,
-    with or without assignments. Without a `promoted_commit` the tracking file stays as it is.
+    with or without assignments. `taken_over` are further folders, with exactly the files of the
+    base tree. Without a `promoted_commit` the tracking file stays as it is.
     """
 
     cluster_types: tuple[str, ...]
@@ -50,6 +51,7 @@ class DesiredTree:
     sources: bytes
     preserved: PreservedFolders = field(default_factory=PreservedFolders)
     placements: bytes | None = None
+    taken_over: frozenset[str] = frozenset()
 
 
 def tree_files(desired: DesiredTree, folder: str) -> dict[str, bytes]:

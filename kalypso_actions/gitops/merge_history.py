@@ -15,7 +15,7 @@ from typing import Final, Literal
 from kalypso_actions.gitops.digest import digest_of
 from kalypso_actions.gitops.own_files import README_ID, cluster_type_folders, is_own, own_content
 from kalypso_actions.model.history import FileVersion, HistoryCommit
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, RECORD_FILES
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
 
@@ -241,7 +241,7 @@ class _Era:
         prefix = f"{self.folder}/" if self.folder else ""
         for path in commit.changes:
             place = path.removeprefix(prefix)
-            inside = path.startswith(prefix) and place != SOURCES_FILE
+            inside = path.startswith(prefix) and place not in RECORD_FILES
             if inside and is_own(place.split("/"), self.cluster_types):
                 yield path
 

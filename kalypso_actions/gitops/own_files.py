@@ -11,7 +11,7 @@ from kalypso_actions.model.layout import (
     PROMOTED_COMMIT_FILE,
     README_FILE,
     README_TEXT,
-    SOURCES_FILE,
+    RECORD_FILES,
     TARGET_FILES,
 )
 from kalypso_actions.model.object_ids import blob_id
@@ -25,6 +25,11 @@ def in_folder(paths: Iterable[str], folder: str) -> Iterator[tuple[str, list[str
     for path in paths:
         if path.startswith(prefix):
             yield path, path[len(prefix) :].split("/")
+
+
+def record_paths(folder: str) -> frozenset[str]:
+    """Return the paths of the records of a tree that lies in `folder`."""
+    return frozenset(f"{folder}/{name}" if folder else name for name in RECORD_FILES)
 
 
 def cluster_type_folders(
@@ -45,7 +50,7 @@ def cluster_type_folders(
 def is_own(segments: list[str], cluster_types: Collection[str]) -> bool:
     """Whether a file at this place of the tree is ours; `cluster_types` are folders."""
     place = "/".join(segments)
-    if place in {PROMOTED_COMMIT_FILE, SOURCES_FILE}:
+    if place == PROMOTED_COMMIT_FILE or place in RECORD_FILES:
         return True
     if segments[0] not in cluster_types:
         return False
@@ -66,12 +71,12 @@ def changes_own(
 def own_content(
     entries: Mapping[str, FileEntry | FileVersion], folder: str, cluster_types: Collection[str]
 ) -> dict[str, FileVersion]:
-    """Return the version of each of our files, without `sources.json`, which alone is no change."""
+    """Return the version of each of our files, without records, which alone are no change."""
     folders = cluster_type_folders(entries, folder, cluster_types)
     return {
         path: FileVersion(entries[path].mode, entries[path].object_id)
         for path, segments in in_folder(entries, folder)
-        if is_own(segments, folders) and "/".join(segments) != SOURCES_FILE
+        if is_own(segments, folders) and "/".join(segments) not in RECORD_FILES
     }
 
 

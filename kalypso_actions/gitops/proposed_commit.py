@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.gitops.digest import with_trailer
-from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.gitops.own_files import record_paths
 from kalypso_actions.model.tree import TreeChanges
 
 MESSAGE: Final = "Kalypso Scheduler commit"
@@ -20,8 +20,8 @@ def commit_message(digest: str) -> str:
 def committed_files(changes: TreeChanges, folder: str) -> dict[str, bytes | None]:
     """Return the files that the commit writes, by path; None deletes one.
 
-    The tree lies in `folder`. The record of the sources is always written.
+    The tree lies in `folder`. The records are always written.
     """
-    sources = f"{folder}/{SOURCES_FILE}" if folder else SOURCES_FILE
-    written = {path: changes.files[path] for path in (*changes.added, *changes.modified, sources)}
+    records = record_paths(folder) & changes.files.keys()
+    written = {path: changes.files[path] for path in (*changes.added, *changes.modified, *records)}
     return {**written, **dict.fromkeys(changes.deleted)}

@@ -40,6 +40,15 @@ class SourceRevision(BaseModel):
         )
 
 
+class InputsRecord(BaseModel):
+    """The digests by the names of cluster types and targets; null if one must be rendered again."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    cluster_types: Mapping[str, str | None] = Field(alias="clusterTypes")
+    targets: Mapping[str, str | None]
+
+
 class SourcesFile(BaseModel):
     """The content of `sources.json`; `targets` and `workloads` name their registrations."""
 
@@ -54,6 +63,7 @@ class SourcesFile(BaseModel):
     registrations: Mapping[str, SourceRevision]
     targets: Mapping[str, str]
     workloads: Mapping[str, str]
+    inputs: InputsRecord | None = None
 
 
 class PreviousSources(BaseModel):
@@ -67,6 +77,7 @@ class PreviousSources(BaseModel):
     registrations: Mapping[str, SourceRevision] = Field(default_factory=dict)
     targets: Mapping[str, str] = Field(default_factory=dict)
     workloads: Mapping[str, str] = Field(default_factory=dict)
+    inputs: InputsRecord | None = None
 
     def has_read(self, registration: str) -> bool:
         """Whether an earlier run knew the targets of a registration."""
@@ -77,7 +88,8 @@ class PreviousSources(BaseModel):
 
 def sources_file(content: SourcesFile) -> bytes:
     """Return the bytes of the file: sorted keys, two-space indent, final newline."""
-    body = content.model_dump(by_alias=True, mode="json")
+    without = set() if content.inputs else {"inputs"}
+    body = content.model_dump(by_alias=True, mode="json", exclude=without)
     text = json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace")  # a path need not be UTF-8
 
@@ -89,6 +101,12 @@ def read_sources(content: bytes | None, environment: str) -> PreviousSources | N
     """
     previous = _parsed(content)
     return previous if previous and previous.environment == environment else None
+
+
+def recorded_inputs(content: bytes | None) -> InputsRecord | None:
+    """Return the digests of inputs in a file of any environment; None without them."""
+    previous = _parsed(content)
+    return previous.inputs if previous else None
 
 
 def is_of_another(content: bytes | None, environment: str) -> bool:

@@ -34,7 +34,7 @@ class ClosedProposal:
 
 @dataclass(frozen=True, slots=True)
 class Restrictions:
-    """What a run must not do with a proposal, because of earlier rejections.
+    """Restrictions of a proposal because of earlier rejections.
 
     `rejected` says why the run must not propose it, `hold` why it must not merge it automatically
     ("" for no restriction). `again` are the pull requests with rejected content that it repeats.

@@ -1,4 +1,4 @@
-"""What a run records in `sources.json`."""
+"""The record of a run in `sources.json`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from kalypso_actions import __version__
 from kalypso_actions.gitops.provenance import (
+    InputsRecord,
     PreviousSources,
     SourceRevision,
     SourcesFile,
@@ -21,6 +22,7 @@ def run_sources(
     targets: Collection[DeploymentTarget],
     options: Mapping[str, str],
     preserved_targets: Collection[str],
+    inputs: InputsRecord | None = None,
 ) -> SourcesFile:
     """Return the content of `sources.json` for a tree with these targets.
 
@@ -56,6 +58,7 @@ def run_sources(
         registrations=registrations,
         targets=owners,
         workloads=workloads,
+        inputs=inputs,
     )
 
 

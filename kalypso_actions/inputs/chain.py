@@ -23,6 +23,7 @@ from kalypso_actions.inputs.values import (
     Inputs,
     List,
     MaskedKeys,
+    Minute,
     MissingValues,
     NamespaceScheme,
     Number,
@@ -105,6 +106,13 @@ class PlanInputs(ChainInputs):
             "Environment is annotated, else labels."
         ),
     ] = ""
+    now: Annotated[
+        Minute | None,
+        Field(
+            description="The time at which Placements are decided, such as 2026-03-01T12:00:00Z, "
+            "in whole minutes; default: the start of the run."
+        ),
+    ] = None
     registration_text: Annotated[
         RegistrationText,
         Field(
@@ -200,6 +208,12 @@ class ScheduleInputs(PlanInputs):
     force: Annotated[Flag, Field(description="Propose again what people closed or reverted.")] = (
         False
     )
+    verify: Annotated[
+        Flag,
+        Field(
+            description="Render the assignments with unchanged inputs too, and fail if one differs."
+        ),
+    ] = False
     branch_prefix: Annotated[
         str, Field(description="The prefix of the branches of proposals.", pattern=r"^[\w./-]+$")
     ] = OWN_BRANCHES

@@ -11,6 +11,7 @@ from kalypso_actions.inputs.values import (
     EnvironmentName,
     Inputs,
     MaskedKeys,
+    Minute,
     MissingValues,
     NamespaceScheme,
     RegistrationText,
@@ -33,6 +34,7 @@ class DiffInputs(Inputs):
     config_file: ConfigFile = "current"
     missing_values: MissingValues = "warn"
     scheduler: str = ""
+    now: Minute | None = None
     registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 

@@ -15,6 +15,7 @@ from kalypso_actions.inputs.values import (
     EnvironmentName,
     Inputs,
     MaskedKeys,
+    Minute,
     MissingValues,
     NamespaceScheme,
     OnFailure,
@@ -35,6 +36,7 @@ class EnvironmentInputs(Inputs):
     config_file: ConfigFile = "current"
     missing_values: MissingValues = "warn"
     scheduler: str = ""
+    now: Minute | None = None
     registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 
@@ -75,6 +77,7 @@ class ReportInputs(Inputs):
     config_file: ConfigFile = "current"
     missing_values: MissingValues = "warn"
     scheduler: str = ""
+    now: Minute | None = None
     registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 
@@ -85,11 +88,13 @@ class RenderInputs(EnvironmentInputs):
     gitops: GitOpsPath = None
     out: Folder | None = None
     commit_to: GitOpsPath = None
+    verify: bool = False
     on_failure: OnFailure = "block"
     on_source_failure: OnSourceFailure = "last-good"
     diff: bool = False
     stat: bool = False
     exit_code: bool = False
+    notes: bool = False
 
     @property
     def compares(self) -> bool:
@@ -128,7 +133,10 @@ class ValidateInputs(Inputs):
     places: tuple[Place, ...] = ()
     source: Sources = ()
     workload: bool = False
+    notes: bool = False
     missing_values: MissingValues = "warn"
+    scheduler: str = ""
+    now: Minute | None = None
     registration_text: RegistrationText = "strict"
 
     @model_validator(mode="after")

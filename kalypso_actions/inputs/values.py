@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+)
 from pydantic.alias_generators import to_snake
 from pydantic_core import PydanticCustomError
 
@@ -84,6 +92,11 @@ def _duration_or_off(text: str) -> timedelta | None:
     return None if text == "off" else _duration(text)
 
 
+def whole_minutes(time: datetime) -> datetime:
+    """Return the minute of a time, in UTC: what Placements are decided at."""
+    return time.astimezone(UTC).replace(second=0, microsecond=0)
+
+
 def _percent(text: str) -> int:
     match = PERCENT.fullmatch(text)
     if not match or int(match[1]) > 100:
@@ -114,6 +127,7 @@ Commit = Annotated[str, BeforeValidator(_commit)]
 Flag = Annotated[bool, BeforeValidator(_texts(_flag))]
 Duration = Annotated[timedelta, BeforeValidator(_texts(_duration))]
 DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_off))]
+Minute = Annotated[AwareDatetime, AfterValidator(whole_minutes)]
 Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
 Number = Annotated[int, BeforeValidator(_texts(_number)), Field(ge=0)]
 List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]

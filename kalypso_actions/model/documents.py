@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kalypso_actions.errors import Location, Problem
@@ -74,6 +74,9 @@ class RevisionFiles(Protocol):
     def tree_id(self, path: str) -> str | None:
         """Return the tree id of a folder ("" for the root); None without one."""
 
+    def folder_ids(self, path: str) -> Mapping[str, str]:
+        """Return the tree ids of the folders in a folder ("" for the root), by name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:
@@ -91,18 +94,34 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
+class TextPlace:
+    """Where a text begins in a file; if it `is_literal`, it is there line by line."""
+
+    line: int
+    column: int = 0
+    is_literal: bool = True
+
+    def at(self, line: int, column: int = 0) -> Mark:
+        """Return the place of a line and column of the text, else that of the text."""
+        if not self.is_literal:
+            return self.line, self.column
+        known = self.column and column
+        return self.line + line - 1, self.column + column - 1 if known else 0
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A YAML document as plain Python values (dict, list, str, int, float, bool, None).
 
     `where` is the place of the first key. `marks` has the place of each key and list item by its
-    path in `body`, such as `("spec", "manifests", 0)`. `blocks` are the paths of block scalars
-    (`|`, `>`), whose text starts on the next line.
+    path in `body`, such as `("spec", "manifests", 0)`. `blocks` are the paths of literal block
+    scalars (`|`), whose text starts on the next line, with the column of its first character.
     """
 
     body: Mapping[str, object]
     where: Location
     marks: Mapping[Path, EntryMark]
-    blocks: Set[Path] = frozenset()
+    blocks: Mapping[Path, int] = field(default_factory=dict)
 
     def at(self, *path: str | int) -> Location:
         """Return the place of the value at `path`; that of the nearest ancestor's key without one.
@@ -122,10 +141,12 @@ class Document:
                 return replace(self.where, line=mark[0], column=mark[1])
         return self.where
 
-    def text_at(self, *path: str | int) -> Location:
-        """Return the place of the first line of the text at `path`."""
+    def text_at(self, *path: str | int) -> TextPlace:
+        """Return where the text at `path` begins."""
         where = self.at(*path)
-        return replace(where, line=where.line + 1, column=0) if path in self.blocks else where
+        if path in self.blocks:
+            return TextPlace(where.line + 1, self.blocks[path])
+        return TextPlace(where.line, where.column, is_literal=False)
 
     @property
     def api_version(self) -> str:

@@ -27,7 +27,7 @@ class HistoryCommit:
     """A commit on the first-parent line of a branch.
 
     `changes` are the files that differ from the first parent, by path; a renamed file is a deleted
-    and an added one. `date` is the committer's.
+    and an added one. `date` is the committer's; `author` is a name.
     """
 
     id: str
@@ -35,6 +35,12 @@ class HistoryCommit:
     date: datetime
     message: str
     changes: Mapping[str, FileChange]
+    author: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
 
 
 @dataclass(frozen=True, slots=True)

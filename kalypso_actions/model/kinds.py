@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Location
+from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.placements import SCHEDULER_ANNOTATION, PlacementState
 
 FLUX_NAME_LABEL = "kustomize.toolkit.fluxcd.io/name"
@@ -51,6 +52,7 @@ class Environment:
     where: Location
     next_environment_where: Location
     """The place of the annotation for next environments, or near it."""
+    scheduler_where: Location | None = None
 
     @property
     def scheduler(self) -> str:
@@ -153,6 +155,7 @@ class SchedulingPolicy:
     where: Location
     workspace_where: Location | None = None
     name_where: Location | None = None
+    placement_where: Location | None = None
     annotations: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -183,6 +186,16 @@ class ConfigSchema:
     where: Location
     label_places: Mapping[str, Location] = field(default_factory=dict)
     label_value_places: Mapping[str, Location] = field(default_factory=dict)
+    schema_place: TextPlace | None = None
+
+    def at(self, position: int) -> Location:
+        """Return the place of a position in the text of the schema."""
+        if self.schema_place is None:
+            return self.where
+        line = self.schema.count("\n", 0, position) + 1
+        column = position - self.schema.rfind("\n", 0, position)
+        line, column = self.schema_place.at(line, column)
+        return replace(self.where, line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +208,16 @@ class Template:
     manifests: tuple[str | Mapping[str, object], ...]
     annotations: Mapping[str, str]
     where: Location
-    manifest_lines: tuple[int, ...] = ()
+    manifest_places: tuple[TextPlace, ...] = ()
     type_where: Location | None = None
+    content_type_where: Location | None = None
+
+    def at(self, index: int, line: int = 1, column: int = 0) -> Location:
+        """Return the place of a line and column of a manifest, counted from 1; 0 is unknown."""
+        if not self.manifest_places:
+            return replace(self.where, column=0)
+        line, column = self.manifest_places[index].at(line, column)
+        return replace(self.where, line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,8 @@ CONFIG_FILE = "platform-config.yaml"
 CONFIG_SCRIPT = "platform-config.sh"
 LEGACY_CONFIG_FILE = "config.yaml"
 
-TARGET_FILES = frozenset(
-    {RECONCILER_FILE, NAMESPACE_FILE, CONFIG_FILE, CONFIG_SCRIPT, LEGACY_CONFIG_FILE}
-)
-"""All names of Kalypso's files in a target's folder."""
+TARGET_FILES = (RECONCILER_FILE, NAMESPACE_FILE, CONFIG_FILE, CONFIG_SCRIPT, LEGACY_CONFIG_FILE)
+"""All names of Kalypso's files in a target's folder, in the order in which they are made."""
 
 README_FILE = "README.md"
 README_TEXT = b"This folder contains deployment targets scheduled on the cluster type"
@@ -29,6 +27,8 @@ TRACKING_FOLDER = ".github/tracking"
 PROMOTED_COMMIT_FILE = f"{TRACKING_FOLDER}/Promoted_Commit_Id"
 SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"
 PLACEMENTS_FILE = f"{TRACKING_FOLDER}/placements.json"
+RECORD_FILES = frozenset({SOURCES_FILE, PLACEMENTS_FILE})
+"""Records of a run, which have its time: a change of them alone is no change."""
 
 OWN_BRANCHES = "kalypso/"
 """The prefix of Kalypso's branches; GitOps repositories may use another one."""

@@ -26,7 +26,8 @@ MAX_REMOVAL_PERCENT: Final = 30
 class BaseTree:
     """The content of a GitOps branch: all files, and the texts of the tracking files.
 
-    `path` is the folder of the tree ("" for the root).
+    `path` is the folder of the tree ("" for the root). `is_as_written`: a run of ours has written
+    exactly this tree, its `sources` included.
     """
 
     repository: str
@@ -36,6 +37,7 @@ class BaseTree:
     promoted_commit: bytes | None = None
     sources: bytes | None = None
     placements: bytes | None = None
+    is_as_written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ class TreeChanges:
     paths are sorted bytewise and leave `sources.json` out, which alone is no change.
     `foreign_deleted` are deleted files of others in a target's folder. `removed_folders` are the
     target folders that the run deletes, of `existing_folders` in the base tree;
-    `preserved_folders` stay because the run does not know their content.
+    `preserved_folders` stay because the run does not know their content, `taken_over` because its
+    inputs are those of the base tree.
     """
 
     files: Mapping[str, bytes]
@@ -114,6 +117,7 @@ class TreeChanges:
     foreign_deleted: tuple[str, ...] = ()
     removed_folders: tuple[str, ...] = ()
     preserved_folders: tuple[str, ...] = ()
+    taken_over: tuple[str, ...] = ()
     existing_folders: int = 0
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()

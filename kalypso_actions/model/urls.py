@@ -138,6 +138,17 @@ def name_in(url: str) -> str:
     return path.strip("/").removesuffix(".git")
 
 
+def web_page(url: str) -> str:
+    """Return the page of a repository `owner/name` on its server; "" for paths and other names."""
+    parts = split(url)
+    if parts.scheme not in {"http", "https", "ssh"} or owner_of(name_in(url)) is None:
+        return ""
+    scheme = "http" if parts.scheme == "http" else "https"
+    # The port of ssh is none of a page.
+    host = _host(parts.netloc) if parts.scheme != "ssh" else parts.hostname or ""
+    return f"{scheme}://{OTHER_HOSTS.get(host, host)}/{name_in(url)}"
+
+
 def is_loopback(url: str) -> bool:
     """Whether a URL's host is a loopback address."""
     host = urlsplit(url).hostname or ""

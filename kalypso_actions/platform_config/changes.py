@@ -1,4 +1,4 @@
-"""Which assignments a change of ConfigMaps or schemas affects, without merging anything."""
+"""Find the assignments that a change of ConfigMaps or schemas affects, without merging."""
 
 from __future__ import annotations
 

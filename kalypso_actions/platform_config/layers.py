@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -29,13 +32,17 @@ KEPT_KEYS: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One key of one ConfigMap, and the labels that it requires."""
+    """One key of one ConfigMap, and the labels that it requires.
+
+    `full_key` is the key with its labels, which decides the order in Azure App Configuration.
+    """
 
     config_map: str
     key: str
     text: str
     labels: tuple[Label, ...]
     where: Location = field(compare=False)
+    full_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ class PlatformConfig:
             required = self._masks.required(matched_labels(schema.labels))
             self._schemas.add(required, _applied(schema))
         self._merged: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
+        self._digests: tuple[dict[int, bytes], dict[int, bytes]] | None = None
 
     def combination(self, assignment: Assignment) -> Hashable:
         """Return the combination of layers and the fleet's schemas that apply to an assignment."""
@@ -89,6 +97,16 @@ class PlatformConfig:
         name = f"configSchemas of {target.name!r} in {target.where.path}:{target.where.line}"
         own = (AppliedSchema(name, text, target.where) for text in target.config_schemas)
         return (*self._schemas.to(self._masks.provided(assignment)), *own)
+
+    def applied_digest(self, assignment: Assignment) -> bytes:
+        """Return the digest of all keys and schemas of the fleet that apply, with their order."""
+        if self._digests is None:
+            self._digests = _digests_by_labels(self._entries, self._schemas)
+        keys, schemas = self._digests
+        provided = self._masks.provided(assignment)
+        own = (keys[mask] for mask in self._entries.masks_to(provided))
+        of_schemas = (schemas[mask] for mask in self._schemas.masks_to(provided))
+        return b"".join([*sorted(own), b"/", *sorted(of_schemas)])
 
     @property
     def entries(self) -> Iterator[Entry]:
@@ -140,7 +158,26 @@ def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
             for full_key in sorted(config_map.data, key=lambda k: (len(k.encode()), k)):
                 key, labels = split_azure_key(full_key)
                 text, where = config_map.data[full_key], config_map.at(full_key)
-                yield Entry(config_map.name, key, text, labels, where)
+                yield Entry(config_map.name, key, text, labels, where, full_key)
+
+
+def _digests_by_labels(
+    entries: Applicable[Entry], schemas: Applicable[AppliedSchema]
+) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    """Return the digests of the keys, and of the schemas, that require the same labels."""
+    keys: dict[int, list[object]] = defaultdict(list)
+    for required, entry in entries.with_masks():
+        keys[required].append((entry.config_map, entry.full_key, entry.key, entry.text))
+    texts: dict[int, list[object]] = defaultdict(list)
+    for required, schema in schemas.with_masks():
+        texts[required].append(schema.text)
+    return _digests(keys), _digests(texts)
+
+
+def _digests(groups: Mapping[int, list[object]]) -> dict[int, bytes]:
+    return {
+        mask: hashlib.sha256(json.dumps(group).encode()).digest() for mask, group in groups.items()
+    }
 
 
 def _applied(schema: ConfigSchema) -> AppliedSchema:

@@ -82,7 +82,11 @@ def _is_secret(key: str, text: str) -> bool:
 
 
 def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
-    """Report a label that nearly is `platform-config: "true"`; upstream compares exactly."""
+    """Report a label that is absent, or nearly is `platform-config: "true"`.
+
+    Upstream compares exactly. `"false"` says that the ConfigMap has another purpose.
+    """
+    is_reported = False
     for key, value in config_map.labels.items():
         if PLATFORM_CONFIG_LABEL in config_map.labels:
             is_near = key == PLATFORM_CONFIG_LABEL and value not in {"true", "false"}
@@ -90,6 +94,7 @@ def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
             folded = key.lower().replace("_", "-").replace(".", "-")
             is_near = bool(difflib.get_close_matches(folded, [PLATFORM_CONFIG_LABEL], cutoff=0.85))
         if is_near:
+            is_reported = True
             yield Problem(
                 f"ConfigMap {config_map.name!r} is no platform configuration, because it has the "
                 f"label {key}: {value!r}",
@@ -97,6 +102,15 @@ def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
                 f'write {PLATFORM_CONFIG_LABEL}: "true"',
                 "config-label-wrong",
             )
+    is_used = config_map.name.startswith(AZURE_APP_CONFIG_PREFIX)
+    if not (is_reported or is_used or PLATFORM_CONFIG_LABEL in config_map.labels):
+        yield Problem(
+            f"ConfigMap {config_map.name!r} is no platform configuration, because it has no label "
+            f"{PLATFORM_CONFIG_LABEL}",
+            config_map.where,
+            f'add the label {PLATFORM_CONFIG_LABEL}: "true", or "false" if it is not meant to be',
+            "config-label-missing",
+        )
 
 
 def _label_place(config_map: ConfigMap, key: str) -> Location:

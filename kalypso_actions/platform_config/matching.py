@@ -1,4 +1,4 @@
-"""Which labelled objects apply to which assignment.
+"""Find the labelled objects that apply to an assignment.
 
 An object (a ConfigMap, a schema, a key of Azure App Configuration) applies to an assignment if the
 cluster type or the target has each of its labels. Assignments are many and labels few, so each
@@ -85,6 +85,7 @@ class Applicable(Generic[Item]):
     def __init__(self) -> None:
         self._objects: list[tuple[int, Item]] = []
         self._by_label: dict[int, list[int]] = {}
+        self._masks: dict[int, dict[int, None]] = {}
 
     def __iter__(self) -> Iterator[Item]:
         return (item for _, item in self._objects)
@@ -92,7 +93,22 @@ class Applicable(Generic[Item]):
     def add(self, required: int, item: Item) -> None:
         """Add an object that requires the labels of a mask."""
         self._by_label.setdefault(required & -required, []).append(len(self._objects))
+        self._masks.setdefault(required & -required, {})[required] = None
         self._objects.append((required, item))
+
+    def with_masks(self) -> Iterator[tuple[int, Item]]:
+        """Yield all objects with the masks of the labels that they require."""
+        return iter(self._objects)
+
+    def masks_to(self, provided: int) -> list[int]:
+        """Return the masks of the objects that apply, each once."""
+        masks = [*self._masks.get(0, ())]
+        remaining = provided
+        while remaining:
+            label = remaining & -remaining
+            masks += (mask for mask in self._masks.get(label, ()) if mask & provided == mask)
+            remaining ^= label
+        return masks
 
     def to(self, provided: int) -> list[Item]:
         """Return the objects that need no other labels than `provided`, in their order."""

@@ -1,4 +1,4 @@
-"""Which labelled objects apply to a possible assignment: any cluster type with any target."""
+"""Find the labelled objects that apply to any possible pair of cluster type and target."""
 
 from __future__ import annotations
 

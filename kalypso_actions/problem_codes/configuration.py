@@ -62,6 +62,17 @@ metadata:
         'Write `platform-config: "true"`.',
     ),
     ProblemCode(
+        "config-label-missing",
+        "warning",
+        "This ConfigMap has no label `platform-config`, so that it configures nothing.",
+        """\
+kind: ConfigMap
+metadata:
+  name: region
+""",
+        'Add `platform-config: "true"`; with `"false"` it is known to have another purpose.',
+    ),
+    ProblemCode(
         "config-secret",
         "warning",
         "A value of platform configuration looks like a secret. Configuration is written to GitOps "
@@ -107,6 +118,18 @@ spec:
     {"type": "objekt"}
 """,
         "Correct the schema.",
+    ),
+    ProblemCode(
+        "schema-keyword-unknown",
+        "warning",
+        "A keyword of a schema has no effect: it is misspelled, or belongs to a later draft of "
+        "JSON Schema than 7.",
+        """\
+spec:
+  schema: |
+    {"requierd": ["TIMEOUT"]}
+""",
+        "Correct the keyword; the advice names the nearest one.",
     ),
     ProblemCode(
         "schema-unmatched",

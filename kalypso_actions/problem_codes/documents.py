@@ -47,9 +47,20 @@ metadata:
         "Add `apiVersion: v1`.",
     ),
     ProblemCode(
+        "list-without-items",
+        "warning",
+        "A `List` has no `items`. Flux reads the documents among its items, and nothing else.",
+        """\
+apiVersion: v1
+kind: List
+itmes: []
+""",
+        "Correct the name of the field.",
+    ),
+    ProblemCode(
         "api-version-wrong",
         "error",
-        "The `apiVersion` does not belong to this kind.",
+        "The `apiVersion` does not belong to this kind, or is that of Kalypso with a misspelling.",
         """\
 apiVersion: scheduler.kalypso.io/v1
 kind: ClusterType
@@ -59,7 +70,8 @@ kind: ClusterType
     ProblemCode(
         "kind-unknown",
         "error",
-        "The document has Kalypso's `apiVersion`, but Kalypso has no such kind. In the repository "
+        "The document has Kalypso's `apiVersion`, but Kalypso has no such kind; or its kind is a "
+        "misspelled ConfigMap. In the repository "
         "of a registered application it is a warning: the application is missing from the fleet.",
         """\
 apiVersion: scheduler.kalypso.io/v1alpha1

@@ -6,6 +6,18 @@ from kalypso_actions.problem_codes.row import ProblemCode
 
 CODES = (
     ProblemCode(
+        "scheduler-unknown",
+        "error",
+        "An Environment names a scheduler that is not installed.",
+        """\
+kind: Environment
+metadata:
+  annotations:
+    kalypso.io/scheduler: placment   # placement
+""",
+        "Write labels or placement, or install the plugin that has this scheduler.",
+    ),
+    ProblemCode(
         "environment-missing",
         "error",
         "Main has no Environment object, so that no commit can be promoted.",

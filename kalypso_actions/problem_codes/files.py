@@ -104,12 +104,14 @@ kind: Kustomization
     ProblemCode(
         "file-misnamed",
         "warning",
-        "A file looks like YAML, but neither Flux nor Kalypso reads it, because of its name.",
+        "A file looks like YAML, or a JSON file has documents of Kalypso, but neither Flux nor "
+        "Kalypso reads it, because of its name.",
         """\
 policies.YAML
 templates.yaml.txt
+policies.json
 """,
-        "Let its name end with `.yaml` or `.yml`.",
+        "Let its name end with `.yaml` or `.yml`; YAML may hold JSON.",
     ),
     ProblemCode(
         "ignore-file-too-complex",

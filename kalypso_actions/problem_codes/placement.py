@@ -148,6 +148,16 @@ spec:
         "Add cluster types, or want fewer.",
     ),
     ProblemCode(
+        "placement-without-record",
+        "note",
+        "`kalypso render` decides Placements without the GitOps tree, which has the decisions so "
+        "far: what runs somewhere does not count.",
+        """\
+kalypso render dev   # schedule decides with the GitOps branch
+""",
+        "Name the tree with `--gitops`, or compare with `--diff`.",
+    ),
+    ProblemCode(
         "placement-scores-expired",
         "warning",
         "Scores of an add-on are no longer valid. They count 0.",

@@ -17,6 +17,18 @@ manifests:
         "Correct the manifest at the place that the message names.",
     ),
     ProblemCode(
+        "content-type-unknown",
+        "warning",
+        "A Template of configuration has a `contentType` that Kalypso does not know: the file "
+        "becomes YAML.",
+        """\
+spec:
+  type: config
+  contentType: bash   # sh
+""",
+        "Write `sh` for a shell script, or remove it.",
+    ),
+    ProblemCode(
         "template-missing",
         "error",
         "A ClusterType names a Template that does not exist.",

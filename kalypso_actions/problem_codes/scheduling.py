@@ -33,7 +33,7 @@ clusterTypeSelector:
         "policy-without-targets",
         "warning",
         "The `deploymentTargetSelector` matches no deployment target. The policy schedules "
-        "nothing.",
+        "nothing. A note if it matches targets of other environments.",
         """\
 deploymentTargetSelector:
   labelSelector:

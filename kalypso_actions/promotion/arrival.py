@@ -1,4 +1,4 @@
-"""When a commit of main arrives in an environment, for people who look at it before the merge."""
+"""The order in which a commit of main arrives in environments, as a preview shows it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kalypso_actions.promotion.environments import first_environments
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A new commit of main comes to an environment first, or `after` others.
+    """Whether a new commit of main comes to an environment first, or `after` others.
 
-    Neither: only a person, or a variable NEXT_ENVIRONMENT, brings it there.
+    If neither, only a person, or a variable NEXT_ENVIRONMENT, brings it there.
     """
 
     is_first: bool

@@ -1,4 +1,4 @@
-"""What CD does with a commit that is to reach an environment."""
+"""The decision of cd: write a commit to an environment's branch, leave it, or refuse it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalypso_actions.model.github import Relation
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """What CD does with a promoted commit.
+    """The decision about a promoted commit.
 
     write       write it to base-repo.yaml; as a `rollback` if it does not descend from the old one
     unchanged   base-repo.yaml names it already

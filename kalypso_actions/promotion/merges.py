@@ -1,6 +1,6 @@
-"""What a push to a GitOps branch means for the promotion.
+"""The meaning of a push to a GitOps branch for the promotion.
 
-The tracking file before and after the push decides, never labels or a search.
+The tracking file before and after the push decides; labels and searches do not.
 """
 
 from __future__ import annotations

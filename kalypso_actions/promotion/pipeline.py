@@ -41,11 +41,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentMoment:
-    """What the repositories say of an environment.
+    """The state of an environment as the repositories record it.
 
     promoted    the commit that its branch names; None for none, or one that GitHub lacks
     named       the commits that the trees of its GitOps branches name, "" for none
     status      that of the promoted commit in the environment
+    checks      the latest starts of check-promote for the promoted commit, of each repository
     record      the latest start of schedule for the head of the branch
     proposals   open pull requests to its branch, and Kalypso's in its GitOps repositories
     main        the head of main
@@ -56,6 +57,7 @@ class EnvironmentMoment:
     promoted: CommitView | None
     named: tuple[str, ...]
     status: CommitStatus | None
+    checks: tuple[StartRecord, ...]
     record: StartRecord | None
     proposals: tuple[Proposal, ...]
     main: CommitView | None
@@ -65,6 +67,15 @@ class EnvironmentMoment:
     def state(self) -> State | None:
         """The state that the status says; None without one."""
         return posted_for(self.status.description) if self.status else None
+
+    @property
+    def compliant(self) -> tuple[int, int] | None:
+        """The recorded numbers of compliant clusters and of all; None without any."""
+        recorded = [record.compliant for record in self.checks if record.compliant]
+        if not recorded:
+            return None
+        compliant, total = (sum(numbers) for numbers in zip(*recorded, strict=True))
+        return compliant, total
 
     @property
     def ahead(self) -> int | None:
@@ -141,6 +152,27 @@ def in_order(environments: Mapping[str, Environment]) -> tuple[str, ...]:
             if each in environments and each not in names
         ]
     return (*names, *sorted(environments.keys() - set(names)))
+
+
+def arrows(
+    environments: Mapping[str, Environment], given: Sequence[str] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Return the ways of a commit, from an environment to the next one; "" stands for main.
+
+    `given` are the first environments if annotations do not say them.
+    """
+    try:
+        first = first_environments(given, environments)
+    except KalypsoError:
+        first = ()
+    return (
+        *(("", name) for name in first),
+        *(
+            (name, each)
+            for name in in_order(environments)
+            for each in environments[name].next_environments
+        ),
+    )
 
 
 def previous_of(name: str, environments: Mapping[str, Environment]) -> Sequence[str]:

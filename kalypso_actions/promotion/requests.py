@@ -1,4 +1,4 @@
-"""The request to check a promotion, held against the repositories: anyone may dispatch one.
+"""Verify a request to check a promotion by the repositories, because anyone may dispatch one.
 
 The command looks up the facts, and this module compares them:
 

@@ -11,7 +11,8 @@ replaces the record. `poll` repeats a start whose record stays.
     description                        state     meaning
     Starting, attempt <n>: <subject>   pending   a workflow was or will be dispatched; after the
                                                  number, `with force` if schedule was
-    Received: <subject>                success   the first job of the run has begun
+    Received: <subject>                success   the first job of the run has begun; of a waiting
+                                                 check-promote with `, 4/8 clusters comply`
     Not needed: <subject>              success   a later commit has made the start superfluous
     Scheduled: <digest>                success   schedule has computed everything of these inputs;
                                                  `, again at <time>` if they differ by then
@@ -49,6 +50,7 @@ STATES: Final[dict[Kind, StatusState]] = {
 DESCRIPTION: Final = re.compile(
     r"(?P<kind>Starting|Received|Not needed|Scheduled|Blocked|Refused|Given up)"
     r"(?:, attempt (?P<attempt>\d+))?(?P<force> with force)?: (?P<subject>.*?)"
+    r"(?:, (?P<compliant>\d+)/(?P<clusters>\d+) clusters comply)?"
     r"(?:, again at (?P<again>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ))?"
 )
 
@@ -64,7 +66,8 @@ class StartRecord:
     """A start as a status records it.
 
     `since` is when it was posted (None: not known). `force`: schedule shall propose what people
-    rejected. `again_at` is when the same inputs may have another result.
+    rejected. `again_at` is when the same inputs may have another result. `compliant` are the
+    clusters that comply, and all of them, while a run waits.
     """
 
     kind: Kind
@@ -73,6 +76,7 @@ class StartRecord:
     since: datetime | None = None
     force: bool = False
     again_at: datetime | None = None
+    compliant: tuple[int, int] | None = None
 
     @property
     def description(self) -> str:
@@ -80,7 +84,9 @@ class StartRecord:
         attempt = f", attempt {self.attempt}" if self.kind == "starting" else ""
         force = " with force" if self.force else ""
         again = f", again at {self.again_at:{TIME}}" if self.again_at else ""
-        return f"{self.kind.capitalize()}{attempt}{force}: {self.subject}{again}"
+        clusters = "{}/{}".format(*self.compliant) if self.compliant else ""
+        comply = f", {clusters} clusters comply" if clusters else ""
+        return f"{self.kind.capitalize()}{attempt}{force}: {self.subject}{comply}{again}"
 
     def status(self, context: str, target_url: str = "") -> CommitStatus:
         """Return the status to post under a context."""
@@ -120,6 +126,7 @@ def read_record(status: CommitStatus | None) -> StartRecord | None:
         status.created_at,
         force=match["force"] is not None,
         again_at=_time(match["again"]),
+        compliant=(int(match["compliant"]), int(match["clusters"])) if match["clusters"] else None,
     )
 
 
@@ -142,7 +149,7 @@ def trusted_record(status: CommitStatus | None, identity: Identity) -> StartReco
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What poll does: start with this attempt, or give up (`attempt` 0)."""
+    """The decision of poll: start with this attempt, or give up (`attempt` 0)."""
 
     attempt: int
     force: bool = False

@@ -1,4 +1,4 @@
-"""Which starts of workflows a command makes."""
+"""The workflows that a command starts."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ fields_read.py        the fields that a Template reads
 unknown_fields.py     fields that no assignment has
 unquoted.py           texts of applications that templates print as they are
 compiled_templates.py compiled manifests, how they are joined, the places of their errors
-renderer.py           which Template goes into which file
+folder_files.py       which Template goes into which file of an assignment's folder
+renderer.py           assignments, with the bounds of registered repositories
 """
 
 from kalypso_actions.rendering.compiled_templates import (
@@ -34,6 +35,7 @@ from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import special_texts
 from kalypso_actions.rendering.failures import OF_TEMPLATES, Excerpt, Failure
 from kalypso_actions.rendering.fields_read import fields_read
+from kalypso_actions.rendering.folder_files import Options, is_builtin_config
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.rendering.missing_values import (
     NO_VALUE,
@@ -42,12 +44,8 @@ from kalypso_actions.rendering.missing_values import (
     missing_values,
 )
 from kalypso_actions.rendering.namespaces import namespace_of
-from kalypso_actions.rendering.registration_budget import Spend
-from kalypso_actions.rendering.renderer import (
-    Options,
-    Renderer,
-    is_builtin_config,
-)
+from kalypso_actions.rendering.registration_budget import Spend, share_of_registration
+from kalypso_actions.rendering.renderer import Renderer
 from kalypso_actions.rendering.unknown_fields import unknown_fields
 from kalypso_actions.rendering.unquoted import unquoted_texts
 
@@ -70,6 +68,7 @@ __all__ = [
     "missing_values",
     "namespace_of",
     "render_template",
+    "share_of_registration",
     "special_texts",
     "template_faults",
     "unknown_fields",

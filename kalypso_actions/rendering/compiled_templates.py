@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION, ClusterType, Template
@@ -84,22 +83,39 @@ def manifest_failure(
 
     Lines of another text, such as the output of an earlier pass, are in no file.
     """
-    where, source = template.where, template.manifests[index]
-    line = template.manifest_lines[index] if template.manifest_lines else where.line
-    if error.line and error.text == source:
-        # An unclosed action ends with the text: the place where it began is the mistake.
-        begun = UNCLOSED.search(error.message)
-        line += (int(begun["line"]) if begun else error.line) - 1
+    where = template.at(index)
+    if error.line and error.text == template.manifests[index]:
+        line, column = error.line, error.column
+        if begun := UNCLOSED.search(error.message):
+            # An unclosed action ends with the text: the place where it began is the mistake.
+            line = int(begun["line"])
+            column = error.text.split("\n")[line - 1].rfind("{{") + 1
+        where = template.at(index, line, column)
     fault, advice = in_plain_words(error.message)
+    if code == "template-invalid" and not UNCLOSED.search(error.message):
+        advice = _open_action(template, index, error) or advice
     verb = "is invalid" if code == "template-invalid" else "fails"
     return Failure(
         error.message,
-        replace(where, line=line, column=0),
+        where,
         advice or "correct the Template, or the data that it reads",
         excerpt=Excerpt(error.text, error.line, error.column) if error.text else None,
         code=code,
         plain=f"Template {template.name!r} {verb}{fault}",
     )
+
+
+def _open_action(template: Template, index: int, error: ManifestError) -> str:
+    """Return advice on the action of an earlier line in which an error lies; "" for none."""
+    lines = error.text.split("\n")[: error.line]
+    if error.text != template.manifests[index] or not error.column:
+        return ""
+    before = "\n".join([*lines[:-1], lines[-1][: error.column - 1]])
+    start = before.rfind("{{")
+    if start <= before.rfind("}}") or "\n" not in before[start:]:
+        return ""
+    line = template.at(index, before.count("\n", 0, start) + 1).line
+    return f"the action that begins on line {line} is still open here: close it there with }}}}"
 
 
 def missing_template(

@@ -1,4 +1,4 @@
-"""What a template sees: upstream's `dataType`, once for each assignment."""
+"""The data of a template: upstream's `dataType`, built once for each assignment."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ FIELDS = (
     "Branch",
     "Path",
 )
-"""What a template can name after the first dot."""
+"""The names that a Go template can use after the first dot."""
 
 _OLD_NAMES = {"Repo": "repo", "Branch": "branch", "Path": "path"}
 """Fields that the first templates used; now they are `.Manifests.repo` and so on."""
 
 JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
-"""What a Jinja2 template can name."""
+"""The names that a Jinja2 template can use."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What the texts of a registered repository do to the files of an assignment.
+"""Check that texts of a registered repository change no documents of an assignment.
 
 An application team may choose the texts of its documents, not the documents. A text with special
 characters, with an indicator of YAML at its beginning or end, or a source that YAML reads as a
@@ -30,21 +30,21 @@ from kalypso_actions.rendering.outline import Outline, difference, outline
 from kalypso_actions.rendering.registration_budget import Spend
 
 _INDICATOR: Final = r"\A(?:[-:@]|\.\.\.)|:\Z"
-"""What a plain scalar of YAML cannot begin or end with."""
+"""Characters with which a plain scalar of YAML cannot begin or end."""
 
 _SPECIAL: Final = re.compile(rf"[^A-Za-z0-9._/:@+-]|{_INDICATOR}")
 
 _STRUCTURE: Final = re.compile(
     rf"[^A-Za-z0-9._/:@+,=<>~^| -]|:(?= )|\A[|>][0-9+-]*(?: |\Z)|{_INDICATOR}"
 )
-"""What can end a text or begin another node. Templates may need the others: `>=1.0`, `a,b`."""
+"""Characters that can end a text or begin a node. Templates may need the others: `>=1.0`, `a,b`."""
 
 _PIPES: Final = "<>|"
 _PIPE: Final = re.compile(f"[{_PIPES}]")
-"""What Templates may need, and shells read."""
+"""Characters that Templates may need and that shells interpret."""
 
 _SEPARATOR: Final = re.compile(r"([,;] ?| )")
-"""What stands between the items of a text that is a list."""
+"""The separators of the items of a text that is a list."""
 
 _LETTER, _OTHER_LETTER = "x", "z"
 
@@ -87,7 +87,7 @@ def work_of_texts(target: DeploymentTarget) -> int:
 
 
 def with_few_texts(target: DeploymentTarget) -> DeploymentTarget:
-    """Return a target with its first keys: nobody else has thousands."""
+    """Return a target with its first keys only; ordinary targets have few."""
     manifests, labels = (
         dict(islice(texts.items(), _MOST_USUAL)) for texts in (target.manifests, target.labels)
     )

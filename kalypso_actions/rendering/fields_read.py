@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from kalypso_actions import gotemplate
@@ -28,24 +28,31 @@ def fields_read(template: Template) -> Iterator[tuple[tuple[str, ...], Location]
     names_of = _jinja_names if is_jinja(template) else _go_names
     for index, source in enumerate(template.manifests):
         for text in _texts(source):
-            for names, line in dict.fromkeys(names_of(text)):
-                yield names, _place(template, index, line if isinstance(source, str) else 1)
+            seen = set()
+            for names, line, column in names_of(text):
+                if (names, line) not in seen:
+                    seen.add((names, line))
+                    is_text = isinstance(source, str)
+                    yield names, template.at(index, line, column) if is_text else template.at(index)
 
 
-def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     try:
         fields = list(gotemplate.root_fields(text, FUNCTIONS, REFUSED))
     except gotemplate.TemplateError:
         return
     for field in fields:
-        yield field.names, field.line
+        yield field.names, field.line, field.column
 
 
-def _jinja_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+def _jinja_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     # Importing Jinja2 takes time, and most runs have no Template for it.
     from kalypso_actions.rendering.jinja.manifests import root_names  # noqa: PLC0415
 
-    return root_names(text)
+    lines = text.splitlines()
+    for names, line in root_names(text):
+        match = re.search(rf"\b{re.escape(names[0])}\b", lines[line - 1])
+        yield names, line, match.start() + 1 if match else 0
 
 
 def _texts(source: object) -> Iterator[str]:
@@ -56,9 +63,3 @@ def _texts(source: object) -> Iterator[str]:
         case Mapping():
             for value in source.values():
                 yield from _texts(value)
-
-
-def _place(template: Template, index: int, line: int) -> Location:
-    where = template.where
-    first = template.manifest_lines[index] if template.manifest_lines else where.line
-    return replace(where, line=first + line - 1, column=0)

@@ -2,46 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.counts import abbreviated
+from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.kinds import Assignment, ClusterType, Template
 from kalypso_actions.model.layout import NAMESPACE_FILE, RECONCILER_FILE
 from kalypso_actions.rendering.failures import Failure
+from kalypso_actions.rendering.unquoted import ACTION, PRINTS_NOTHING
 
 NO_VALUE: Final = "<no value>"
+
+ADVICE: Final = (
+    "add the value to the configuration or to the target's manifests, correct its name, or give "
+    "it a default"
+)
+
+_ANY_ACTION: Final = re.compile(r"\{\{.*?\}\}")
 
 Rendered = tuple[Assignment, Mapping[str, bytes]]
 
 
 def missing_values(rendered: Sequence[Rendered], templates: Sequence[Template]) -> list[Problem]:
-    """Return a problem for each line of a Template that writes `<no value>` for assignments."""
+    """Return a problem for each action of a Template that writes `<no value>` for assignments."""
     by_name = {template.name: template for template in templates}
     subjects: dict[tuple[str, str], list[str]] = {}
     for assignment, files in rendered:
         for name, line in _lines(assignment.cluster_type, files):
             subject = f"{assignment.target.name} on {assignment.cluster_type.name}"
-            # The text before the gap is the Template's; that behind it may differ.
-            subjects.setdefault((name, line.partition(NO_VALUE)[0]), []).append(subject)
+            # The text before the gap tells the line of the Template; that behind it may differ.
+            subjects.setdefault((name, line.partition(NO_VALUE)[0].strip()), []).append(subject)
+    merged: dict[tuple[Location, str], dict[str, None]] = {}
+    for (name, start), names in subjects.items():
+        if name in by_name:
+            of_cause = merged.setdefault(_cause(by_name[name], start), {})
+            of_cause |= dict.fromkeys(names)
     return [
-        _problem(by_name[name], start, names)
-        for (name, start), names in subjects.items()
-        if name in by_name
+        Problem(
+            f"{message} into {counted(len(names), 'file')} ({abbreviated([*names], 1)})",
+            where,
+            ADVICE,
+            "template-no-value",
+        )
+        for (where, message), names in merged.items()
     ]
 
 
 def missing_value_failure(rendered: Rendered, templates: Sequence[Template]) -> Failure | None:
     """Return the first missing value of an assignment as its failure."""
-    problems = missing_values([rendered], templates)
-    if not problems:
-        return None
-    first = problems[0]
-    where = first.where or rendered[0].target.where
-    message = first.message.rpartition(" (")[0]  # the failure names its assignment itself
-    return Failure(message, where, first.advice, code=first.code)
+    assignment, files = rendered
+    by_name = {template.name: template for template in templates}
+    for name, line in _lines(assignment.cluster_type, files):
+        if name in by_name:
+            where, message = _cause(by_name[name], line.partition(NO_VALUE)[0].strip())
+            return Failure(message, where, ADVICE, code="template-no-value")
+    return None
 
 
 def _lines(cluster_type: ClusterType, files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
@@ -57,23 +74,30 @@ def _lines(cluster_type: ClusterType, files: Mapping[str, bytes]) -> Iterator[tu
                     yield names.get(file, cluster_type.config_type), line
 
 
-def _problem(template: Template, start: str, subjects: Sequence[str]) -> Problem:
-    files = f"{len(subjects)} files get" if len(subjects) > 1 else "a file gets"
-    return Problem(
-        f"Template {template.name!r}: {files} {(start + NO_VALUE).strip()!r} "
-        f"({abbreviated(subjects, 1)})",
-        _place(template, start.strip()),
-        "add the value to the configuration or to the target's manifests, correct its name, or "
-        "give it a default",
-        "template-no-value",
-    )
+def _cause(template: Template, start: str) -> tuple[Location, str]:
+    """Return the action that writes the gap behind a text, its place and the message.
+
+    The place is that of the Template if no line of it writes such a text.
+    """
+    for index, manifest in enumerate(template.manifests):
+        lines = manifest.split("\n") if isinstance(manifest, str) else ()
+        for number, line in enumerate(lines, 1):
+            for action in ACTION.finditer(line):
+                if not PRINTS_NOTHING.match(action[1]) and _writes(line[: action.start()], start):
+                    where = template.at(index, number, action.start() + 1)
+                    return where, f"Template {template.name!r}: {action[0]!r} writes '{NO_VALUE}'"
+    message = f"Template {template.name!r}: {start!r} is followed by '{NO_VALUE}'"
+    return template.where, message
 
 
-def _place(template: Template, start: str) -> Location:
-    """Return the line of the Template that begins like the output, else the Template."""
-    for manifest, first in zip(template.manifests, template.manifest_lines, strict=False):
-        if isinstance(manifest, str) and start:
-            for number, line in enumerate(manifest.splitlines()):
-                if line.strip().startswith(start) and "{{" in line:
-                    return replace(template.where, line=first + number, column=0)
-    return template.where
+def _writes(text: str, start: str) -> bool:
+    """Whether a part of a Template's line, whose actions write anything, gives this text."""
+    first, *others = _ANY_ACTION.split(text.strip())
+    if not others:
+        return start == first
+    *middle, last = others
+    position = len(first) if start.startswith(first) else -1
+    for part in middle:
+        found = start.find(part, position) if position >= 0 else -1
+        position = found + len(part) if found >= 0 else -1
+    return 0 <= position <= len(start) - len(last) and start.endswith(last)

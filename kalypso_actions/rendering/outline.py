@@ -105,7 +105,7 @@ def outline(
 def difference(actual: Outline, neutral: Outline, other: Outline) -> str:
     """Say how an outline differs from those of two neutral texts; "" if it does not.
 
-    A value that differs between the neutral ones is made of the text.
+    A value that differs between the two neutral outlines comes from the text.
     """
     expected_counts = dict(neutral.counts)
     for file, number in actual.counts:
@@ -137,7 +137,7 @@ def difference(actual: Outline, neutral: Outline, other: Outline) -> str:
 def _place_difference(
     actual: Counter[Place], neutral: Counter[Place], other: Counter[Place]
 ) -> str:
-    """Say which place there is in one only; paths whose keys are made of the text are counted."""
+    """Describe a place that only one outline has. Paths with keys from the text are counted."""
     fixed = neutral & other
     made, expected = actual - fixed, neutral - fixed
     kinds = Counter((file, kind) for file, _, kind in made.elements() if kind != ITEM)

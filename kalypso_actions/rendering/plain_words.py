@@ -5,20 +5,23 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from kalypso_actions.gotemplate.builtins import BUILTINS
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering.data import DATA_TYPE, FIELDS
+from kalypso_actions.rendering.functions import FUNCTIONS
 
 _GO: Final = re.compile(
     r'template: [^:]*:\d+(?::\d+)?: (?:executing ".*?" at <(?P<node>.*?)>: )?(?P<fault>.*)',
     re.DOTALL,
 )
 _FIELD: Final = re.compile(rf"can't evaluate field (\w+) in type {re.escape(str(DATA_TYPE))}")
+_FUNCTION: Final = re.compile(r'function "(\w+)" not defined')
 UNCLOSED: Final = re.compile(r"unclosed action started at [^:]*:(?P<line>\d+)")
 _CALL: Final = re.compile(r"error calling (?P<function>\w+): (?P<reason>.*)", re.DOTALL)
 
 
 def in_plain_words(message: str) -> tuple[str, str]:
-    """Return what a message says after `fails`, and the field that was probably meant.
+    """Return what a message says after `fails`, and the name that was probably meant.
 
     An engine's own words stay where they are plain: a reason, or the text of `fail`.
     """
@@ -34,6 +37,10 @@ def in_plain_words(message: str) -> tuple[str, str]:
         known = ", ".join(f".{name}" for name in FIELDS)
         advice = f"did you mean .{close}?" if close else f"fields: {known}"
         return f": no assignment has the field .{field[1]}", advice
+    function = _FUNCTION.fullmatch(fault)
+    if function:
+        close = nearest(function[1], (*BUILTINS, *FUNCTIONS))
+        return f": {fault}", f"did you mean {close}?" if close else ""
     call = _CALL.fullmatch(fault)
     if call and call["function"] == "fail":
         return f": {call['reason']}", ""

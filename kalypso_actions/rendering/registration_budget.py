@@ -1,4 +1,4 @@
-"""What the assignments of one registration may take, with everything that is tried for them.
+"""The limit of work for all assignments of one registration, including trial renderings.
 
 The limits of an assignment bound nothing, because a few targets on many cluster types are
 thousands. Work is counted in characters, as in `gotemplate.Limits`, never in seconds.
@@ -21,7 +21,7 @@ TIMES_USUAL: Final = 3
 what usual texts take in the same Templates, and a registration so much for its first assignments:
 Templates that are expensive for everybody make no registration unusable."""
 
-FIRST_ASSIGNMENTS: Final = 2_000
+FIRST_ASSIGNMENTS: Final = 1_500
 
 EACH: Final = 1 << 10
 """An assignment that takes nothing else."""
@@ -30,6 +30,15 @@ Spend = Callable[[int], None]
 """Counts work before it is done; raises RegistrationBudgetError."""
 
 UsualWork = Callable[[Assignment, MergedConfig], int]
+
+
+def share_of_registration(assignments: int) -> int:
+    """Return work that each assignment of a registration may take: all together keep the limit.
+
+    Twice the share would: a schema is paid for once, by whichever assignment comes first. The share
+    is the same for similar numbers, so that another target rarely changes it.
+    """
+    return REGISTRATION_WORK >> (assignments.bit_length() + 1)
 
 
 class RegistrationBudgetError(Exception):
@@ -47,6 +56,11 @@ class RegistrationBudget:
         self._work = self._work_before = 0
         self._limit, self._assignment_limit = REGISTRATION_WORK, ASSIGNMENT_WORK
         self._usual = 0
+
+    @property
+    def work(self) -> int:
+        """The work of all assignments so far."""
+        return self._work
 
     def begin(self, assignment: Assignment, config: MergedConfig) -> None:
         """Count an assignment. Raises RegistrationBudgetError."""

@@ -1,36 +1,20 @@
-"""Which Template goes into which file of an assignment's folder."""
+"""Render assignments, and hold the texts of registered repositories to their bounds."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
-from typing import Final, Literal
+from typing import Final
 
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import (
-    DOCUMENTS_FROM_ANNOTATION,
     Assignment,
-    ClusterType,
     DeploymentTarget,
     Template,
 )
 from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
-from kalypso_actions.model.layout import (
-    CONFIG_FILE,
-    CONFIG_SCRIPT,
-    LEGACY_CONFIG_FILE,
-    NAMESPACE_FILE,
-    RECONCILER_FILE,
-)
-from kalypso_actions.rendering import builtin_config
-from kalypso_actions.rendering.compiled_templates import (
-    compiled,
-    join_manifests,
-    manifest_failure,
-    missing_template,
-)
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import (
     judged,
@@ -41,8 +25,7 @@ from kalypso_actions.rendering.delivered import (
     work_of_texts,
 )
 from kalypso_actions.rendering.failures import Failure
-from kalypso_actions.rendering.manifests import Manifest, ManifestError
-from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
+from kalypso_actions.rendering.folder_files import FolderFiles, Options
 from kalypso_actions.rendering.object_names import refused_names
 from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import (
@@ -53,23 +36,8 @@ from kalypso_actions.rendering.registration_budget import (
 )
 from kalypso_actions.rendering.repeated_keys import repeated_key
 
-CONFIG_FIELD = "configType"
-SHELL_CONTENT = "sh"
-
-_CONFIG_MAP_TYPES = frozenset({"", "configMap"})
-_ENV_FILE_TYPE = "envFile"
-
 Check = Callable[[Spend], Failure | None]
 """Checks an assignment before it is rendered, and counts what that takes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Where the output of old control planes differs."""
-
-    namespace_scheme: NamespaceScheme = "current"
-    config_file: Literal["current", "legacy"] = "current"
-    registration_text: Literal["strict", "any"] = "strict"
 
 
 ENOUGH_FAULTS: Final = 20
@@ -88,11 +56,8 @@ class Renderer:
         unpromoted: Collection[str] = (),
     ) -> None:
         """`unpromoted` are Templates of main's head that the environment's commit lacks."""
-        self._environment = environment
         self._options = options
-        self._unpromoted = unpromoted
-        self._templates = {template.name: template for template in templates}
-        self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
+        self._folder = FolderFiles(environment, templates, options, unpromoted)
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
         self._usual_work: dict[tuple[str, str], int] = {}
@@ -125,6 +90,11 @@ class Renderer:
         self._faults[registration] += isinstance(outcome, Failure) and outcome.is_delivered
         return outcome
 
+    def work_of(self, registration: str) -> int:
+        """Return the work that a registration has taken so far."""
+        budget = self._budgets.get(registration)
+        return budget.work if budget else 0
+
     def _within(
         self, budget: RegistrationBudget, assignment: Assignment, config: MergedConfig, check: Check
     ) -> dict[str, bytes] | Failure:
@@ -144,7 +114,7 @@ class Renderer:
     def _render(
         self, assignment: Assignment, config: MergedConfig, spend: Spend
     ) -> dict[str, bytes] | Failure:
-        data = self._data(assignment, config)
+        data = self._folder.data(assignment, config)
         target = assignment.target
         fault = dns_label_fault(data.namespace)
         if fault:
@@ -163,7 +133,7 @@ class Renderer:
         def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
             spend(many_texts)
             work = rendered.budget.work
-            outcome = self._files(assignment, rendered, config)
+            outcome = self._folder.render(assignment, rendered, config)
             spend(rendered.budget.work - work + _size(outcome))
             return outcome
 
@@ -177,7 +147,7 @@ class Renderer:
             target,
             render,
             spend,
-            lists=self._lists(assignment.cluster_type),
+            lists=self._folder.list_keys(assignment.cluster_type),
             may_be_templates=may_be_templates,
         )
         if isinstance(outcome, Failure):
@@ -193,18 +163,11 @@ class Renderer:
         """Whether the Templates repeat a key of a target themselves."""
         target = assignment.target
         others = replace(assignment, target=without_own_keys(target))
-        files = self._files(others, self._data(others, config), config)
+        files = self._folder.render(others, self._folder.data(others, config), config)
         if isinstance(files, Failure):
             return False
         spend(_size(files))
         return repeated_key(files, own_keys(target), target, spend) is not None
-
-    def _lists(self, cluster_type: ClusterType) -> set[str]:
-        """Return the keys of manifests of which the Templates make documents."""
-        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
-        templates = filter(None, map(self._templates.get, names))
-        texts = (item.annotations.get(DOCUMENTS_FROM_ANNOTATION, "") for item in templates)
-        return {key.strip() for text in texts for key in text.split(",")}
 
     def _with_names(
         self,
@@ -219,8 +182,8 @@ class Renderer:
             return files
         target = assignment.target
         *_, usual_target = islice(with_usual_texts(target), 2)
-        usual = self._files(
-            assignment, self._data(replace(assignment, target=usual_target), config), config
+        usual = self._folder.render(
+            assignment, self._folder.data(replace(assignment, target=usual_target), config), config
         )
         if isinstance(usual, Failure):
             return files
@@ -245,8 +208,8 @@ class Renderer:
         if key not in self._usual_work:
             target = with_few_texts(assignment.target)
             usual = replace(assignment, target=next(with_usual_texts(target)))
-            data = self._data(usual, config)
-            files = self._files(usual, data, config)
+            data = self._folder.data(usual, config)
+            files = self._folder.render(usual, data, config)
             parts = [EACH, data.budget.work, _size(files)]
             if not isinstance(files, Failure):
                 outline(files, (), spend=parts.append)
@@ -262,115 +225,15 @@ class Renderer:
             replace(target, manifests=other.manifests, labels=other.labels) for other in others
         )
         return any(
-            not isinstance(self._files(trial, self._data(trial, config), config), Failure)
+            not isinstance(
+                self._folder.render(trial, self._folder.data(trial, config), config), Failure
+            )
             for trial in (
                 replace(assignment, target=other)
                 for other in chain(with_usual_texts(target), texts_of_others)
             )
         )
 
-    def _files(
-        self, assignment: Assignment, data: TemplateData, config: MergedConfig
-    ) -> dict[str, bytes] | Failure:
-        cluster_type = assignment.cluster_type
-        files: dict[str, bytes] = {}
-        for file, name, field in (
-            (RECONCILER_FILE, cluster_type.reconciler, "reconciler"),
-            (NAMESPACE_FILE, cluster_type.namespace_service, "namespaceService"),
-        ):
-            text = self._render_template(name, data, cluster_type, field)
-            if isinstance(text, Failure):
-                return text
-            files[file] = _encoded(text)
-        config_text = self._render_config(assignment, data, config)
-        if isinstance(config_text, Failure):
-            return config_text
-        if config_text:
-            files[self._config_file(cluster_type.config_type)] = _encoded(config_text)
-        return files
-
-    def _data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
-        target = assignment.target
-        return TemplateData(
-            target=target.name,
-            namespace=namespace_of(assignment, self._environment, self._options.namespace_scheme),
-            environment=self._environment,
-            workspace=target.workspace,
-            workload=target.workload,
-            labels=target.labels,
-            manifests=target.manifests,
-            cluster_type=assignment.cluster_type.name,
-            config=config.values,
-        )
-
-    def _render_config(
-        self, assignment: Assignment, data: TemplateData, config: MergedConfig
-    ) -> str | Failure:
-        """Render the Template that `configType` names, else a file without a Template."""
-        cluster_type = assignment.cluster_type
-        config_type = cluster_type.config_type
-        if config_type in self._templates:
-            return self._render_template(config_type, data, cluster_type, CONFIG_FIELD)
-        try:
-            if config_type in _CONFIG_MAP_TYPES:
-                return builtin_config.config_map(config.texts, data.namespace)
-            if config_type == _ENV_FILE_TYPE:
-                return builtin_config.env_file(config.texts)
-        except ManifestError as error:
-            return Failure(error.message, cluster_type.at(CONFIG_FIELD))
-        return self._not_found(config_type, cluster_type, CONFIG_FIELD)
-
-    def _config_file(self, config_type: str) -> str:
-        template = self._templates.get(config_type)
-        if template.content_type == SHELL_CONTENT if template else config_type == _ENV_FILE_TYPE:
-            return CONFIG_SCRIPT
-        return LEGACY_CONFIG_FILE if self._options.config_file == "legacy" else CONFIG_FILE
-
-    def _render_template(
-        self, name: str, data: TemplateData, cluster_type: ClusterType, field: str
-    ) -> str | Failure:
-        """Render and join the manifests of one Template, which a field of a cluster type names."""
-        template = self._templates.get(name)
-        if template is None:
-            return self._not_found(name, cluster_type, field)
-        manifests = self._manifests(template)
-        if isinstance(manifests, Failure):
-            return manifests
-        texts = []
-        for index, manifest in enumerate(manifests):
-            try:
-                texts.append(manifest.render(data))
-            except ManifestError as error:
-                return manifest_failure(template, index, error)
-        return join_manifests(texts)
-
-    def _not_found(self, name: str, cluster_type: ClusterType, field: str) -> Failure:
-        problem = missing_template(name, cluster_type, field, self._templates, self._unpromoted)
-        return Failure(
-            problem.message,
-            cluster_type.at(field),
-            problem.advice,
-            code=problem.code,
-            missing_template=name,
-        )
-
-    def _manifests(self, template: Template) -> tuple[Manifest, ...] | Failure:
-        known = self._compiled.get(template.name)
-        if known is None:
-            manifests, failures = compiled(template)
-            known = self._compiled[template.name] = failures[0] if failures else manifests
-        return known
-
-
-def is_builtin_config(config_type: str) -> bool:
-    """Return whether a `configType` works without a Template of that name."""
-    return config_type in _CONFIG_MAP_TYPES or config_type == _ENV_FILE_TYPE
-
 
 def _size(outcome: dict[str, bytes] | Failure) -> int:
     return 0 if isinstance(outcome, Failure) else sum(map(len, outcome.values()))
-
-
-def _encoded(text: str) -> bytes:
-    """Encode a text; a byte that is not UTF-8 (templates may split characters) stays that byte."""
-    return text.encode("utf-8", "surrogateescape")

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Template
 
-_ACTION: Final = re.compile(r"\{\{-? *+([^{}]*)\}\}")
+ACTION: Final = re.compile(r"\{\{-? *+([^{}]*)\}\}")
 _DELIVERED: Final = re.compile(r"\.(?:Manifests|Labels|Repo|Branch|Path)\b")
 _DELIVERED_TO_JINJA: Final = re.compile(r"(?<![.\w])(?:Manifests|Labels)\b")
-_PRINTS_NOTHING: Final = re.compile(
+PRINTS_NOTHING: Final = re.compile(
     r"(?:if|else|with|range|end|define|template|block|fail|/\*)\b|\$\w* *:?="
 )
 _QUOTES: Final = re.compile(
@@ -32,15 +31,15 @@ def unquoted_texts(template: Template) -> Iterator[Problem]:
     for index, source in enumerate(template.manifests):
         if not isinstance(source, str):
             continue
-        for match in _ACTION.finditer(source):
+        for match in ACTION.finditer(source):
             action = match[1]
-            prints = delivered.search(action) and not _PRINTS_NOTHING.match(action)
+            prints = delivered.search(action) and not PRINTS_NOTHING.match(action)
             if prints and not _QUOTES.search(action):
-                first = template.manifest_lines[index] if template.manifest_lines else 0
-                line = first + source.count("\n", 0, match.start()) if first else 0
+                line = source.count("\n", 0, match.start()) + 1
+                column = match.start() - source.rfind("\n", 0, match.start())
                 yield Problem(
                     f"Template {template.name!r} prints {match[0][:60]!r} without quoting it",
-                    replace(template.where, line=line or template.where.line, column=0),
+                    template.at(index, line, column),
                     "an application team writes this text: pipe it to "
                     + ("tojson" if is_jinja else "quote"),
                     "template-unquoted",

@@ -169,13 +169,14 @@ class NotifyDocument(ChainDocument):
 
 
 class ClusterEntry(Document):
-    """A cluster and its state."""
+    """A cluster and its state; `changed` says that the look before had another state."""
 
     id: str
     cluster_type: str
     state: str
     reason: str
     revision: str
+    changed: bool = False
 
 
 class ForeignPathsEntry(Document):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.report.chain_documents import CheckPromoteDocument
 from kalypso_actions.report.cluster_tables import cluster_tables, foreign_paths_line
 from kalypso_actions.report.markdown import VERIFIED, code, findings, link, text
+from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram
 
 HEADINGS: Final[Mapping[str, str]] = {
     "compliant": "deployed to {environment}",
@@ -41,7 +42,8 @@ class CheckPromoteFacts:
 
     The URLs are those of the repositories. `no_reports_advice` is that of the source of cluster
     reports. `hook` is the output of the post-deployment command as Markdown, `started` the URLs of
-    the started runs, by environment.
+    the started runs, by environment. `arrows` lead from main ("") and each environment to the next
+    ones.
     """
 
     control_plane_url: str
@@ -49,6 +51,7 @@ class CheckPromoteFacts:
     no_reports_advice: str = ""
     hook: str = ""
     started: Mapping[str, str] = field(default_factory=dict)
+    arrows: Sequence[tuple[str, str]] = ()
 
 
 def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
@@ -61,6 +64,7 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
     if document.reason:
         parts.append(text(document.reason))
     parts.append(_next(document, facts))
+    parts.append(_diagram(document, facts))
     parts.append(findings(document.warnings, ()))
     parts.append(cluster_tables(document.rows, document.missing))
     parts.append(foreign_paths_line(document.not_ours))
@@ -83,6 +87,26 @@ def _commits(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
         return f"{merged}: a configuration change, which is not promoted."
     url = f"{facts.control_plane_url}/commit/{promoted}"
     return f"{merged}, with the commit {link(promoted[:7], url)} of main."
+
+
+def _diagram(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
+    """Draw the way of the promoted commit; "" for a configuration change."""
+    if not document.promoted_commit:
+        return ""
+    own: Mark = "active"
+    if document.verdict in {"compliant", "nothing-scheduled"}:
+        own = "done"
+    elif document.verdict in {"failed", "none-targeted", "timed-out"}:
+        own = "failed"
+    nodes = [PipelineNode(MAIN, document.promoted_commit[:7])]
+    for name in dict.fromkeys(name for arrow in facts.arrows for name in arrow if name):
+        if name == document.environment:
+            nodes.append(PipelineNode(name, document.verdict or "waiting", own))
+        elif name in facts.started:
+            nodes.append(PipelineNode(name, "cd is started", "active"))
+        else:
+            nodes.append(PipelineNode(name))
+    return pipeline_diagram(nodes, facts.arrows)
 
 
 def _next(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:

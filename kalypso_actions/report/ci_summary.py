@@ -11,6 +11,7 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
 from kalypso_actions.report.change_counts import manifests
 from kalypso_actions.report.documents import ChangesEntry
+from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram
 
 MOST_PATHS = 100
 """Paths of each environment; the others are counted."""
@@ -21,11 +22,12 @@ class CiFacts:
     """Facts that the document lacks.
 
     `repository_url` is that of the control plane; `started` are environments with the URLs of cd's
-    runs.
+    runs; `arrows` lead from main ("") and each environment to the next ones.
     """
 
     repository_url: str
     started: Sequence[tuple[str, str]] = ()
+    arrows: Sequence[tuple[str, str]] = ()
 
 
 def changes_entry(changes: TreeChanges) -> ChangesEntry:
@@ -54,6 +56,7 @@ def ci_summary(document: CiDocument, facts: CiFacts) -> str:
         f"## kalypso ci: {markdown.text(ci_headline(document))}",
         f"Checked {commit} in each environment.",
         _table(document, facts) if document.checked else "",
+        _diagram(document, facts),
         _next(facts, failed=bool(document.problems)),
         markdown.findings(document.warnings, document.problems),
         markdown.notes(document.notes),
@@ -79,6 +82,18 @@ def _row(entry: CheckedEntry, facts: CiFacts) -> tuple[str, ...]:
     assignments = "not rendered" if entry.assignments is None else str(entry.assignments)
     problems = f"{entry.problems} ({counted(entry.warnings, 'warning')})"
     return (markdown.code(entry.environment), has, assignments, *counts, problems)
+
+
+def _diagram(document: CiDocument, facts: CiFacts) -> str:
+    """Draw the pipeline with the commits that the environments have."""
+    started = {name for name, _ in facts.started}
+    nodes = [PipelineNode(MAIN, document.commit[:7])]
+    for entry in document.checked:
+        mark: Mark = "failed" if entry.problems else ""
+        is_started = entry.environment in started
+        text = "cd is started" if is_started else f"has {entry.has[:7] or 'none'}"
+        nodes.append(PipelineNode(entry.environment, text, "active" if is_started else mark))
+    return pipeline_diagram(nodes, facts.arrows)
 
 
 def _next(facts: CiFacts, *, failed: bool) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from kalypso_actions.model.counts import abbreviated
+from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report.chain_documents import ClusterEntry, ForeignPathsEntry
 from kalypso_actions.report.markdown import code, details, table, text
 
@@ -32,20 +32,22 @@ MOST_CHARACTERS: Final = 300
 def cluster_tables(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
     """Format a table of cluster types and one of clusters, the worst first; "" for no clusters.
 
-    Of many clusters, only those that do not comply are visible without a click.
+    Clusters that comply as at the look before are counted only.
     """
     if not clusters and not missing:
         return ""
-    ordered = sorted(
-        clusters,
+    listed = sorted(
+        (item for item in clusters if item.changed or item.state not in COMPLYING),
         key=lambda cluster: (WORST_FIRST.index(cluster.state), cluster.cluster_type, cluster.id),
     )
     parts = ["### Clusters", _cluster_types(clusters, missing)]
-    if len(ordered) > FEW:
-        others = [cluster for cluster in ordered if cluster.state not in COMPLYING]
-        parts += [_table(others, FEW), details(f"All {len(ordered)} clusters", _table(ordered))]
-    else:
-        parts.append(_table(ordered))
+    if listed:
+        parts += ["Changed since the last look, or not complying:", _table(listed, FEW)]
+    if len(listed) > FEW:
+        parts.append(details(f"These {len(listed)} clusters", _table(listed)))
+    if unlisted := len(clusters) - len(listed):
+        verb = "complies" if unlisted == 1 else "comply"
+        parts.append(f"{counted(unlisted, 'other cluster')} {verb} as at the last look.")
     return "\n\n".join(part for part in parts if part)
 
 
@@ -78,12 +80,12 @@ def _table(clusters: Sequence[ClusterEntry], limit: int = MOST_ROWS) -> str:
 
 def _cluster_types(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
     """Format a row for each cluster type, with a column for each state that occurs."""
-    counted = Counter((cluster.cluster_type, cluster.state) for cluster in clusters)
+    counts_of = Counter((cluster.cluster_type, cluster.state) for cluster in clusters)
     occurring = {cluster.state for cluster in clusters}
     states = [state for state in reversed(WORST_FIRST) if state in occurring]
     rows = []
     for name in sorted({cluster.cluster_type for cluster in clusters} | set(missing)):
-        counts = [counted[name, state] for state in states]
+        counts = [counts_of[name, state] for state in states]
         label = code(name) if name else "the whole tree"
         rows.append([label, str(sum(counts)), *(str(count or "") for count in counts)])
     return table(("Cluster type", "Clusters", *(state.capitalize() for state in states)), rows)

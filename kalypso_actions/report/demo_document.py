@@ -34,11 +34,16 @@ class DemoRepositoryEntry(Document):
 
 
 class DemoDocument(Document):
-    """What `kalypso demo --output json` prints; `url` is that of the sandbox."""
+    """What `kalypso demo --output json` prints.
+
+    `url` is that of the sandbox, `report` the path of the page about the fleet ("" after a
+    problem).
+    """
 
     schema_name: str = Field("kalypso.demo/v1", alias="schema")
     dir: str
     url: str = ""
+    report: str = ""
     repositories: tuple[DemoRepositoryEntry, ...] = ()
     steps: tuple[DemoStepEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.model.counts import counted
-from kalypso_actions.report.documents import CheckEntry, DoctorDocument
+from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import append_message
 

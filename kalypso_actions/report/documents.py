@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -294,91 +294,15 @@ class AppEntry(Document):
 class SandboxDocument(Document):
     """What `kalypso sandbox --output json` prints when it serves.
 
-    `environment` has the variables for its users, with the token.
+    `page` shows its contents in a browser. `environment` has the variables for its users, with the
+    token.
     """
 
     schema_name: str = Field("kalypso.sandbox/v1", alias="schema")
     dir: str
     url: str = ""
+    page: str = ""
     environment: dict[str, str] = Field(default_factory=dict)
     app: AppEntry | None = None
     repositories: tuple[str, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
-
-
-class InitFileEntry(Document):
-    """A change to a file.
-
-    `action` is add, replace (upstream's workflow), update (a workflow that people have changed) or
-    delete (a file that upstream left behind); update and delete need consent to be `written`.
-    `diff` is a unified diff.
-    """
-
-    path: str
-    action: str
-    reason: str
-    diff: str
-    written: bool
-
-
-class InitBranchEntry(Document):
-    """A branch; `commit` is its new commit, or that of the pull request."""
-
-    repository: str
-    branch: str
-    is_new: bool
-    files: tuple[InitFileEntry, ...]
-    commit: str = ""
-    pull_request_url: str = ""
-
-
-class InitTaskEntry(Document):
-    """A task for people: pages by purpose, and lines to type."""
-
-    title: str
-    text: str
-    links: dict[str, str]
-    lines: tuple[str, ...]
-
-
-class InitDocument(Document):
-    """What `kalypso init --output json` prints; `written`: some branch was pushed or proposed."""
-
-    schema_name: str = Field("kalypso.init/v1", alias="schema")
-    control_plane: str
-    gitops: str
-    environments: tuple[str, ...] = ()
-    written: bool = False
-    branches: tuple[InitBranchEntry, ...] = ()
-    remaining: tuple[InitTaskEntry, ...] = ()
-    warnings: tuple[ProblemEntry, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
-
-
-class CheckEntry(Document):
-    """A check; `advice` says what to do ("" for state ok), and `link` is the page for it."""
-
-    place: str
-    state: Literal["ok", "warning", "problem"]
-    text: str
-    advice: str = ""
-    link: str = ""
-
-
-class DoctorDocument(Document):
-    """What `kalypso doctor --output json` prints; `problems` ended the run early.
-
-    `probe` has the results of `--probe`.
-    """
-
-    schema_name: str = Field("kalypso.doctor/v1", alias="schema")
-    control_plane: str = ""
-    checks: tuple[CheckEntry, ...] = ()
-    probe: tuple[CheckEntry, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
-
-    @property
-    def fails(self) -> bool:
-        """Whether there are problems."""
-        checks = (*self.checks, *self.probe)
-        return bool(self.problems) or any(check.state == "problem" for check in checks)

@@ -126,7 +126,8 @@ class ExplainReport:
         for step in decision.steps:
             sign = {True: "✓", False: "✗", None: "·"}[step.passed]
             style = _NO if step.passed is False else None
-            yield self._line(f"  {sign} {step.name}: {step.detail}", None, style)
+            text = ": ".join(filter(None, (step.name, step.detail)))
+            yield self._line(f"  {sign} {text}", None, style)
 
     def _pairs(self, pairs: Sequence[PairEntry]) -> Iterator[str]:
         """Yield a line for each pair, below the side that all pairs of a group share."""
@@ -154,8 +155,10 @@ class ExplainReport:
             return self._line(f"  ✗ {other}  there is no valid policy", None, _NO)
         decision = pair.decisions[0]
         reasons = [f"{t.requirement}, {_actual(t)}" for _, t in decision.terms if not t.matched]
-        reasons += [f"{s.name}: {s.detail}" for s in decision.steps if s.passed is False]
-        return self._line(f"  ✗ {other}  {decision.policy} asks {'; '.join(reasons)}", None, _NO)
+        asks = [f"{decision.policy} asks {'; '.join(reasons)}"] if reasons else []
+        steps = [f"{s.name}: {s.detail}" for s in decision.steps if s.passed is False]
+        text = "; ".join(asks or [f"{decision.policy}, {step}" for step in steps])
+        return self._line(f"  ✗ {other}  {text}", None, _NO)
 
     def _value(self, entry: ValueEntry) -> Iterator[str]:
         owners = _names([_assignment(name) for name in entry.assignments])

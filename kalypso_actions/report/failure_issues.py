@@ -10,12 +10,13 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Final
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import Issue
 from kalypso_actions.report import markdown
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.documents import ProblemEntry, Where
 
 ASSIGNMENT: Final = (
     "Can't generate manifests for deplyment target {} in cluster type {} in {} environment"
@@ -104,17 +105,20 @@ def assignment_issue(item: FailingAssignment, environment: str, run_url: str) ->
 def _collecting_issue(
     failing: Sequence[FailingAssignment], environment: str, run_url: str
 ) -> FailureIssue:
-    lines = (
+    lines = [
         f"- `{item.target}` in cluster type `{item.cluster_type}`: "
         f"{markdown.text(item.failure.message.strip().partition(chr(10))[0])}"
         for item in failing
-    )
+    ]
+    entries = ProblemEntry.all_of([item.failure for item in failing])
+    places = [f" (see {_place(item.where)})" if item.where else "" for item in entries]
     return _issue(
         COLLECTED.format(environment),
         ("assignments", environment),
-        "\n".join(lines),
+        "\n".join(map(add, lines, places)),
         f"They have no issues of their own, because there are more than `max-issues`. {BLOCKED}",
         run_url,
+        failure="\n".join(lines),
     )
 
 
@@ -238,11 +242,14 @@ def _problem(entry: ProblemEntry, *, linked: bool) -> str:
     if more:
         lines.append(markdown.block(more))
     if entry.where:
-        line = f":{entry.where.line}" if entry.where.line else ""
-        place = f"{entry.where.path}{line}" if entry.where.path else ""
-        url = markdown.permalink(entry.where) if linked else ""
-        file = markdown.code(place) if place else ""
-        name = f"[{file}]({url})" if url else file
-        repository = markdown.code(entry.where.repository)
-        lines.append(f"See {name} in {repository}." if name else f"See {repository}.")
+        lines.append(f"See {_place(entry.where, linked=linked)}.")
     return "\n\n".join(lines)
+
+
+def _place(where: Where, *, linked: bool = True) -> str:
+    line = f":{where.line}" if where.line else ""
+    url = markdown.permalink(where) if linked else ""
+    file = markdown.code(f"{where.path}{line}") if where.path else ""
+    name = f"[{file}]({url})" if url else file
+    repository = markdown.code(where.repository)
+    return f"{name} in {repository}" if name else repository

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.text import Text
-
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import PositionEntry
-from kalypso_actions.report.escaping import escape_log_line
-
-
-def print_position(console: Console, entry: PositionEntry) -> None:
-    """Print the commit, its subject, and how far main is ahead."""
-    console.print(Text(escape_log_line(position_text(entry))), soft_wrap=True)
 
 
 def position_text(entry: PositionEntry) -> str:

@@ -25,7 +25,6 @@ from kalypso_actions.report.documents import (
     SourceEntry,
 )
 from kalypso_actions.report.escaping import escape_log_line
-from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
@@ -34,6 +33,7 @@ from kalypso_actions.report.terminal import (
     print_acknowledged,
     print_findings,
     print_notes,
+    print_position,
     unshown,
 )
 from kalypso_actions.report.trimmed import print_trimmed
@@ -71,26 +71,9 @@ def render_document(
         environment=environment,
         main=PositionEntry.of(environment, main) if main else None,
         sources=SourceEntry.all_of(sources),
-        assignments=tuple(
-            AssignmentEntry(
-                workload=assignment.target.workload,
-                deployment_target=assignment.target.name,
-                cluster_type=assignment.cluster_type.name,
-                policies=assignment.policies,
-                namespace=namespace,
-                files=tuple(f"{prefix}{assignment.folder}/{name}" for name in files),
-            )
-            for assignment, namespace, files in rows
-        ),
+        assignments=tuple(_assignment_entry(row, prefix) for row in rows),
         compared=changes is not None,
-        changes=ChangesEntry(
-            added=changes.added,
-            modified=changes.modified,
-            deleted=changes.deleted,
-            unchanged=changes.unchanged,
-        )
-        if changes
-        else ChangesEntry(),
+        changes=_changes_entry(changes) if changes else ChangesEntry(),
         diffs=diffs,
         commit=commit,
         degraded=degraded,
@@ -101,8 +84,29 @@ def render_document(
     )
 
 
+def _assignment_entry(row: Row, prefix: str) -> AssignmentEntry:
+    assignment, namespace, files = row
+    return AssignmentEntry(
+        workload=assignment.target.workload,
+        deployment_target=assignment.target.name,
+        cluster_type=assignment.cluster_type.name,
+        policies=assignment.policies,
+        namespace=namespace,
+        files=tuple(f"{prefix}{assignment.folder}/{name}" for name in files),
+    )
+
+
+def _changes_entry(changes: TreeChanges) -> ChangesEntry:
+    return ChangesEntry(
+        added=changes.added,
+        modified=changes.modified,
+        deleted=changes.deleted,
+        unchanged=changes.unchanged,
+    )
+
+
 def print_render(
-    console: Console, document: RenderDocument, files: Files = NO_FILES, *, verbose: bool = False
+    console: Console, document: RenderDocument, files: Files = NO_FILES, *, with_notes: bool = False
 ) -> None:
     """Print the assignments, what changes, and the findings with their numbers.
 
@@ -119,7 +123,7 @@ def print_render(
         _print_hidden(console, len(changes.deleted) - TABLE_LIMIT, "deleted files")
     else:
         _print_not_compared(console, document, files)
-    print_render_findings(console, document, files, verbose=verbose)
+    print_render_findings(console, document, files, with_notes=with_notes)
 
 
 def _print_not_compared(console: Console, document: RenderDocument, files: Files) -> None:
@@ -128,18 +132,18 @@ def _print_not_compared(console: Console, document: RenderDocument, files: Files
 
 
 def print_render_findings(
-    console: Console, document: RenderDocument, files: Files = NO_FILES, *, verbose: bool = False
+    console: Console, document: RenderDocument, files: Files = NO_FILES, *, with_notes: bool = False
 ) -> None:
     """Print the findings with their numbers."""
-    if verbose:
+    if with_notes:
         print_notes(console, document.notes, files)
         print_acknowledged(console, document.acknowledged, files)
     main = document.main
     commits = {main.commit: f"{main.branch} at {main.commit[:7]}"} if main else {}
     print_findings(console, document.warnings, document.problems, files, commits=commits)
-    rest = "" if verbose else ", ".join(unshown(document.notes, document.acknowledged))
+    rest = "" if with_notes else ", ".join(unshown(document.notes, document.acknowledged))
     counts = finding_counts(document.problems, document.warnings)
-    console.print(f"{counts}{f', {rest}: --verbose shows more' if rest else ''}")
+    console.print(f"{counts}{f', {rest}: --notes shows more' if rest else ''}")
 
 
 def _print_assignments(console: Console, document: RenderDocument) -> None:

@@ -13,6 +13,8 @@ from kalypso_actions.report.documents import (
     SourceEntry,
     Where,
 )
+from kalypso_actions.report.explain_document import DecisionEntry
+from kalypso_actions.report.status_document import StatusDocument
 
 
 class ConfiguredValueEntry(Document):
@@ -23,11 +25,37 @@ class ConfiguredValueEntry(Document):
     origins: tuple[Where, ...]
 
 
+class MergedChangeEntry(Document):
+    """A commit of a GitOps branch; `url` is its page, "" without one."""
+
+    commit: str
+    subject: str
+    author: str
+    at: datetime
+    url: str
+
+
+class MergedTreeEntry(Document):
+    """A GitOps branch of an environment, its head, and the page of its folder at that commit.
+
+    `commit` and `page` are "" if they are unknown; `fault` says why.
+    """
+
+    repository: str
+    branch: str
+    folder: str
+    commit: str = ""
+    page: str = ""
+    fault: str = ""
+
+
 class ReportedAssignmentEntry(Document):
     """A target on a cluster type in an environment.
 
-    `configuration` is the index of its values in `configurations`. `files` are the indexes of the
-    texts by name; without any, `failure` says why, or the report has no files.
+    `configuration` is the index of its values in `configurations`, `decisions` are those of the
+    policies that select it, and `changes` the last commits of the GitOps branches that changed its
+    files, the newest first. `files` are the indexes of the texts by name, null in a report without
+    texts; without any files, `failure` says why.
     """
 
     environment: str
@@ -38,7 +66,9 @@ class ReportedAssignmentEntry(Document):
     namespace: str
     policies: tuple[str, ...]
     configuration: int
-    files: dict[str, int]
+    decisions: tuple[int, ...]
+    changes: tuple[int, ...]
+    files: dict[str, int | None]
     failure: str = ""
 
 
@@ -47,7 +77,9 @@ class ReportedEnvironmentEntry(Document):
 
     environment: str
     main: PositionEntry | None
+    scheduler: str = ""
     sources: tuple[SourceEntry, ...] = ()
+    gitops: tuple[MergedTreeEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
@@ -55,7 +87,8 @@ class ReportedEnvironmentEntry(Document):
 class ReportDocument(Document):
     """report.json of `kalypso report`, and what it prints with `--output json` without `texts`.
 
-    `texts` and `configurations` have equal contents once. `with_files` is false for a fleet that is
+    `pipeline` is what GitHub shows; its problems say why it is unknown. `texts`, `configurations`,
+    `decisions` and `changes` have equal contents once. `with_texts` is false for a fleet that is
     too large for the texts of its files.
     """
 
@@ -63,8 +96,11 @@ class ReportDocument(Document):
     title: str = ""
     at: datetime | None = None
     environments: tuple[ReportedEnvironmentEntry, ...] = ()
-    with_files: bool = True
+    pipeline: StatusDocument = Field(default_factory=StatusDocument)
+    with_texts: bool = True
     assignments: tuple[ReportedAssignmentEntry, ...] = ()
     configurations: tuple[tuple[ConfiguredValueEntry, ...], ...] = ()
+    decisions: tuple[DecisionEntry, ...] = ()
+    changes: tuple[MergedChangeEntry, ...] = ()
     texts: tuple[str, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()

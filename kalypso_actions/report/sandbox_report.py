@@ -29,6 +29,7 @@ def sandbox_text(document: SandboxDocument) -> str:
     )
     parts = [
         f"# GitHub and Azure Resource Graph at {document.url}.\n"
+        f"# Its repositories, pull requests and runs, in a browser: {document.page}\n"
         f"# Everything is kept in {escape_line(document.dir)}.\n"
         "# It serves until Ctrl-C. In the shell that uses it:\n",
         exports,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.report import markdown
+from kalypso_actions.report.assignment_matrix import AssignmentCell, assignment_matrix
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.positions import distance
@@ -19,7 +20,8 @@ class ScheduleFacts:
     """Facts that the document lacks.
 
     `branches` are the GitOps branches, `removed` the folders that a mass removal would delete.
-    `stopped`: people have rejected the proposal. `started` are the URLs of check-promote's runs.
+    `stopped`: people have rejected the proposal. `started` are the URLs of check-promote's runs,
+    `cells` the assignments.
     """
 
     main: CommitLink | None = None
@@ -27,6 +29,7 @@ class ScheduleFacts:
     removed: Sequence[str] = ()
     stopped: bool = False
     started: Sequence[str] = ()
+    cells: Sequence[AssignmentCell] = ()
 
 
 def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
@@ -48,6 +51,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
         markdown.properties([row for row in rows if row[1]]),
         _pull_requests(document.pull_requests),
         _removed(facts.removed),
+        assignment_matrix(facts.cells),
         markdown.findings(document.warnings, document.problems),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from kalypso_actions.errors import HERE, Location
 from kalypso_actions.model.counts import abbreviated, counted
-from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
+from kalypso_actions.report.documents import AcknowledgedEntry, PositionEntry, ProblemEntry, Where
 from kalypso_actions.report.escaping import escape_line, escape_log_line
 from kalypso_actions.report.excerpts import excerpt
+from kalypso_actions.report.positions import position_text
 
 MAX_ALIKE: Final = 3
 """Findings of one kind at one place that are shown, such as of all assignments of a Template."""
@@ -40,6 +41,11 @@ class _NoFiles:
 
 NO_FILES: Final[Files] = _NoFiles()
 NO_COMMITS: Final[Mapping[str, str]] = {}
+
+
+def print_position(console: Console, entry: PositionEntry) -> None:
+    """Print the commit of main that an environment has, its subject, and how far main is ahead."""
+    console.print(Text(escape_log_line(position_text(entry))), soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> s
 
 
 def unshown(notes: Sequence[ProblemEntry], acknowledged: Sequence[ProblemEntry]) -> Iterator[str]:
-    """Yield the numbers of what only `--verbose` shows."""
+    """Yield the numbers of what only `--notes` and `--verbose` show."""
     if notes:
         yield counted(len(notes), "note")
     if acknowledged:

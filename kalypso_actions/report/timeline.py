@@ -97,6 +97,9 @@ def print_end(console: Console, document: DemoDocument, program: str) -> None:
     )
     console.print()
     console.print(Rule("Where to look", align="left"))
+    if document.report:
+        console.print(Text("# the fleet: assignments, configuration, files, pipeline", style="dim"))
+        console.print(document.report, soft_wrap=True, markup=False)
     for words, command in (
         ("each step by its number: summary, log, outputs, pull request", f"ls {folder}/runs/*"),
         ("any repository", f"git clone -b dev {shlex.quote(gitops)}"),

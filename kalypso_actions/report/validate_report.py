@@ -10,7 +10,6 @@ from rich.text import Text
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
 from kalypso_actions.report.escaping import escape_log_line
-from kalypso_actions.report.positions import print_position
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
@@ -18,6 +17,7 @@ from kalypso_actions.report.terminal import (
     print_acknowledged,
     print_findings,
     print_notes,
+    print_position,
     unshown,
 )
 
@@ -26,22 +26,29 @@ UNCHECKED: Final = frozenset({"registration-unread", "templates-unchecked"})
 
 
 def print_validate(
-    console: Console, document: ValidateDocument, files: Files = NO_FILES, *, verbose: bool = False
+    console: Console,
+    document: ValidateDocument,
+    files: Files = NO_FILES,
+    *,
+    with_notes: bool = False,
 ) -> None:
     """Print notes, warnings, problems, and the numbers of documents and branches."""
-    if verbose:
+    if with_notes:
         print_notes(console, document.notes, files)
         print_acknowledged(console, document.acknowledged, files)
     print_findings(console, document.warnings, document.problems, files)
     for entry in document.main:
         print_position(console, entry)
+    if behind := [entry.environment for entry in document.main if entry.ahead]:
+        line = f"What main has changed since reaches {' and '.join(behind)} by a promotion"
+        console.print(Text(escape_log_line(line)), soft_wrap=True)
     checked = counted(document.documents, "document")
     branches = counted(len(document.sources), "branch", "branches")
     counts = finding_counts(document.problems, document.warnings)
     for note in document.notes:
-        if note.code in UNCHECKED and not verbose:
+        if note.code in UNCHECKED and not with_notes:
             line = escape_log_line(f"{note.message}; {note.advice}")
             console.print(Text(line), soft_wrap=True)
     rest = ", ".join((counts, *unshown(document.notes, document.acknowledged)))
-    more = ": --verbose shows more" if rest != counts and not verbose else ""
+    more = ": --notes shows more" if rest != counts and not with_notes else ""
     console.print(f"{checked} of {branches}: {rest}{more}")

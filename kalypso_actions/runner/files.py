@@ -62,7 +62,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
 def read_file(path: Path, most: int) -> bytes | None:
     """Return a file of a downloaded artifact, which has `most` bytes at most; None without one.
 
-    A link is not followed: whoever made the artifact chose it. Raises KalypsoError.
+    A link is not followed: the maker of the artifact chose it. Raises KalypsoError.
     """
     try:
         if not path.exists() and not path.is_symlink():

@@ -1,5 +1,6 @@
 """HTTP controls of a sandbox: `/_sandbox/…`.
 
+GET                 /_sandbox/                      the page for people (`page`)
 GET, DELETE         /_sandbox/requests              recorded requests and responses
 GET, POST, DELETE   /_sandbox/faults                faults of the next requests
 GET                 /_sandbox/events                events for workflows
@@ -25,6 +26,7 @@ from kalypso_actions.sandbox.administration import Administration
 from kalypso_actions.sandbox.azure import Azure, add_controls
 from kalypso_actions.sandbox.control_routes import add_control, request_body
 from kalypso_actions.sandbox.faults import FAULT
+from kalypso_actions.sandbox.page import FOLDER, add_page
 from kalypso_actions.sandbox.routing import number
 from kalypso_actions.sandbox.store import BranchRule, Permissions
 
@@ -96,13 +98,14 @@ class LimitChanges(_Body):
 
 def controls(contents: Administration, azure: Azure) -> Blueprint:
     """All of them, those of the simulated Azure included."""
-    routes = Blueprint(CONTROLS, __name__)
+    routes = Blueprint(CONTROLS, __name__, template_folder=FOLDER)
     routes.before_request(_refuse_browsers)
     _add_records(routes, contents)
     _add_faults(routes, contents)
     _add_contents(routes, contents)
     _add_runs(routes, contents)
     add_controls(routes, azure)
+    add_page(routes, contents.state)
     return routes
 
 

@@ -13,6 +13,8 @@ from types import TracebackType
 from typing import Final, Literal, Self
 from urllib.parse import urlsplit
 
+from werkzeug.wrappers import Request
+
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import azure
@@ -21,10 +23,11 @@ from kalypso_actions.sandbox.application import Application
 from kalypso_actions.sandbox.azure import Azure
 from kalypso_actions.sandbox.certificates import server_context
 from kalypso_actions.sandbox.controls import controls
-from kalypso_actions.sandbox.dispatcher import API_PREFIX
+from kalypso_actions.sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
 from kalypso_actions.sandbox.faults import Faults
 from kalypso_actions.sandbox.folder_lock import FolderLock
 from kalypso_actions.sandbox.interruptions import Interruptions
+from kalypso_actions.sandbox.page import PAGE
 from kalypso_actions.sandbox.server import HOST, Server
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.store import Store
@@ -35,7 +38,7 @@ Flavour = Literal["github.com", "ghes"]
 log = logging.getLogger(__name__)
 
 USUAL_LAG: Final = 3.0
-"""Seconds of lag in the demo, and in tests of the whole chain."""
+"""Seconds of lag in tests of the whole chain; each read after a write repeats for as long."""
 
 AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
 """Variables that lead programs to the file of trusted certificate authorities."""
@@ -68,6 +71,7 @@ class Sandbox(Administration):
         self._sign_in = sign_in
         self._sign_in_url = ""
         self._authority: Path | None = None
+        self._dispatcher: Dispatcher
         self._stopping = threading.Event()
         self._stack = ExitStack()
         folder_lock = FolderLock(self._folder)
@@ -99,6 +103,7 @@ class Sandbox(Administration):
         application = Application(
             self.state, azure.blueprint(self.azure), controls(self, self.azure)
         )
+        self._dispatcher = application.dispatcher
         server = self._listen(application, context if self._tls else None)
         self._stack.enter_context(server)
         self.url = server.url
@@ -130,6 +135,10 @@ class Sandbox(Administration):
         self._stopping.set()
         self._stack.close()
 
+    def answer(self, request: Request) -> SentResponse:
+        """Answer a request without the server, as if it had come over HTTP."""
+        return self._dispatcher(request)
+
     def _save(self) -> None:
         with self.lock:
             self.store.save()
@@ -153,6 +162,11 @@ class Sandbox(Administration):
     def api_url(self) -> str:
         """Return the base URL of the REST API for this flavour."""
         return self.url + (API_PREFIX if self.store.flavour == "ghes" else "")
+
+    @property
+    def page_url(self) -> str:
+        """Return the page for people."""
+        return self.url + PAGE
 
     def environment(self, token: str = "") -> dict[str, str]:
         """Return variables that make programs use this sandbox as GitHub and Azure."""

@@ -73,6 +73,12 @@ class Interruptions:
             self._waiting.append(interruption)
         return interruption.happened
 
+    @property
+    def pending(self) -> bool:
+        """Return whether an event is still to come."""
+        with self._lock:
+            return bool(self._waiting)
+
     def clear(self) -> None:
         """Remove the interruptions that did not happen."""
         with self._lock:

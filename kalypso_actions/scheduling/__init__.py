@@ -19,6 +19,7 @@ from kalypso_actions.scheduling.labels import (
 from kalypso_actions.scheduling.registry import (
     DEFAULT_SCHEDULER,
     find_scheduler,
+    scheduler_of,
     trusted_scheduler,
     uses_present_assignments,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "compile_selector",
     "find_scheduler",
     "policy_faults",
+    "scheduler_of",
     "trusted_scheduler",
     "uses_present_assignments",
 ]

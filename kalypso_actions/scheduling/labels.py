@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import (
     Assignment,
     ClusterType,
@@ -72,6 +73,7 @@ class LabelScheduler:
             explain=lambda target, cluster_type: tuple(
                 policy.decision(target, cluster_type) for policy in compiled
             ),
+            warnings=tuple(_unread_placements(fleet.placement.documents)),
         )
 
 
@@ -96,7 +98,19 @@ def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Itera
             message = f"SchedulingPolicy {policy.name!r} names the Placement {name!r}, but the "
             message += "environment is scheduled by labels"
             advice = f"annotate the Environment with {SCHEDULER_ANNOTATION}: placement"
-            yield Problem(message, policy.where, advice, "placement-without-scheduler")
+            where = policy.placement_where or policy.where
+            yield Problem(message, where, advice, "placement-without-scheduler")
+
+
+def _unread_placements(documents: Iterable[Document]) -> Iterator[Problem]:
+    """Warn of Placements, which this scheduler does not read."""
+    for document in documents:
+        if document.kind == "Placement":
+            message = f"nothing reads the Placement {document.name!r}: the environment is "
+            message += "scheduled by labels"
+            advice = f"annotate the Environment with {SCHEDULER_ANNOTATION}: placement, or "
+            advice += "remove the Placement"
+            yield Problem(message, document.where, advice, "placement-unused")
 
 
 def policy_faults(policy: SchedulingPolicy) -> tuple[Problem, ...]:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.scheduling.interface import Schedule, Scheduler
 
+PATIENCE: Final = 300.0
+"""Seconds for one answer. It bounds loops without end; no answer depends on it."""
+
+
+class _NoAnswerError(BaseException):
+    """The time is over; a plugin that catches every Exception does not catch it."""
+
 
 class CheckedScheduler:
     """Runs a scheduler twice, and checks that both results are equal and know the fleet's names."""
 
-    def __init__(self, name: str, scheduler: Scheduler) -> None:
+    def __init__(self, name: str, scheduler: Scheduler, patience: float = PATIENCE) -> None:
         self._name = name
         self._scheduler = scheduler
+        self._patience = patience
 
     def schedule(self, fleet: Fleet) -> Schedule:
         """Return the result of the scheduler. Raises KalypsoError for what it does wrong."""
@@ -32,7 +46,11 @@ class CheckedScheduler:
 
     def _call(self, fleet: Fleet) -> Schedule:
         try:
-            result: object = self._scheduler.schedule(fleet)
+            with _at_most(self._patience):
+                result: object = self._scheduler.schedule(fleet)
+        except _NoAnswerError:
+            message = f"the scheduler {self._name!r} did not answer in {self._patience:g} seconds"
+            raise KalypsoError(message, advice="this is a fault of its package") from None
         except KalypsoError:
             raise
         except Exception as error:  # the code of another package
@@ -61,6 +79,28 @@ class CheckedScheduler:
             if pair in seen:
                 yield f"assigns {target.name!r} to {cluster_type.name!r} twice"
             seen.add(pair)
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise _NoAnswerError after so many seconds of Python code in the main thread, on POSIX.
+
+    Elsewhere the time limit of the job ends it.
+    """
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        raise _NoAnswerError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _outcome(schedule: Schedule) -> tuple[object, ...]:

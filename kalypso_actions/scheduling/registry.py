@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
+from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.entry_points import find_implementation
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.scheduling.interface import Scheduler
 from kalypso_actions.scheduling.labels import LabelScheduler
 from kalypso_actions.scheduling.plugins import CheckedScheduler
@@ -40,6 +43,26 @@ def find_scheduler(name: str = DEFAULT_SCHEDULER) -> Scheduler:
     name = name or DEFAULT_SCHEDULER
     scheduler = find_implementation(name, OWN, ENTRY_POINT_GROUP, missing)()
     return scheduler if name in OWN else CheckedScheduler(name, scheduler)
+
+
+def scheduler_of(environment: Environment | None, named: str = "") -> Scheduler:
+    """Return the scheduler `named`, or else that of the Environment's annotation.
+
+    Raises UsageError for an unknown `named`, KalypsoError at an unknown annotation.
+    """
+    if named or environment is None:
+        return find_scheduler(named)
+    try:
+        return find_scheduler(environment.scheduler)
+    except UsageError as error:
+        problem = error.problem
+        close = nearest(environment.scheduler, sorted(OWN))
+        raise KalypsoError(
+            f"Environment {environment.name!r}: {problem.message}",
+            environment.scheduler_where or environment.where,
+            f"did you mean {close}?" if close else problem.advice,
+            "scheduler-unknown",
+        ) from error
 
 
 def trusted_scheduler(named: str, known: Collection[str], otherwise: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from kalypso_actions import gitops
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, is_repository
 from kalypso_actions.clients.process import Programs
@@ -55,6 +57,12 @@ def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
             "name the branch: --gitops PATH@BRANCH, where PATH may be an empty folder",
         )
     return next(iter(folders.values()), "")
+
+
+def as_written(base: BaseTree, files: RevisionFiles, known: Collection[str]) -> BaseTree:
+    """Return a tree that is known to be written by us if its id is one of `known`."""
+    written = bool(known) and gitops.tree_id(base.sources, files.folder_ids(base.path)) in known
+    return dataclasses.replace(base, is_as_written=written)
 
 
 def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:

@@ -12,7 +12,7 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.kinds import GitOpsRepo
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.snapshot.repositories import Repositories
@@ -151,13 +151,13 @@ class ProposalCommits:
         digest = gitops.digest_of(proposed.message)
         parent = proposed.parents[0] if digest else self._merge_base(proposed.id)
         changed = gitops.changed_content(self._files(parent).entries(), files.entries())
-        sources = self._path(SOURCES_FILE)
+        records = gitops.record_paths(self._state.tree.path)
         return gitops.ClosedProposal(
             pull.number,
             proposed.id,
             digest,
             self._promoted_commit(files),
-            {path: version for path, version in changed.items() if path != sources},
+            {path: version for path, version in changed.items() if path not in records},
         )
 
     def content(self, commit: str, place: str) -> bytes | None:

@@ -29,8 +29,9 @@ def check_given_sources(
             message = f"--source {without_secret(source.url)}: there is no such folder"
             yield Problem(message, where, "check PATH, from the current folder", "source-ignored")
         elif named and repository_key(source.url) not in named:
-            close = nearest(repository_key(source.url), named)
-            suggestion = f"did you mean {named[close]}? " if close else ""
+            by_path = {_path(url): url for url in named.values()}
+            close = nearest(_path(source.url), by_path)
+            suggestion = f"did you mean {by_path[close]}? " if close else ""
             yield Problem(
                 f"--source: nothing here reads {without_secret(source.url)}",
                 where,
@@ -39,6 +40,11 @@ def check_given_sources(
             )
         else:
             yield from _uncommitted(source, programs)
+
+
+def _path(url: str) -> str:
+    """Return the path of a URL; all repositories of an organisation have the same host."""
+    return repository_key(url).partition("/")[2]
 
 
 def _urls(reading: Reading) -> Iterator[str]:

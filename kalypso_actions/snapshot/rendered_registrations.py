@@ -12,7 +12,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.scheduling import scheduler_of
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
 from kalypso_actions.snapshot.registration_faults import is_own_fault
 from kalypso_actions.snapshot.registrations import RegistrationReader
@@ -40,7 +40,7 @@ def plan_registrations(
     )
     if options.namespace_scheme == "legacy":
         snapshot = _with_own_namespaces(snapshot, registered)
-    scheduler = find_scheduler(options.scheduler or snapshot.scheduler)
+    scheduler = scheduler_of(snapshot.declared, options.scheduler)
     plan = make_plan(snapshot, options, scheduler, progress, WorkerProcesses())
     if snapshot.problems or not _failing(plan):
         return snapshot, plan
@@ -99,7 +99,7 @@ class _Fallback:
             self._planned |= changed
             registrations = tuple(self._planned.values())
             snapshot = dataclasses.replace(self._snapshot, registrations=registrations)
-            scheduler = find_scheduler(self._options.scheduler or snapshot.scheduler)
+            scheduler = scheduler_of(snapshot.declared, self._options.scheduler)
             plan = make_plan(snapshot, self._options, scheduler, self._progress, WorkerProcesses())
             changed = self._afterwards(_failing(plan))
         return snapshot, plan

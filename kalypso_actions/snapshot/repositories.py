@@ -14,7 +14,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import RevisionFiles
-from kalypso_actions.model.history import BranchPosition
+from kalypso_actions.model.history import BranchPosition, HistoryCommit
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.urls import repository_key
 
@@ -188,6 +188,24 @@ class Repositories:
             CommitSubject(commit.id, commit.message.partition("\n")[0])
             for commit in itertools.takewhile(lambda item: item.id in newer, line)
         )
+
+    def history(self, url: str, branch: str, most: int) -> Iterator[HistoryCommit]:
+        """Yield the newest commits of a branch's first-parent line; nothing if it does not exist.
+
+        Raises KalypsoError, also for a folder without commits.
+        """
+        self.check(url)
+        folder = self._folder(url, branch)
+        if folder is None:
+            local = self._clone_with(url, branch, None)
+        else:
+            local = GitRepository(folder, self._programs, repository=url)
+        if local is not None:
+            return (
+                local.history(local.resolve(branch), most) if local.has_branch(branch) else iter(())
+            )
+        head = self._remotes.heads(url, [branch]).get(branch)
+        return itertools.islice(self._remotes.history(url, head), most) if head else iter(())
 
     def _clones(self) -> Mapping[str, Path]:
         if self._known_clones is None:

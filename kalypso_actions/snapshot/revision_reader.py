@@ -10,6 +10,7 @@ from typing import Protocol
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.fleet.schemas import KALYPSO_API
 from kalypso_actions.model.documents import (
     Document,
     FilesTooLargeError,
@@ -18,6 +19,7 @@ from kalypso_actions.model.documents import (
     RevisionFiles,
 )
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.sources.discovery import Build, Discovery, discover
 from kalypso_actions.sources.limits import (
@@ -146,9 +148,16 @@ def read_branch(
     hidden = tuple(
         document
         for document in read(ignore_sourceignore=True).documents
-        if document.kind == "Environment" and document.where not in seen
+        if _is_environment(document) and document.where not in seen
     )
     return dataclasses.replace(reading, documents=reading.documents + hidden)
+
+
+def _is_environment(document: Document) -> bool:
+    """Whether a document is an Environment, or one with a misspelled kind."""
+    if document.kind == "Environment":
+        return True
+    return document.api_version == KALYPSO_API and bool(nearest(document.kind, ("Environment",)))
 
 
 def _located(reading: Reading, branch: str, commit: str) -> Reading:

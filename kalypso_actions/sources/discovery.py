@@ -6,19 +6,27 @@ These are all YAML files below a folder that are not excluded. In a folder with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.documents import Document, FileEntry
 from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules
 from kalypso_actions.sources.kustomization import Kustomization, Resource
 from kalypso_actions.sources.limits import listing_excess
 from kalypso_actions.sources.parsed_contents import ParsedContents
-from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize, parent, printable
-from kalypso_actions.sources.source_tree import NON_FILE_MODES, YAML_SUFFIXES, SourceTree
+from kalypso_actions.sources.path_problems import check_symlink, missing_folder
+from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize, printable
+from kalypso_actions.sources.source_tree import NON_FILE_MODES, SourceTree
 from kalypso_actions.sources.yaml_documents import MAX_BYTES, MAX_DEPTH, too_large
+
+UNREAD: Final = re.compile(
+    rb'"scheduler\.kalypso\.io/|"kind"\s*:\s*"ConfigMap"|^apiVersion: *scheduler\.kalypso\.io/',
+    re.MULTILINE,
+)
+"""A document of a control plane, in JSON or YAML."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +140,9 @@ class _Search:
             self._check_symlinks(root)
             self._walk(root)
         else:
-            self._no_such_folder(path, root)
+            entry = self.entries.get(root)
+            where = self._at(root if entry else "")
+            self.problems.append(missing_folder(self.tree, path, root, entry, where))
 
     def result(self) -> Discovery:
         """Return the documents if everything has been read; otherwise what is still needed."""
@@ -148,7 +158,8 @@ class _Search:
                 # Lines of kustomize's output do not exist in the repository.
                 where = self._at(source.path)
                 documents.extend(
-                    replace(document, where=where, marks={}) for document in parsed.documents
+                    replace(document, where=where, marks={}, blocks={})
+                    for document in parsed.documents
                 )
             else:
                 documents.extend(parsed.documents)
@@ -168,7 +179,19 @@ class _Search:
                 advice = "rename it, or list it in .sourceignore"
                 where = self._at(path)
                 self.warnings.append(Problem(message, where, advice, "file-misnamed"))
+            if self.parsed.limits is None:  # a registered folder has a bounded number to read
+                self._unread_documents(folder)
             pending.extend(self.tree.folders[folder].folders)
+
+    def _unread_documents(self, folder: str) -> None:
+        """Warn of other files with documents of a control plane, which Flux does not read."""
+        for path in self.tree.other_texts(folder):
+            content = self._content(path) if self.entries[path].size <= MAX_BYTES else None
+            if content and b"apiVersion" in content and UNREAD.search(content):
+                message = "the documents of this file are not read: it does not end with .yaml"
+                advice = "rename it: YAML may hold JSON; or list it in .sourceignore"
+                where = self._at(path)
+                self.warnings.append(Problem(message, where, advice, "file-misnamed"))
 
     def _file(self, path: str, where: Location) -> None:
         if self._add_once(path, where):
@@ -315,37 +338,9 @@ class _Search:
             content = self._content(path)
             if content is None:
                 continue
-            target = content.decode("utf-8", "surrogateescape")
-            name = repr(printable(target))
-            try:
-                resolved = join(parent(path), target)
-            except OutsideRepositoryError:
-                message = f"the symbolic link leads out of the repository, to {name}"
-                advice = "remove it, or exclude it by .sourceignore"
-                self._problem("path-outside-repository", message, self._at(path), advice)
-                continue
-            if path.endswith(YAML_SUFFIXES) or resolved in self.tree.folders:
-                message = f"the symbolic link to {name} is ignored, as by Flux"
-                where = self._at(path)
-                advice = "replace it by the files"
-                self.warnings.append(Problem(message, where, advice, "symlink-ignored"))
-
-    def _no_such_folder(self, path: str, root: str) -> None:
-        entry = self.entries.get(root)
-        if entry is not None:
-            name = {SYMLINK_MODE: "symbolic link", GIT_LINK_MODE: "submodule"}.get(
-                entry.mode, "file"
-            )
-            message = f"the path {path!r} is a {name}, not a folder"
-            self._problem("folder-missing", message, self._at(root))
-            return
-        upper = root
-        while upper not in self.tree.folders:
-            upper = parent(upper)
-        near = nearest(root, self.tree.folders[upper].folders)
-        advice = f"is {near!r} meant?" if near else "check path and branch"
-        message = f"the folder {path!r} does not exist"
-        self._problem("folder-missing", message, self._at(""), advice)
+            problem, warning = check_symlink(self.tree, path, content, self._at(path))
+            self.problems.extend(filter(None, [problem]))
+            self.warnings.extend(filter(None, [warning]))
 
     def _at(self, path: str) -> Location:
         return Location(self.repository, printable(path))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document, EntryMark, Path
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 LOCAL_CONFIG_ANNOTATION = "config.kubernetes.io/local-config"
@@ -77,6 +78,12 @@ class _Objects:
     def _items(self, document: Document) -> Iterator[Document]:
         items = document.body.get("items")
         if items is None:
+            if document.kind == "List":
+                close = nearest("items", document.body)
+                message = "the List has no items: nothing of it is read"
+                advice = f"write items instead of {close}" if close else "add items"
+                where = document.key_at(close) if close else document.where
+                self.warnings.append(Problem(message, where, advice, "list-without-items"))
             return
         if not isinstance(items, list):
             message = f"the items of a {document.kind} must be a list"
@@ -87,7 +94,11 @@ class _Objects:
         for index, item in enumerate(items):
             if isinstance(item, Mapping):
                 where = document.at("items", index)
-                blocks = {path[2:] for path in document.blocks if path[:2] == ("items", index)}
+                blocks = {
+                    path[2:]: column
+                    for path, column in document.blocks.items()
+                    if path[:2] == ("items", index)
+                }
                 yield from self.of(Document(item, where, marks.get(index, {}), blocks))
             else:
                 message = f"an item of a {document.kind} must be an object"

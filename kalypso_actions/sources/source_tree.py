@@ -91,6 +91,15 @@ class SourceTree:
             and not self._ignore.excludes(path)
         ]
 
+    def other_texts(self, folder: str) -> list[str]:
+        """Return the JSON files directly in a folder, and those whose names have no ending."""
+        return [
+            path
+            for path in self.folders[folder].files
+            if (path.endswith(".json") or "." not in path.rpartition("/")[2])
+            and not self._ignore.excludes(path)
+        ]
+
     def files(self, folder: str) -> list[str]:
         """Return all files below a folder."""
         files: list[str] = []

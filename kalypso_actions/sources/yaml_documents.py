@@ -35,7 +35,6 @@ MAX_PROBLEMS: Final = 100
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE_KEY: Final = "<<"
-BLOCK_STYLES: Final = frozenset({"|", ">"})
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -126,7 +125,8 @@ class _Composer:
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
     anchors: dict[str, _Anchor] = field(default_factory=dict)
     marks: dict[Path, EntryMark] = field(default_factory=dict)
-    blocks: set[Path] = field(default_factory=set)
+    blocks: dict[Path, int] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
     size: int = 0
     documents: int = 0
     values: int = 0
@@ -135,6 +135,7 @@ class _Composer:
     def compose(self, text: str) -> ParsedFile:
         """Return the documents up to the end or the first error."""
         documents: list[Document] = []
+        self.lines = text.split("\n") if "|" in text else []
         try:
             self.events = iter(yaml.parse(text, Loader=LOADER))
             for event in self.events:
@@ -159,7 +160,7 @@ class _Composer:
         )
 
     def _document(self) -> Document | None:
-        self.anchors, self.marks, self.blocks, self.size = {}, {}, set(), 0
+        self.anchors, self.marks, self.blocks, self.size = {}, {}, {}, 0
         start = next(self.events)
         mark = _mark(start)
         self.documents += 1
@@ -196,8 +197,8 @@ class _Composer:
         value: object
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
-            if event.style in BLOCK_STYLES:
-                self.blocks.add(path)
+            if event.style == "|":
+                self.blocks[path] = self._text_column(event)
         elif isinstance(event, yaml.SequenceStartEvent):
             value = self._sequence(path)
         else:
@@ -206,6 +207,15 @@ class _Composer:
         anchor.value, anchor.size, anchor.complete = value, self.size - before, True
         anchor.values = self.expanded_values - values_before
         return value
+
+    def _text_column(self, event: yaml.ScalarEvent) -> int:
+        """Return the column of the first character of a literal block scalar; 0 if unknown."""
+        first = next((line for line in event.value.split("\n") if line.strip()), "")
+        for number in range(_mark(event)[0] if first else len(self.lines), len(self.lines)):
+            line = self.lines[number].rstrip()
+            if line:
+                return len(line) - len(first.rstrip()) + 1
+        return 0
 
     def _count(self, values: int, event: yaml.NodeEvent) -> None:
         self.expanded_values += values

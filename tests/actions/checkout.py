@@ -14,6 +14,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -138,11 +140,16 @@ class Machine:
         return path
 
     def has(self, installer: str) -> None:
-        """The machine has this installer alone: uv or pip."""
+        """Leave the machine this installer: uv or pip.
+
+        Where uv refuses to install, pip is tried: beside uv, it refuses at once.
+        """
         if installer == "pip":
             (self.folder / "bin" / "uv").unlink()
-        else:
-            self.bare_python()
+            return
+        pip = self.bare_python() / "pip" / "__main__.py"
+        pip.parent.mkdir()
+        pip.write_text("import sys\nsys.exit('no pip' if 'install' in sys.argv else 0)\n")
 
     def bare_python(self) -> Path:
         """The machine's Python has no package, not even pip; where they would be."""
@@ -209,3 +216,14 @@ def fingerprint() -> str:
 
 
 UV: Final = str(Path(sys.executable).parent / "uv")
+
+
+def make_runner_temp(folder: Path) -> Path:
+    """Make the RUNNER_TEMP of a job in which an action has run; it has the packages of the tests."""
+    prefix = folder / "installed"
+    venv.create(prefix, symlinks=os.name == "posix")
+    packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(prefix)}))
+    own = [str(ROOT), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    (packages / "this-tree.pth").write_text("\n".join(own), encoding="utf-8")
+    (folder / f"kalypso-{fingerprint()}").write_text(str(prefix), encoding="utf-8")
+    return folder

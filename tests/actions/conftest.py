@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
 
-from tests.actions.checkout import PYTHON, ROOT, fingerprint
+from tests.actions.checkout import PYTHON, make_runner_temp
 from tests.actions.composite import Job
 
 
@@ -29,14 +27,7 @@ def runner_temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     test_launch.py holds that it is installed as the marker says here. `python -I` ignores
     PYTHONPATH, and the environment of these tests may have Kalypso from another folder.
     """
-    folder = tmp_path_factory.mktemp("runner-temp")
-    prefix = folder / "installed"
-    venv.create(prefix, symlinks=os.name == "posix")
-    packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(prefix)}))
-    own = [str(ROOT), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    (packages / "this-tree.pth").write_text("\n".join(own), encoding="utf-8")
-    (folder / f"kalypso-{fingerprint()}").write_text(str(prefix), encoding="utf-8")
-    return folder
+    return make_runner_temp(tmp_path_factory.mktemp("runner-temp"))
 
 
 @pytest.fixture

@@ -150,6 +150,26 @@ def test_the_layout_of_windows(machine: Machine) -> None:
     assert machine.launch({}).surroundings["arguments"] == ["ci", "two words"]
 
 
+@pytest.mark.slow
+def test_an_extra_is_added_to_what_is_installed(machine: Machine) -> None:
+    python = Path(machine.launch().surroundings["python"])
+    checkout = machine.checkout.folder
+    lock = (checkout / "requirements.lock").read_text()
+    (checkout / "requirements-more.lock").write_text(lock)
+    before = {path.name for path in python.parents[1].iterdir()}
+    arguments = [machine.folder / "bin" / "python3", "-I", checkout / "actions" / "install.py"]
+    done = subprocess.run(
+        [*map(str, arguments), "more"],
+        env={**machine.variables, **machine.offline()},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == str(python)
+    (marker,) = {path.name for path in python.parents[1].iterdir()} - before
+    assert marker.startswith("more-")
+
+
 # Python
 
 

@@ -2,85 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.report.page_parts import page_parts
-from kalypso_actions.comparison import Mask
-from kalypso_actions.fleet_report import ReportCollection
-from kalypso_actions.model.kinds import Fleet
-from kalypso_actions.report.page import report_page
-from tests.builders import cluster_type, config_map, fleet, policy, selector, target
-from tests.plans import plan
+from kalypso_actions.fleet_report import collection
+from tests.browser.browsing import violations
+from tests.browser.reports import HOSTILE, PAGE, TITLE, environment, pipeline, written
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM = os.environ.get("KALYPSO_CHROMIUM") or shutil.which("chromium")
-OPTIONS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def environment(name: str, size: int, targets: int) -> Fleet:
-    return fleet(
-        environment=name,
-        cluster_types=[cluster_type(f"type-{n}") for n in range(size)],
-        targets=[
-            target(f"t{n}", workload="app", workspace=f"team-{n % 7}", environment=name)
-            for n in range(targets)
-        ],
-        policies=[policy("all", targets=selector(workload="app"))],
-        config_maps=[config_map("all", {"URL": f"https://{name}.test", "NOTE": HOSTILE})],
-    )
-
-
-def written(folder: Path, *fleets: Fleet) -> str:
-    """Write the page of a report, and return its URL."""
-    report = ReportCollection(Mask())
-    for each in fleets:
-        report.add(plan(each), None)
-    data = report.document("Fleet </script>", NOON).to_json()
-    (folder / "index.html").write_text(
-        report_page("Fleet </script>", data, page_parts()), encoding="utf-8"
-    )
-    return (folder / "index.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - `make browser` installs it
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", *OPTIONS]
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     fleets = environment("dev", 3, 12), environment("stage", 2, 11)
-    return written(tmp_path_factory.mktemp("report"), *fleets)
+    folder = tmp_path_factory.mktemp("report")
+    return written(folder, *fleets, shown=pipeline("dev", "stage"))
 
 
-@pytest.fixture(params=["light", "dark"])
-def page(browser: Any, url: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The page in both themes; any message of the console fails the test."""
-    opened = browser.new_page(color_scheme=request.param)
-    messages: list[str] = []
-    opened.on("console", lambda message: messages.append(message.text))
-    opened.on("pageerror", lambda error: messages.append(str(error)))
-    open_at(opened, url)
-    yield opened
-    opened.close()
-    assert messages == []
+@pytest.fixture
+def fleet(page: Any, url: str) -> Any:
+    """The page of a fleet of two environments."""
+    open_at(page, url)
+    return page
 
 
 def open_at(page: Any, url: str) -> None:
@@ -88,63 +33,132 @@ def open_at(page: Any, url: str) -> None:
     page.wait_for_selector("html[data-ready]")
 
 
-def violations(page: Any) -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - as above
-
-    return [each["id"] for each in Axe().run(page).response["violations"]]
-
-
-def test_filters(page: Any) -> None:
-    assert page.inner_text("#count") == "58 assignments of 12 targets"
-    page.fill("#search", "team-3 type-2")
-    assert page.inner_text("#count") == "2 assignments of 2 targets"
-    page.fill("#search", "")
-    page.select_option("#environment", "stage")
-    assert page.inner_text("#count") == "22 assignments of 11 targets"
-    page.select_option("#kind", "fails")
-    assert page.inner_text("#count") == "0 assignments of 0 targets"
+def test_filters(fleet: Any) -> None:
+    assert fleet.inner_text("#count") == "58 assignments of 12 targets"
+    fleet.fill("#search", "team-3 type-2")
+    assert fleet.inner_text("#count") == "2 assignments of 2 targets"
+    fleet.fill("#search", "")
+    fleet.select_option("#environment", "stage")
+    assert fleet.inner_text("#count") == "22 assignments of 11 targets"
+    fleet.select_option("#kind", "fails")
+    assert fleet.inner_text("#count") == "11 assignments of 11 targets"
+    fleet.select_option("#workspace", "team-0")
+    assert fleet.inner_text("#count") == "2 assignments of 2 targets"
 
 
-def test_a_deep_link_and_back(page: Any, url: str) -> None:
-    page.goto(f"{url}#/dev/type-0/app-t1")
-    assert page.inner_text("#detail-heading") == "app-t1 on type-0 in dev"
-    assert page.evaluate("document.activeElement.id") == "detail-heading"
-    assert "https://stage.test" in page.inner_text("#detail")
-    assert HOSTILE in page.inner_text("#detail")
-    assert page.locator("#detail img").count() == 0
-    page.click("summary >> nth=0")
-    assert page.is_visible("#detail pre >> nth=0")
+def test_what_is_missing_in_an_environment(fleet: Any) -> None:
+    fleet.select_option("#kind", "missing")
+    fleet.select_option("#environment", "stage")
+    assert fleet.inner_text("#count") == "14 assignments of 12 targets"
+    fleet.fill("#search", "app-t11 type-2")
+    fleet.click("#matrix a >> text=no stage")
+    assert fleet.inner_text("#detail-heading") == "app-t11 on type-2 in stage"
+    command = "kalypso explain stage --target app-t11 --cluster-type type-2"
+    assert fleet.inner_text("#detail pre") == command
+
+
+def test_the_pipeline(fleet: Any) -> None:
+    dev = fleet.inner_text("#pipeline > li >> nth=0")
+    assert "Deploying 4/8 5 minutes ago" in dev
+    assert f"ccccccc {HOSTILE} by Ana, 3 hours ago" in dev
+    assert "main is 2 commits ahead" in dev
+    assert f"acme/gitops#7 {HOSTILE} by ana" in dev
+    assert "waits for people: merge acme/gitops#7" in dev
+    assert (
+        fleet.eval_on_selector_all("a", "links => links.map(each => each.protocol)").count(
+            "javascript:"
+        )
+        == 0
+    )
+    assert fleet.get_attribute("#pipeline a", "href") == f"{PAGE}/pull/7"
+
+
+def test_a_pipeline_that_is_not_known(page: Any, tmp_path: Path) -> None:
+    open_at(page, written(tmp_path, environment("dev", 1, 1)))
+    note = page.inner_text("#pipeline-note")
+    assert "what waits for whom are not known: no token is given" in note
+
+
+def test_problems_and_warnings(fleet: Any) -> None:
+    findings = fleet.inner_text("#findings")
+    assert f"problem a.yaml:3\n{HOSTILE}\n→ change it" in findings
+    assert "warning all.yaml:1\nConfigMap 'all': TOKEN looks like a secret" in findings
+
+
+def test_a_deep_link_and_back(fleet: Any, url: str) -> None:
+    fleet.goto(f"{url}#/dev/type-1/app-t1")
+    assert fleet.inner_text("#detail-heading") == "app-t1 on type-1 in dev"
+    assert fleet.evaluate("document.activeElement.id") == "detail-heading"
+    detail = fleet.inner_text("#detail")
+    assert "large.yaml:2 (wins)" in detail
+    assert "URL\thttps://large.dev.test\thttps://large.stage.test" in detail
+    assert f"1111111\t{HOSTILE} 1\tAna, 1 day ago" in detail
+    assert "policy all file.yaml:1\n✓ target workload = app" in detail
+    fleet.click("summary >> nth=0")
+    assert fleet.inner_text("#detail pre >> nth=0") == f"kind: dev\nnote: {HOSTILE}"
+    link = fleet.get_attribute("#detail details a >> nth=0", "href")
+    assert link == f"{PAGE}/blob/{'1' * 40}/type-1/app-t1/reconciler.yaml"
+    fleet.keyboard.press("Escape")
+    assert fleet.is_hidden("#detail")
+
+
+def test_hostile_names_and_secrets(fleet: Any, url: str) -> None:
+    fleet.goto(f"{url}#/dev/type-1/app-t1")
+    assert fleet.inner_text("h1") == TITLE
+    assert fleet.locator("img").count() == 0
+    assert fleet.locator("script").count() == 2
+    assert "t0ps3cret" not in fleet.evaluate("JSON.stringify(report)")
+
+
+def test_keyboard(fleet: Any) -> None:
+    fleet.keyboard.press("/")
+    assert fleet.evaluate("document.activeElement.id") == "search"
+    fleet.keyboard.type("app-t1 ")
+    fleet.focus("#matrix a >> nth=0")
+    fleet.keyboard.press("Enter")
+    fleet.wait_for_selector("#detail:not([hidden])")
+
+
+def test_no_violation_of_accessibility(themed: Any, url: str) -> None:
+    open_at(themed, f"{url}#/dev/type-1/app-t1")
+    themed.click("summary >> nth=0")
+    assert violations(themed) == []
+    themed.set_viewport_size({"width": 380, "height": 800})
+    assert violations(themed) == []
+    assert themed.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_print(fleet: Any) -> None:
+    fleet.emulate_media(media="print")
+    assert fleet.is_hidden("#filters")
+    assert fleet.is_visible("#matrix")
+    colours = fleet.evaluate("[getComputedStyle(document.body)].map(s => [s.color, s.background])")
+    assert colours[0][0] == "rgb(0, 0, 0)"
+    assert "rgb(255, 255, 255)" in colours[0][1]
+
+
+def test_a_large_fleet_is_by_workspace(
+    page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collection, "MOST_WITH_TEXTS", 5)
+    open_at(page, written(tmp_path, environment("dev", 2, 12)))
+    assert page.inner_text("#count") == "24 assignments of 7 workspaces"
     assert violations(page) == []
-    page.keyboard.press("Escape")
-    assert page.is_hidden("#detail")
+    page.click("#matrix button >> text=team-1")
+    assert page.inner_text("#count") == "4 assignments of 2 targets"
+    page.click("#matrix tr:has-text('app-t1') a >> nth=1")
+    links = page.eval_on_selector_all("#detail a", "links => links.map(each => each.href)")
+    assert f"{PAGE}/blob/{'1' * 40}/type-1/app-t1/reconciler.yaml" in links
 
 
-def test_keyboard(page: Any) -> None:
-    page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "search"
-    page.keyboard.type("app-t1 ")
-    page.focus("#matrix a >> nth=0")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#detail:not([hidden])")
-
-
-def test_no_violation_of_accessibility(page: Any) -> None:
-    assert violations(page) == []
-    page.set_viewport_size({"width": 380, "height": 800})
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
-
-
-def test_ten_thousand_assignments(browser: Any, tmp_path: Path) -> None:
+def test_ten_thousand_assignments(page: Any, tmp_path: Path) -> None:
     address = written(tmp_path, environment("dev", 10, 500), environment("stage", 10, 500))
     assert (tmp_path / "index.html").stat().st_size < 15_000_000
-    opened = browser.new_page()
-    open_at(opened, address)
-    took = opened.evaluate(
+    open_at(page, address)
+    took = page.evaluate(
         """() => { const field = document.getElementById("search"); const start = performance.now();
         field.value = "team-3 t1"; field.dispatchEvent(new Event("input"));
         return performance.now() - start; }"""
     )
-    assert opened.inner_text("#count").endswith(" targets")
+    assert page.inner_text("#count").endswith(" targets")
     assert took < 100
-    opened.close()

@@ -41,7 +41,7 @@ class Approvals:
 
     def let_wait(self, run: Run | None, done: Sequence[CompletedStep]) -> None:
         """Let a second half wait unless the first half failed."""
-        if run and not any(one.exit_code for one in done):
+        if run and not any(ended.exit_code for ended in done):
             self.waiting.append(run)
             self._record(run, "waiting")
 
@@ -60,7 +60,7 @@ class Approvals:
         return dataclasses.replace(whole, attempt=run.attempt + 1)
 
     def _end(self, run: Run, status: RunStatus, conclusion: str | None = None) -> None:
-        self.waiting = [one for one in self.waiting if one is not run]
+        self.waiting = [waiting for waiting in self.waiting if waiting is not run]
         self._record(run, status, conclusion)
 
     def _record(self, run: Run, status: RunStatus, conclusion: str | None = None) -> None:

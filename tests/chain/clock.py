@@ -20,7 +20,7 @@ class StoryClock(Clock):
     def arrange(self, seconds: float, event: Callable[[], object]) -> None:
         """Let `event` happen in so many seconds of sleep."""
         self._arranged.append((self() + timedelta(seconds=seconds), event))
-        self._arranged.sort(key=lambda one: one[0])
+        self._arranged.sort(key=lambda event: event[0])
 
     @property
     def is_empty(self) -> bool:

@@ -290,8 +290,8 @@ class Chain:
 
     def has(self, environment: str) -> str:
         """Return the commit of main that an environment's branch names."""
-        found = COMMIT.search(self.acme.files(environment)["base-repo.yaml"])
-        return found[1] if found else ""
+        match = COMMIT.search(self.acme.files(environment)["base-repo.yaml"])
+        return match[1] if match else ""
 
     def tracks(self, branch: str, repository: str = GITOPS) -> str:
         """Return the commit of main that a GitOps branch names; "" for none."""
@@ -312,7 +312,11 @@ class Chain:
         context = f"{environment} environment"
         with self.acme.sandbox.lock:
             every = self.acme.sandbox.repository(CONTROL_PLANE).statuses
-            return {one.commit: one.description or "" for one in every if one.context == context}
+            return {
+                status.commit: status.description or ""
+                for status in every
+                if status.context == context
+            }
 
     def status(self, commit: str, environment: str) -> str:
         """Return the latest description of a commit's status for an environment; "" for none."""
@@ -337,9 +341,9 @@ class Chain:
         for repository in self.gitops:
             assert self.tracks(environment, repository) == commit
             assert self.pull_requests(environment, repository) == []
-            found = self.config(environment, repository)
-            assert found
-            for folder, config in found.items():
+            configuration = self.config(environment, repository)
+            assert configuration
+            for folder, config in configuration.items():
                 assert config.items() >= values.items(), folder
             assert self.acme.issues(repository) == []
         assert self.waiting == []

@@ -18,8 +18,8 @@ class LooseObjects(loose_objects.LooseObjects):
             for name in names
         ]
         return b"".join(
-            f"{one.id} {one.type} {len(one.content)}\n".encode() + one.content + b"\n"
-            for one in objects
+            f"{name.id} {name.type} {len(name.content)}\n".encode() + name.content + b"\n"
+            for name in objects
         )
 
     def listing(self, commit: str, *, sizes: bool) -> bytes:

@@ -1,7 +1,7 @@
 """Repositories of the sandbox that the commands under test read without a program.
 
 Pushes go over HTTP all the same, and so do reads while a fault is on. Tests of the actions, of the
-demo and the e2e read over HTTP as well.
+demo and the e2e read over HTTP as well. Requests to the API use no socket (`direct_requests`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import requests
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.repositories import BareRepository
+from tests.chain.direct_requests import direct_requests
 from tests.chain.loose_objects import LooseObjects
 
 READS: Final = ("fetch", "ls-remote")
@@ -62,7 +63,7 @@ def quick_reads(sandbox: Sandbox, *, authorized: bool = False) -> Iterator[None]
             reader.keep(git_dir, arguments, options.get("stdin", b""), answer)
         return answer
 
-    with pytest.MonkeyPatch.context() as patch:
+    with direct_requests(sandbox), pytest.MonkeyPatch.context() as patch:
         patch.setattr(Git, "run_remote", run_remote)
         patch.setattr(Git, "run", run)
         yield
@@ -101,9 +102,10 @@ def _may_read(git: Git, url: str) -> bool:
     headers = {"git-protocol": "version=2", "user-agent": "git/2", "authorization": ""}
     headers["authorization"] = git._authorize(url)
     place = f"{url}/info/refs?service=git-upload-pack"
-    return (
-        requests.get(place, headers=headers, timeout=60, allow_redirects=False).status_code == 200
-    )
+    with requests.Session() as session:
+        session.trust_env = False  # reads neither .netrc nor proxies
+        response = session.get(place, headers=headers, timeout=60, allow_redirects=False)
+    return response.status_code == 200
 
 
 def _is_unchanging(arguments: Sequence[str], stdin: bytes) -> bool:

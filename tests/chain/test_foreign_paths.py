@@ -35,13 +35,13 @@ def promote(chain: Chain) -> list[str]:
 
 def checked(chain: Chain) -> CheckPromoteDocument:
     """Return the latest document of check-promote for dev."""
-    found = [
-        one.outcome.document
-        for one in chain.done
-        if isinstance(one.outcome.document, CheckPromoteDocument)
-        and one.outcome.document.environment == "dev"
+    exit_codes = [
+        run.outcome.document
+        for run in chain.done
+        if isinstance(run.outcome.document, CheckPromoteDocument)
+        and run.outcome.document.environment == "dev"
     ]
-    return found[-1]
+    return exit_codes[-1]
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ def test_objects(tmp_path: Path) -> None:
     path = repository(tmp_path / "fleet")
     names = [commit(path, FILES), git(path, "rev-parse", "HEAD:x/y/z")]
     names.append(f"{names[0]}^{{tree}}")
-    found = LooseObjects(path / ".git" / "objects").batch(names)
+    printed = LooseObjects(path / ".git" / "objects").batch(names)
     wanted = git(path, "cat-file", "--batch", stdin="\n".join(names).encode())
-    assert found.decode("utf-8", "surrogateescape").strip() == wanted
+    assert printed.decode("utf-8", "surrogateescape").strip() == wanted
 
 
 def test_what_lies_in_a_pack_is_left_to_git(tmp_path: Path) -> None:

@@ -31,6 +31,18 @@ spec: {{environment: {name}, manifests: {{}}}}
 """
 
 
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a clone of a control plane with two environments."""
+    folder = tmp_path_factory.mktemp("clones") / "clone"
+    for name in ("dev", "stage"):
+        commit_branch(folder, {"fleet.yaml": FLEET.format(name=name)}, name)
+    commit_branch(
+        folder, {f"{name}.yaml": ENVIRONMENT.format(name=name) for name in ("dev", "stage")}
+    )
+    return folder
+
+
 @pytest.mark.parametrize("arguments", [["help", "render"], ["render", "-h"]], ids=str)
 def test_the_help_of_a_command(arguments: list[str]) -> None:
     assert call_kalypso(*arguments).stdout == call_kalypso("render", "--help").stdout
@@ -96,18 +108,16 @@ def test_a_value_that_is_no_choice() -> None:
         ("kalypso help val", ["validate"]),
     ],
 )
-def test_completion(tmp_path: Path, words: str, completed: list[str]) -> None:
-    clone = tmp_path / "clone"
-    files = {f"{name}.yaml": ENVIRONMENT.format(name=name) for name in ("dev", "stage")}
-    for name in ("dev", "stage"):
-        commit_branch(clone, {"fleet.yaml": FLEET.format(name=name)}, name)
-    commit_branch(clone, files)
+def test_completion(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, words: str, completed: list[str]
+) -> None:
+    monkeypatch.chdir(clone)
     variables = {
         "_KALYPSO_COMPLETE": "complete_bash",
         "COMP_WORDS": words,
         "COMP_CWORD": str(words.count(" ")),
     }
-    done = start_kalypso(variables=variables, folder=tmp_path / "clone")
+    done = call_kalypso(variables=variables)
     assert (done.stdout.split(), done.stderr) == (completed, "")
 
 

@@ -1,4 +1,4 @@
-"""The workflows of previews, for the demo's organisation, which has none."""
+"""The workflows of previews and the report, for the demo's organisation, which has none."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def add_previews(sandbox: Sandbox) -> None:
 
 def _push(sandbox: Sandbox, branch: str, place: Place) -> None:
     files = workflow_files(place, MARKS).items()
-    previews = {path: text for path, text in files if "preview" in path}
+    previews = {path: text for path, text in files if "preview" in path or "report" in path}
     sandbox.commit(CONTROL_PLANE, previews, branch=branch)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -14,7 +15,7 @@ from kalypso_actions.commands.registry import ChainCommand
 from kalypso_actions.commands.runtime.context import CommandContext, Runtime
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.run import run_command
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.chain_documents import CdDocument
@@ -42,20 +43,28 @@ class Replaced(ChainCommand):
 class Job:
     """A job of acme/control-plane, and its report."""
 
-    def __init__(self, folder: Path, **variables: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        variables: Mapping[str, str] | None = None,
+        installer: Path | None = None,
+    ) -> None:
         self.stream = StringIO()
         self.folder = folder
+        self.installer = installer
         self.environment = {
             "GITHUB_ACTIONS": "true",
             "GITHUB_REPOSITORY": "acme/control-plane",
             "GITHUB_OUTPUT": str(folder / "outputs"),
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
             "GITHUB_TOKEN": "of-the-job",
-            **variables,
+            **(variables or {}),
         }
 
     def run(
-        self, command: Callable[[CdInputs, CommandContext], CommandResult], **options: str
+        self,
+        command: Callable[[CdInputs, CommandContext], CommandResult],
+        **options: str,
     ) -> tuple[CommandResult, int]:
         """Run a command with these options."""
         runtime = Runtime(
@@ -66,6 +75,7 @@ class Job:
             log=lambda _: None,
             now=lambda: NOON,
             sleep=lambda _: None,
+            installer=self.installer,
         )
         return run_command(Replaced("cd", "", (), replacement=command), options, runtime)
 
@@ -127,6 +137,39 @@ def test_an_error_is_told_as_any_other_outcome(
 
 
 @pytest.mark.parametrize(
+    ("script", "exit_code", "message"),
+    [
+        pytest.param("", 0, "", id="installed"),
+        pytest.param(
+            "raise SystemExit('no wheel')", 1, "cannot be installed: no wheel", id="failed"
+        ),
+        pytest.param(None, 2, "needs a package", id="outside of an action"),
+    ],
+)
+def test_an_extra_is_installed_when_a_command_needs_it(
+    tmp_path: Path, script: str | None, exit_code: int, message: str
+) -> None:
+    told = tmp_path / "told"
+
+    def command(inputs: CdInputs, context: CommandContext) -> CommandResult:
+        if not told.exists():
+            raise MissingExtraError("it needs a package", "placement", "install it")
+        return DONE
+
+    installer = None
+    if script is not None:
+        installer = tmp_path / "install.py"
+        read = "[*sys.argv[1:], os.environ['KALYPSO_INPUTS'], os.environ.get('GITHUB_TOKEN')]"
+        write = f"pathlib.Path({str(told)!r}).write_text(json.dumps({read}))"
+        installer.write_text(f"import json, os, pathlib, sys\n{script}\n{write}\n")
+    job = Job(tmp_path, installer=installer)
+    outcome, code = job.run(command, **GIVEN, wheelhouse="wheels")
+    assert (code, message in job.stream.getvalue()) == (exit_code, True), outcome.summary
+    if exit_code == 0:
+        assert json.loads(told.read_text()) == ["placement", '{"wheelhouse": "wheels"}', None]
+
+
+@pytest.mark.parametrize(
     ("variables", "options", "exit_code", "message"),
     [
         ({}, {"environment": "dev"}, 2, "--commit is needed"),
@@ -142,7 +185,7 @@ def test_what_keeps_a_command_from_running_is_told_too(
     exit_code: int,
     message: str,
 ) -> None:
-    job = Job(tmp_path, **variables)
+    job = Job(tmp_path, variables)
     outcome, code = job.run(lambda *_: DONE, **options)
     assert code == exit_code
     assert message in outcome.document.problems[0].message

@@ -36,11 +36,11 @@ def test_a_repair_on_main_is_not_promoted_yet(clone: Path) -> None:
     first = git(clone, "rev-list", "--max-parents=0", "origin/main")
     commit(clone, "dev", {"base-repo.yaml": old.replace(first, pinned)})
     before = call_kalypso("render").stdout
-    assert f"problem templates.yaml:4 (main at {pinned[:7]}): till on store" in before
+    assert f"problem templates.yaml:4:38 (main at {pinned[:7]}): till on store" in before
     assert "changed this file" not in before
     commit(clone, "main", {"templates.yaml": MAIN["templates.yaml"]})
     after = call_kalypso("render").stdout
-    assert f"problem templates.yaml:4 (main at {pinned[:7]}): till on store" in after
+    assert f"problem templates.yaml:4:38 (main at {pinned[:7]}): till on store" in after
     advice = "main has changed this file since: promote it, or try --base-commit main\n"
     assert advice in after
     assert call_kalypso("render", "--base-commit", "main").returncode == 0
@@ -121,7 +121,7 @@ def test_unread_applications_are_said_without_verbose(clone: Path) -> None:
         "1 registered application not read: what selects it is not checked; give --source "
         in shown[-2]
     )
-    assert shown[-1].endswith(": --verbose shows more")
+    assert shown[-1].endswith(": --notes shows more")
 
 
 def test_an_environment_is_no_folder(clone: Path) -> None:

@@ -116,6 +116,14 @@ def test_repositories_can_be_cloned_from_the_folder(played: Played, tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_the_placement_of_stage_is_decided_and_recorded(played: Played, tmp_path: Path) -> None:
+    clone = cloned(played, "acme/gitops", "stage", tmp_path)
+    record = json.loads((clone / ".github" / "tracking" / "placements.json").read_text("utf-8"))
+    (decision,) = record["placements"]
+    assert decision["clusterTypes"] == ["command-center", "large"]
+
+
+@pytest.mark.slow
 def test_each_step_leaves_its_page_and_its_log(played: Played) -> None:
     folder = played.folder("schedule", "dev")
     assert (folder / "summary.md").read_text().startswith("## kalypso schedule: ")
@@ -239,3 +247,13 @@ def test_the_line_that_serves_it_again_can_be_copied(
     monkeypatch.setattr(sys, "argv", [called.format(here=tmp_path)])
     done = CliRunner().invoke(app, ["demo", "--dir", "kept"])
     assert f"\n{again} sandbox --dir " in done.stdout
+
+
+def test_it_ends_with_the_report(played: Played) -> None:
+    page = Path(played.document.report)
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
+    assert report["title"] == "Acme's fleet"
+    assert {item["clusterType"] for item in report["assignments"]} >= {"drone", "large"}
+    states = {item["environment"]: item["state"] for item in report["pipeline"]["environments"]}
+    assert [states[name]["text"] for name in ("dev", "stage")] == ["Deployed", "Deployed"]

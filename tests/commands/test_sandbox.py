@@ -83,6 +83,7 @@ def test_a_trial(tmp_path: Path, end: int) -> None:
     folder = tmp_path / "kept"
     with started(folder, "--repository=acme/one", "--repository=anna/two", end=end) as document:
         assert document["repositories"] == ["acme/one", "anna/two"]
+        assert "anna/two" in requests.get(document["page"], timeout=60).text
         assert ask(document, "POST", "/orgs/acme/repos", json={"name": "fleet"})["private"] is False
         token = document["environment"]["GITHUB_TOKEN"]
         url = f"{document['environment']['GITHUB_SERVER_URL']}/acme/fleet"
@@ -133,6 +134,7 @@ def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
             told = process.stdout.readline()
             assert told, f"it ended after {text!r}"
             text += told
+        assert "in a browser: http://127.0.0.1:" in text
         script = tmp_path / "trial.sh"
         script.write_text(f"set -e\nexport CURL_CA_BUNDLE=\n{text}\n{PUSH}")
         done = subprocess.run(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.fleet import editor_schemas
+from kalypso_actions.commands.schemas import editor_files
 from tests.command_line import call_kalypso
 
 
@@ -23,9 +23,9 @@ def test_it_writes_them_again_and_keeps_other_files(
     assert done.returncode == 0, done.stderr
     assert "# yaml-language-server: $schema=.schemas/kalypso.schema.json" in done.stdout
     written = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
-    assert written == {**editor_schemas(), "own.json": "{}"}
+    assert written == {**editor_files(), "own.json": "{}"}
     document = json.loads(call_kalypso("schemas", "--out", ".schemas", "--json").stdout)
-    assert document["files"] == list(editor_schemas())
+    assert document["files"] == list(editor_files())
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

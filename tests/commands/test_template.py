@@ -261,12 +261,12 @@ def test_an_unknown_engine(tmp_path: Path) -> None:
 )
 def test_a_document_that_is_no_template(tmp_path: Path, text: str, message: str, line: int) -> None:
     document = rendered(tmp_path, text)
-    found = [*document.problems, *document.warnings]
-    assert message in found[0].message
+    findings = [*document.problems, *document.warnings]
+    assert message in findings[0].message
     assert document.output == ""
     if line:
-        assert found[0].where
-        assert found[0].where.line == line
+        assert findings[0].where
+        assert findings[0].where.line == line
 
 
 def test_unknown_fields_are_warned_of(tmp_path: Path) -> None:

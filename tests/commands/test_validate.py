@@ -70,6 +70,7 @@ def test_environments_are_checked_though_main_ignores_them(planes: Path) -> None
         ("dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete", "ClusterType 'edge': reconciler names the Template 'flete', which does not exist"),
         ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "did you mean 'stage'? Environments on main: dev, stage"),
         ("dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete", "did you mean 'fleet'?"),
+        ("main/.environments/dev.yaml", "kind: Environment", "kind: Enviroment", "unknown kind 'Enviroment' did you mean Environment?"),
         ("dev/cluster-types/all.yaml", "name: lab", "name: ward", "ClusterType 'ward' is already defined in"),
         ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "Environment 'dev' names 'stgae' as next, which does not exist"),
     ],
@@ -95,8 +96,9 @@ def test_a_missing_template_is_reported_at_its_field(planes: Path) -> None:
     [
         ("kind: Template", "kind: [", "not valid YAML"),
         ("  type: ", "  typ: ", "spec.type is missing"),
+        ("kind: Template", "kind: Templates", "unknown kind 'Templates'"),
     ],
-    ids=["no YAML", "an invalid Template"],
+    ids=["no YAML", "an invalid Template", "no Template"],
 )
 def test_the_fault_of_a_template_does_not_make_it_missing(
     planes: Path, old: str, new: str, said: str
@@ -155,17 +157,17 @@ def test_a_folder_without_documents_is_a_problem(tmp_path: Path) -> None:
     assert (code, [entry["code"] for entry in document["problems"]]) == (1, ["documents-missing"])
 
 
-@pytest.mark.parametrize("verbose", [True, False])
-def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool) -> None:
+@pytest.mark.parametrize("option", ["--verbose", "--notes", ""])
+def test_notes_are_counted_and_shown_with_an_option(planes: Path, option: str) -> None:
     # Only a program of its own shows what is logged.
-    start, options = (start_kalypso, ["--verbose"]) if verbose else (call_kalypso, [])
-    done = start("validate", planes / "main", *options)
+    start = start_kalypso if option == "--verbose" else call_kalypso
+    done = start("validate", planes / "main", *filter(None, [option]))
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     counts = "of 1 branch: 0 problems, 0 warnings, 3 notes"
-    assert lines[-1].endswith(counts if verbose else f"{counts}: --verbose shows more")
-    assert len(lines) == (14 if verbose else 1)
-    assert (f"note {planes}/main/.environments/stage.yaml:1:1: " in done.stdout) is verbose
+    assert lines[-1].endswith(counts if option else f"{counts}: --notes shows more")
+    assert len(lines) == (14 if option else 1)
+    assert (f"note {planes}/main/.environments/stage.yaml:1:1: " in done.stdout) is bool(option)
     assert "git" not in done.stderr
 
 
@@ -226,12 +228,12 @@ def test_every_branch_that_cannot_be_read_is_told(planes: Path, tmp_path: Path) 
     git(tmp_path, "clone", "-q", "--bare", str(clone), str(bare))
     code, document = validate(bare, "nowhere")
     assert code == 1
-    found = messages(document)
-    assert found[:2] == ["there is no branch 'prod'", "there is no branch 'qa'"]
-    assert found[2].startswith("there is no such folder")
-    assert found[3].startswith("Environment 'broken': spec.controlPlane.branch must be a text")
-    assert found[4].startswith("not valid YAML")
-    assert len(found) == 5
+    texts = messages(document)
+    assert texts[:2] == ["there is no branch 'prod'", "there is no branch 'qa'"]
+    assert texts[2].startswith("there is no such folder")
+    assert texts[3].startswith("Environment 'broken': spec.controlPlane.branch must be a text")
+    assert texts[4].startswith("not valid YAML")
+    assert len(texts) == 5
 
 
 def test_what_the_environment_branch_shadows_is_warned_of(planes: Path) -> None:

@@ -163,8 +163,8 @@ def test_a_cluster_whose_connection_is_lost(report: ClusterReport) -> None:
 
 def test_one_configuration_of_several_cluster_types() -> None:
     report = healthy_report(paths=reported_paths("./drone", "./large/web", "./drone/web", "./"))
-    found = clusters(report)
-    assert [(cluster.name, cluster.cluster_type) for cluster in found] == [
+    read = clusters(report)
+    assert [(cluster.name, cluster.cluster_type) for cluster in read] == [
         ("drone-1", "drone"),
         ("drone-1", "large"),
     ]

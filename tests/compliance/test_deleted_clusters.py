@@ -32,7 +32,7 @@ def doubtful(
     ]
     states = [Cluster(cluster_id(name), "drone", state, "", "") for name, state, _ in clusters]
     ids = doubtful_clusters(states, reports, known, started=NOW - started, now=NOW)
-    return [one.rpartition("/")[2] for one in ids]
+    return [cluster.rpartition("/")[2] for cluster in ids]
 
 
 @pytest.mark.parametrize(

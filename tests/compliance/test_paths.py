@@ -62,8 +62,12 @@ def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, fo
     targets = {f"{name}/web" for name in OWN}
     files = {posixpath.join(folder, target) for target in targets}
     below = {file for file in files if not path or f"{file}/".startswith(f"{path}/")}
-    types = {one.removeprefix(folder).strip("/").partition("/")[0] for one in below}
-    inside = {one for one in OWN if f"{path}/".startswith(posixpath.join(folder, one, "web", ""))}
+    types = {file.removeprefix(folder).strip("/").partition("/")[0] for file in below}
+    inside = {
+        cluster_type
+        for cluster_type in OWN
+        if f"{path}/".startswith(posixpath.join(folder, cluster_type, "web", ""))
+    }
     named = types | inside
     of = cluster_type_of(form.format(path), EnvironmentTree(folder, OWN))
     if named == OWN:
@@ -71,7 +75,11 @@ def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, fo
     elif named:
         assert {of} == named
     else:
-        deeper = [one for one in OWN if path.startswith(posixpath.join(folder, one, ""))]
+        deeper = [
+            cluster_type
+            for cluster_type in OWN
+            if path.startswith(posixpath.join(folder, cluster_type, ""))
+        ]
         assert of == (deeper[0] if deeper else None)
 
 
@@ -82,8 +90,8 @@ def test_each_path_counts_or_is_passed_over(
     tree = EnvironmentTree(folder, OWN, not_reporting=frozenset(not_reporting))
     report = healthy_report(paths=reported_paths(*paths))
     followed = followed_paths(report, tree)
-    assert {one.path for one in followed.counted} | set(followed.passed_over) == set(paths)
-    assert not {one.path for one in followed.counted} & set(followed.passed_over)
+    assert {counted.path for counted in followed.counted} | set(followed.passed_over) == set(paths)
+    assert not {counted.path for counted in followed.counted} & set(followed.passed_over)
     assert set(followed.not_ours) <= set(followed.passed_over)
     assert bool(followed.cluster_types) == bool(followed.counted or not paths)
     assert not set(followed.cluster_types) & not_reporting

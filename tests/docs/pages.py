@@ -34,8 +34,8 @@ class Block:
     @property
     def path(self) -> str:
         """The name of the file in the block; "" if it names none."""
-        found = FILE.match(self.text.partition("\n")[0])
-        return found[1] if found else ""
+        match = FILE.match(self.text.partition("\n")[0])
+        return match[1] if match else ""
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class Page:
 
     def blocks(self, *languages: str) -> Iterator[Block]:
         """Return the blocks, or only those of some languages."""
-        for found in FENCE.finditer(self.text):
-            if not languages or found[2] in languages:
-                line = self.text.count("\n", 0, found.start()) + 1
-                yield Block(found[2], _dedented(found), line)
+        for match in FENCE.finditer(self.text):
+            if not languages or match[2] in languages:
+                line = self.text.count("\n", 0, match.start()) + 1
+                yield Block(match[2], _dedented(match), line)
 
     def files(self) -> dict[str, str]:
         """Return the files in the blocks, by path."""
@@ -74,13 +74,13 @@ class Page:
 
     def links(self) -> Iterator[str]:
         """The targets of the links."""
-        return (found[1] for found in LINK.finditer(CODE.sub("", self.prose)))
+        return (match[1] for match in LINK.finditer(CODE.sub("", self.prose)))
 
     def anchors(self) -> set[str]:
         """The anchors of the headings on GitHub, and explicit ones."""
         anchors: dict[str, int] = {}
-        for found in HEADING.finditer(self.prose):
-            slug = slug_of(found[2])
+        for match in HEADING.finditer(self.prose):
+            slug = slug_of(match[2])
             number = anchors.get(slug, -1) + 1
             anchors[slug] = number
             if number:
@@ -89,10 +89,10 @@ class Page:
 
     def section(self, heading: str) -> str:
         """Return the text below a heading, up to the next one of its level."""
-        found = re.search(rf"^(#+) {re.escape(heading)}$", self.text, re.MULTILINE)
-        assert found, f"{self} has no heading {heading!r}"
-        rest = self.text[found.end() :]
-        end = re.search(rf"^#{{1,{len(found[1])}}} ", rest, re.MULTILINE)
+        match = re.search(rf"^(#+) {re.escape(heading)}$", self.text, re.MULTILINE)
+        assert match, f"{self} has no heading {heading!r}"
+        rest = self.text[match.end() :]
+        end = re.search(rf"^#{{1,{len(match[1])}}} ", rest, re.MULTILINE)
         return rest[: end.start()] if end else rest
 
 

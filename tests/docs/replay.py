@@ -52,7 +52,7 @@ class Shell:
     def replay(self, session: str) -> str:
         """Return a console block with the present output of its commands."""
         return "".join(
-            f"$ {found[1]}\n{self._output_of(found[1])}" for found in COMMAND.finditer(session)
+            f"$ {match[1]}\n{self._output_of(match[1])}" for match in COMMAND.finditer(session)
         )
 
     def _output_of(self, command: str) -> str:
@@ -82,7 +82,7 @@ class Shell:
 def replayed(page: Page, folder: Path) -> str:
     """Return the page with the present output of its commands."""
     shell = Shell.for_page(page, folder)
-    text = BLOCK.sub(lambda found: f"```console\n{shell.replay(found[1])}```", page.text)
+    text = BLOCK.sub(lambda match: f"```console\n{shell.replay(match[1])}```", page.text)
     assert shell.status == 0, f"the last command of {page} ended with {shell.status}"
     return text
 

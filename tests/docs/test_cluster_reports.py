@@ -83,12 +83,12 @@ def test_the_source_decides(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     with inventory([entry("drone", merged), entry("large", merged)]) as url:
-        found = document(check_with_inventory(acme, url, merged, commit))
-    assert (found.verdict, found.reason) == ("compliant", "2 clusters comply")
+        result = document(check_with_inventory(acme, url, merged, commit))
+    assert (result.verdict, result.reason) == ("compliant", "2 clusters comply")
     acme.clock.sleep(300)
     with inventory([entry("drone", merged, healthy=False), entry("large", merged)]) as url:
-        found = document(check_with_inventory(acme, url, merged))
-    assert (found.verdict, found.reason) == ("failed", "drone-1: out of disk space")
+        result = document(check_with_inventory(acme, url, merged))
+    assert (result.verdict, result.reason) == ("failed", "drone-1: out of disk space")
 
 
 @pytest.mark.usefixtures("installed")

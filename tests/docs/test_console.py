@@ -18,7 +18,9 @@ RENDERING = Page(ROOT / "docs" / "guide" / "rendering.md")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [one for one in pages() if BLOCK.search(one.text)], ids=str)
+@pytest.mark.parametrize(
+    "page", [candidate for candidate in pages() if BLOCK.search(candidate.text)], ids=str
+)
 def test_console_blocks_show_what_their_commands_print(page: Page, tmp_path: Path) -> None:
     assert replayed(page, tmp_path) == page.text
 

@@ -86,5 +86,5 @@ def open_pull_requests(exported: dict[str, str]) -> list[Any]:
         timeout=30,
     )
     answer.raise_for_status()
-    found: list[Any] = answer.json()
-    return found
+    pulls: list[Any] = answer.json()
+    return pulls

@@ -24,14 +24,14 @@ def quoted() -> list[str]:
 @cache
 def texts() -> tuple[str, ...]:
     """Return every string of the code, with variable parts as gaps."""
-    found = [(ROOT / "actions" / "launch.sh").read_text(encoding="utf-8").replace("\\\n", "")]
+    texts = [(ROOT / "actions" / "launch.sh").read_text(encoding="utf-8").replace("\\\n", "")]
     for folder in ("kalypso_actions", "actions"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 text = text_of(node)
                 if text:
-                    found.append(text)
-    return tuple(found)
+                    texts.append(text)
+    return tuple(texts)
 
 
 def text_of(node: ast.AST) -> str:

@@ -70,7 +70,7 @@ def test_a_workflow_that_is_started_takes_these_inputs(
     dispatch = described[True]["workflow_dispatch"] or {}  # YAML 1.1 reads `on` as true
     known = dispatch.get("inputs", {})
     assert set(inputs) <= set(known)
-    assert {name for name, one in known.items() if one.get("required")} <= set(inputs)
+    assert {name for name, declared in known.items() if declared.get("required")} <= set(inputs)
 
 
 @pytest.mark.parametrize(("page", "block"), BLOCKS, ids=name_of)

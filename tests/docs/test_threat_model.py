@@ -18,7 +18,7 @@ def measures() -> list[str]:
     return re.findall(r"^- .*(?:\n  .*)*", done, re.MULTILINE)
 
 
-@pytest.mark.parametrize("measure", measures(), ids=lambda one: one[2:40])
+@pytest.mark.parametrize("measure", measures(), ids=lambda text: text[2:40])
 def test_a_measure_names_the_test_that_holds_it(measure: str) -> None:
     assert NAMED.search(measure)
 

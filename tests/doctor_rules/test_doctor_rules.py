@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import pytest
 import yaml
@@ -11,22 +10,17 @@ import yaml
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.doctor_rules import (
     BranchWorkflows,
-    Check,
     UsedNames,
-    actions_checks,
     app_checks,
-    approval_checks,
     credential_checks,
     name_checks,
-    push_checks,
-    required_check_checks,
-    signature_checks,
     used_names,
     workflow_checks,
 )
 from kalypso_actions.doctor_rules.template_options import uses_only_options
-from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, SettingNames
+from kalypso_actions.model.github import AppInstallation, SettingNames
 from kalypso_actions.model.workflow_placeholders import Placeholders
+from tests.doctor_rules.check_lines import told
 
 OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"
 PATH = ".github/workflows/cd.yaml"
@@ -48,10 +42,6 @@ jobs:
       - with: {id: "${{ vars.app_id }}", next: "${{ vars.NEXT_ENVIRONMENT }}", words: vars.NO}
       - env: {BOTH: "${{ secrets.KEY }}-${{ Secrets['of_it'] }}"}
 """
-
-
-def told(checks: Iterable[Check]) -> list[str]:
-    return [f"{check.state}: {check.text}" for check in checks]
 
 
 def test_names_in_a_workflow() -> None:
@@ -135,8 +125,8 @@ def test_what_is_not_set(
 def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}
     environments = {"dev": NOTHING, "edge": NOTHING}
-    found = name_checks("r", used, NOTHING, environments, without_azure=["edge"])
-    assert told(found) == ["problem: the variable AZURE_SCOPES is not set (for dev in cd.yaml)"]
+    checks = name_checks("r", used, NOTHING, environments, without_azure=["edge"])
+    assert told(checks) == ["problem: the variable AZURE_SCOPES is not set (for dev in cd.yaml)"]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +136,8 @@ def test_what_nobody_has_looked_for_is_not_told_as_set(
     of_environments: dict[str, SettingNames], without_azure: list[str]
 ) -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}
-    found = name_checks("r", used, NOTHING, of_environments, without_azure=without_azure)
-    assert told(found) == []
+    checks = name_checks("r", used, NOTHING, of_environments, without_azure=without_azure)
+    assert told(checks) == []
 
 
 @pytest.mark.parametrize(
@@ -164,10 +154,10 @@ def test_what_nobody_has_looked_for_is_not_told_as_set(
 def test_a_workflow_file(text: str | None, expected: str) -> None:
     """It is held against the template with the actions that it uses itself."""
     files = BranchWorkflows("r", "main", {} if text is None else {PATH: text})
-    found = workflow_checks(
+    checks = workflow_checks(
         files, [PATH], lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")}, {}
     )
-    assert told(found) == [expected]
+    assert told(checks) == [expected]
 
 
 MARKS = Placeholders("acme/kalypso", "v1", "acme/fleet")
@@ -221,73 +211,24 @@ def test_what_templates_offer(
 def test_a_reference_that_no_template_has() -> None:
     path = ".github/workflows/check-promote.yaml"
     text = TEMPLATES["gitops"][path].replace("@v1", "@_v1")
-    found = workflow_checks(
+    checks = workflow_checks(
         BranchWorkflows("r", "dev", {path: text}),
         [path],
         lambda actions, ref: workflow_files("gitops", Placeholders(actions, ref, "acme/fleet")),
         {},
     )
-    assert told(found) == [f"warning: {path} on dev differs from our template"]
+    assert told(checks) == [f"warning: {path} on dev differs from our template"]
 
 
 def test_a_workflow_that_is_switched_off() -> None:
     files = BranchWorkflows("r", "main", {PATH: OURS.format("acme/kalypso@v1")})
-    found = workflow_checks(
+    checks = workflow_checks(
         files,
         [PATH],
         lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")},
         {PATH: "disabled_inactivity"},
     )
-    assert told(found) == [f"problem: {PATH} is disabled (disabled_inactivity)"]
-
-
-@pytest.mark.parametrize(
-    ("rules", "pushes", "own", "merges"),
-    [
-        (BranchRules(), "", "", "ok: merges to dev need no approval"),
-        (
-            BranchRules(("deletion", "non_fast_forward")),
-            "",
-            "(deletion, non_fast_forward)",
-            "ok: merges to dev need no approval",
-        ),
-        (
-            BranchRules(("pull_request",), 1),
-            "(pull_request)",
-            "(pull_request)",
-            "warning: approvals for dev outlive",
-        ),
-        (
-            BranchRules(("creation", "pull_request", "required_signatures"), 2, True),
-            "(pull_request)",
-            "(creation, pull_request)",
-            "ok: merges to dev need an approval of the latest commit",
-        ),
-    ],
-)
-def test_rules_of_a_branch(rules: BranchRules, pushes: str, own: str, merges: str) -> None:
-    for refusing, is_own in ((pushes, False), (own, True)):
-        (push,) = told(push_checks("r", "dev", rules, "cd", is_own=is_own))
-        if refusing:
-            assert push.startswith(
-                f"warning: rules of dev refuse pushes {refusing}; GitHub does not say"
-            )
-        else:
-            assert push == "ok: no rule keeps cd from pushing to dev"
-    (merge,) = told(approval_checks("r", "dev", rules))
-    assert merge.startswith(merges)
-
-
-def test_no_ruleset_lets_a_job_s_token_bypass_it() -> None:
-    rules = BranchRules(("pull_request", "required_status_checks"))
-    (push,) = told(push_checks("r", "dev", rules, "cd", by_job=True))
-    assert push.startswith("problem: rules of dev refuse pushes (pull_request, required_status")
-    assert told(push_checks("r", "dev", BranchRules(), "cd", by_job=True)) == [
-        "ok: no rule keeps cd from pushing to dev"
-    ]
-    (check,) = told(required_check_checks("r", "dev", rules))
-    assert check.startswith("warning: dev requires checks, but workflows of pull requests")
-    assert told(required_check_checks("r", "dev", BranchRules(("pull_request",)))) == []
+    assert told(checks) == [f"problem: {PATH} is disabled (disabled_inactivity)"]
 
 
 CONTINUES = (
@@ -342,49 +283,6 @@ def test_the_subject_of_continued_runs_and_the_environments_of_a_second_identity
     subjects = [f"{prefix}:ref:refs/heads/main" for prefix in (BY_NAME, BY_ID)]
     assert checks[0].text.endswith(f"with a credential for {' or '.join(subjects)}")
     assert checks[1].advice.endswith("that use it: e9")
-
-
-def test_required_signatures() -> None:
-    (line,) = told(signature_checks("r", "dev", BranchRules(("required_signatures",)), "cd"))
-    assert line.startswith("ok: commits on dev must be signed: GitHub makes and signs those of cd")
-    assert told(signature_checks("r", "dev", BranchRules(("update",)), "cd")) == []
-
-
-def test_a_classic_rule_says_nothing() -> None:
-    rules = BranchRules(is_classic=True)
-    for checks in (push_checks("r", "dev", rules, "cd"), approval_checks("r", "dev", rules)):
-        (line,) = checks
-        assert line.text == "a classic rule protects dev; its content is not checked"
-        assert (line.state, line.page) == ("warning", "settings/branches")
-
-
-@pytest.mark.parametrize(
-    ("settings", "used", "expected"),
-    [
-        (ActionsSettings(True, "all", True), "x/kalypso", ["ok: GitHub Actions is enabled"]),
-        (ActionsSettings(False, "all", True), "x/k", ["problem: GitHub Actions is disabled"]),
-        (
-            ActionsSettings(True, "local_only", True),
-            "x/kalypso",
-            ["problem: actions of other owners are not allowed: x/kalypso"],
-        ),
-        (
-            ActionsSettings(True, "local_only", True),
-            "Acme/kalypso",
-            ["ok: GitHub Actions is enabled"],
-        ),
-        (ActionsSettings(True, "selected", True), "x/k", ["warning: only selected actions"]),
-        (ActionsSettings(True, "selected", True), "acme/k", ["ok: GitHub Actions is enabled"]),
-        (
-            ActionsSettings(True, "all", False),
-            "x/k",
-            ["ok: GitHub Actions is enabled", "problem: jobs may not open pull requests"],
-        ),
-    ],
-)
-def test_settings_of_actions(settings: ActionsSettings, used: str, expected: list[str]) -> None:
-    found = told(actions_checks("acme/fleet", settings, [used], proposes_by_job=True))
-    assert [line[: len(start)] for line, start in zip(found, expected, strict=True)] == expected
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def main() -> int:
     part = sys.argv[1] if len(sys.argv) > 1 else ""
     names = [name for name in BY_NAME if part in name]
     with ProcessPoolExecutor() as pool:
-        rows = [row for found in pool.map(_tried, names) for row in found]
+        rows = [row for rows_of_write in pool.map(_tried, names) for row in rows_of_write]
     faults = [fault for row in rows for fault in row.faults()]
     sys.stdout.write(f"{table(rows)}\n")
     sys.stdout.write("".join(f"\nwrong: {fault}\n" for fault in faults))

@@ -74,7 +74,7 @@ def cell(
     ground: Ground, write: Write, course: Course, disturbance: Disturbance, extent: Extent
 ) -> Cell:
     """Run the write with this fault."""
-    requests_before = next(n for n, one in enumerate(course.requests) if write.asks(one))
+    requests_before = next(n for n, request in enumerate(course.requests) if write.asks(request))
     with ground.trial() as trial:
         write.prepare(trial)
         with ground.sandbox.faults.on(disturbance.fault(write, extent, requests_before)):
@@ -123,7 +123,7 @@ def _wrong_facts(
     After a failure, `half_open` may be open.
     """
     for name in sorted({*course.before, *course.wanted, *after}):
-        before, wanted, now = (one.get(name) for one in (course.before, course.wanted, after))
+        before, wanted, now = (known.get(name) for known in (course.before, course.wanted, after))
         allowed = [before, wanted] if error else [wanted]
         if error and half_open is not None and name.endswith(OPEN):
             allowed.append(half_open)
@@ -155,8 +155,8 @@ def _repair(
         every += requests
         if failure:
             wrong.append(f"the second call fails: {failure}")
-        found = facts(trial.sandbox, trial.repository)
-        wrong += [f"after the second call {fact}" for fact in _wrong_facts(course, found, None)]
+        actual = facts(trial.sandbox, trial.repository)
+        wrong += [f"after the second call {fact}" for fact in _wrong_facts(course, actual, None)]
     if write.can_be_found:
         requests, failure = _call(trial, write)
         every += requests

@@ -26,14 +26,14 @@ Facts = Mapping[str, object]
 def facts(sandbox: Sandbox, repository: str) -> Facts:
     """Return all facts by name; missing objects have none."""
     with sandbox.lock:
-        found = sandbox.repository(repository)
+        served = sandbox.repository(repository)
         git_dir = sandbox.git(repository).git_dir
         return {
             **_branches(git_dir),
-            **_issues(found),
+            **_issues(served),
             **{
                 f"label {label.name}": (label.color, label.description)
-                for label in found.labels.values()
+                for label in served.labels.values()
             },
             **{
                 f"status {status.context.lower()}": (
@@ -41,27 +41,27 @@ def facts(sandbox: Sandbox, repository: str) -> Facts:
                     status.description,
                     status.target_url,
                 )
-                for status in found.statuses  # the oldest first: the latest counts
+                for status in served.statuses  # the oldest first: the latest counts
             },
             # It cannot be looked up whether a workflow was started: once more does no harm.
-            **({"a workflow was started": True} if found.runs else {}),
+            **({"a workflow was started": True} if served.runs else {}),
         }
 
 
 def _branches(git_dir: Path) -> Facts:
     """Return, for each branch, its files and the number of commits with each message."""
-    found: dict[str, object] = {}
+    facts_by_name: dict[str, object] = {}
     heads = git(git_dir, "for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads")
     for line in heads.splitlines():
         commit, branch = line.split(" ", 1)
         messages, entries = _history(git_dir, commit)
         ours = Counter(message for message in messages if message != STRANGER[0])
         if ours:
-            found[f"commits of {branch}"] = ours
-            found[f"files of {branch}"] = [
+            facts_by_name[f"commits of {branch}"] = ours
+            facts_by_name[f"files of {branch}"] = [
                 entry for entry in entries if not entry.endswith(STRANGER[1])
             ]
-    return found
+    return facts_by_name
 
 
 @cache
@@ -73,24 +73,24 @@ def _history(git_dir: Path, commit: str) -> tuple[Sequence[str], Sequence[str]]:
 
 def _issues(repository: Repository) -> Facts:
     """Return, by title or by head and base, the number of open ones and the first one."""
-    found: dict[str, object] = {}
+    facts_by_name: dict[str, object] = {}
     named: dict[str, list[Issue]] = {}
     for issue in repository.issues.values():
         named.setdefault(_name(issue, issue.pull_request), []).append(issue)
     for name, issues in named.items():
         first = min(issues, key=lambda issue: issue.number)
-        found[f"{name}: {OPEN}"] = sum(issue.state == "open" for issue in issues)
-        found[f"{name}: title"] = first.title
-        found[f"{name}: body"] = first.body
-        found |= {f"{name}: label {label}": True for label in first.labels}
+        facts_by_name[f"{name}: {OPEN}"] = sum(issue.state == "open" for issue in issues)
+        facts_by_name[f"{name}: title"] = first.title
+        facts_by_name[f"{name}: body"] = first.body
+        facts_by_name |= {f"{name}: label {label}": True for label in first.labels}
         if first.pull_request:
-            found[f"{name}: merged"] = first.pull_request.merged_at is not None
-            found[f"{name}: auto-merge"] = first.pull_request.auto_merge is not None
+            facts_by_name[f"{name}: merged"] = first.pull_request.merged_at is not None
+            facts_by_name[f"{name}: auto-merge"] = first.pull_request.auto_merge is not None
         for mark, bodies in _comments(
             comment.body.replace(repository.full_name, "R") for comment in first.comments
         ):
-            found[f"{name}: comments {mark}"] = bodies
-    return found
+            facts_by_name[f"{name}: comments {mark}"] = bodies
+    return facts_by_name
 
 
 def _name(issue: Issue, pull: PullRequest | None) -> str:

@@ -44,21 +44,21 @@ class Rows:
 
     def faults(self) -> Iterator[str]:
         """Yield all faults."""
-        for name, found in self.cells.items():
-            for fault in found.faults:
+        for name, result in self.cells.items():
+            for fault in result.faults:
                 yield f"{self.write}, {name} {self.extent}: {fault}"
 
 
 def try_write(write: Write, extents: Sequence[Extent], folder: Path) -> list[Rows]:
     """Try a write with every fault, in a sandbox of its own."""
-    with ground(folder) as found:
-        course = undisturbed(found, write)
+    with ground(folder) as prepared:
+        course = undisturbed(prepared, write)
         return [
             Rows(
                 write.name,
                 extent,
                 {
-                    disturbance.name: cell(found, write, course, disturbance, extent)
+                    disturbance.name: cell(prepared, write, course, disturbance, extent)
                     for disturbance in DISTURBANCES
                     if disturbance.meets(write, extent)
                 },
@@ -85,9 +85,9 @@ def _block(rows: Sequence[Rows]) -> str:
         for disturbance in DISTURBANCES
         if any(disturbance.name in row.cells for row in rows)
     ]
-    lines = [["", *(_words(one)[half] for one in columns)] for half in (0, 1)]
+    lines = [["", *(_words(column)[half] for column in columns)] for half in (0, 1)]
     for row in rows:
-        cells = (str(row.cells.get(one.name, "")) for one in columns)
+        cells = (str(row.cells.get(column.name, "")) for column in columns)
         lines.append([row.write, *cells])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(

@@ -42,11 +42,11 @@ def test_the_state_is_as_before_or_as_wanted_once(
     tmp_path: Path, name: str, extent: Extent, *, every: bool
 ) -> None:
     write = BY_NAME[name]
-    with ground(tmp_path) as found:
-        course = undisturbed(found, write)
+    with ground(tmp_path) as prepared:
+        course = undisturbed(prepared, write)
         wrong = {}
         for disturbance in disturbances(write, extent, every=every):
-            tried = cell(found, write, course, disturbance, extent)
+            tried = cell(prepared, write, course, disturbance, extent)
             if tried.faults:
                 wrong[disturbance.name] = tried.faults
     assert wrong == {}
@@ -68,15 +68,15 @@ def test_every_function_of_the_clients_that_writes_is_tried() -> None:
 def test_who_comes_first_is_not_overwritten(tmp_path: Path, name: str) -> None:
     write = BY_NAME[name]
     raced = next(disturbance for disturbance in DISTURBANCES if disturbance.kind == "raced")
-    with ground(tmp_path) as found, found.trial() as trial:
+    with ground(tmp_path) as prepared, prepared.trial() as trial:
         with (
-            found.sandbox.faults.on(raced.fault(write, "once", 0)),
+            prepared.sandbox.faults.on(raced.fault(write, "once", 0)),
             pytest.raises(PushConflictError),
         ):
             write.act(trial)
         write.act(trial)
         branch = "new" if name == "new branch" else "main"
-        git_dir = found.sandbox.git(trial.repository).git_dir
+        git_dir = prepared.sandbox.git(trial.repository).git_dir
         messages = git(git_dir, "log", "--format=%s", branch).splitlines()
         files = git(git_dir, "ls-tree", "--name-only", branch).splitlines()
     assert messages[:2] == ["Ours", STRANGER[0]]

@@ -84,9 +84,9 @@ def test_a_planted_bug_is_seen(
     fault: str,
     extent: Extent,
 ) -> None:
-    disturbance = next(one for one in DISTURBANCES if one.name == fault)
-    with ground(tmp_path) as found:
-        course = undisturbed(found, BY_NAME[write])
-        assert cell(found, BY_NAME[write], course, disturbance, extent).faults == ()
+    disturbance = next(candidate for candidate in DISTURBANCES if candidate.name == fault)
+    with ground(tmp_path) as prepared:
+        course = undisturbed(prepared, BY_NAME[write])
+        assert cell(prepared, BY_NAME[write], course, disturbance, extent).faults == ()
         plant(monkeypatch)
-        assert cell(found, BY_NAME[write], course, disturbance, extent).faults
+        assert cell(prepared, BY_NAME[write], course, disturbance, extent).faults

@@ -37,8 +37,8 @@ def warnings(kind: str, metadata: str) -> list[tuple[str, int, str]]:
     ids=["misspelled", "no prefix", "misspelled prefix", "label", "other kind", "unknown", "value", "case of a value"],
 )  # fmt: skip
 def test_what_nobody_reads(kind: str, metadata: str, code: str, advice: str) -> None:
-    ((found, column, said),) = warnings(kind, metadata)
-    assert (found, said, column > 0) == (code, advice, True)
+    ((message, column, said),) = warnings(kind, metadata)
+    assert (message, said, column > 0) == (code, advice, True)
 
 
 @pytest.mark.parametrize(

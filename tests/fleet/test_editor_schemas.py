@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from kalypso_actions.fleet import ANY_KIND, editor_schemas
+from kalypso_actions.commands.schemas import editor_files
+from kalypso_actions.fleet import ANY_KIND
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from tests.builders import documents
 from tests.conformance.real_control_planes import DATA, ROOT
 
 SCHEMAS: dict[str, dict[str, Any]] = {
-    name: json.loads(text) for name, text in editor_schemas().items()
+    name: json.loads(text) for name, text in editor_files().items()
 }
 POLICY = """
     apiVersion: scheduler.kalypso.io/v1alpha1
@@ -25,6 +26,17 @@ POLICY = """
     spec:
       deploymentTargetSelector: {workspace: w, labelSelector: {matchLabels: {a: b}}}
       clusterTypeSelector: {labelSelector: {matchExpressions: [{key: a, operator: Exists}]}}
+"""
+
+PLACEMENT = """
+    apiVersion: cluster.open-cluster-management.io/v1beta1
+    kind: Placement
+    metadata: {name: p}
+    spec:
+      numberOfClusters: 2
+      predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {a: b}}}}]
+      prioritizerPolicy:
+        configurations: [{scoreCoordinate: {builtIn: Steady}, weight: 2}]
 """
 
 
@@ -69,6 +81,20 @@ def test_a_fault_is_shown_at_its_place(old: str, new: str, path: str) -> None:
     for name in (ANY_KIND, "schedulingpolicy.schema.json"):
         (place,) = faults(bad, name)
         assert place.startswith(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("predicates:", "predicate:", "$.spec"),
+        ("weight: 2", "weight: 20", "$.spec.prioritizerPolicy.configurations[0].weight"),
+        ("v1beta1", "v1alpha1", "$.apiVersion"),
+    ],
+)
+def test_a_fault_of_a_placement(old: str, new: str, path: str) -> None:
+    good, bad = (documents(text)[0].body for text in (PLACEMENT, PLACEMENT.replace(old, new)))
+    assert faults(good) == []
+    assert faults(bad) == faults(bad, "placement.schema.json") == [path]
 
 
 def test_documents_of_other_kinds_pass() -> None:

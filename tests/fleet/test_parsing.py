@@ -6,6 +6,7 @@ import pytest
 
 from kalypso_actions.fleet import Diagnostics, parse_document
 from kalypso_actions.fleet.schemas import KALYPSO_API
+from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import ClusterType, ConfigMap, SchedulingPolicy, Template, Workload
 from tests.builders import documents
 
@@ -148,8 +149,8 @@ def test_labels_may_be_null() -> None:
     ("api_version", "kind", "advice"),
     [
         ("apps/v1", "Deployment", "keep it elsewhere, or list its file in .sourceignore"),
-        ("v1", "Configmap", "did you mean kind: ConfigMap?"),
-        ("schedular.kalypso.io/v1alpha1", "Template", f"did you mean apiVersion: {KALYPSO_API}?"),
+        ("v1", "ConfigMapping", "did you mean kind: ConfigMap?"),
+        ("sched.kalypso.io/v1alpha1", "Template", f"did you mean apiVersion: {KALYPSO_API}?"),
     ],
 )
 def test_foreign_kinds_are_left_out_with_a_warning(
@@ -162,6 +163,24 @@ def test_foreign_kinds_are_left_out_with_a_warning(
     assert warnings == [
         f"test: file.yaml:1: {kind} 'x' is not a kind of Kalypso; it is ignored ({advice})"
     ]
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "fault"),
+    [
+        ("v1", "Configmap", "unknown kind 'Configmap' (did you mean ConfigMap?)"),
+        (
+            "schedular.kalypso.io/v1alpha1",
+            "Template",
+            "Template has apiVersion 'schedular.kalypso.io/v1alpha1' (write apiVersion: "
+            f"{KALYPSO_API})",
+        ),
+    ],
+)
+def test_misspelled_kinds_of_kalypso_are_errors(api_version: str, kind: str, fault: str) -> None:
+    text = f"{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: x}}}}"
+    noun, problems, warnings = parse(text)
+    assert (noun, problems, warnings) == (None, [f"test: file.yaml:1: {fault}"], [])
 
 
 def test_a_config_map_knows_the_lines_of_its_keys() -> None:
@@ -206,7 +225,7 @@ def test_templates_in_both_forms() -> None:
     )
     assert isinstance(noun, Template)
     assert noun.manifests == ("text\n", {"kind": "Object"})
-    assert noun.manifest_lines == (8, 9)
+    assert noun.manifest_places == (TextPlace(8, 5), TextPlace(9, 5, is_literal=False))
     assert not problems
 
 
@@ -276,7 +295,7 @@ def test_the_first_line_of_a_manifest(manifest: str, line: int) -> None:
     spec = f"spec:\n  type: x\n  manifests:\n  - {manifest}"
     noun, _, _ = parse(header + spec)
     assert isinstance(noun, Template)
-    assert noun.manifest_lines == (line,)
+    assert [place.line for place in noun.manifest_places] == [line]
     item = "".join(f"  {row}\n" for row in (header + spec).splitlines())
     in_a_list = documents("apiVersion: v1\nkind: List\nitems:\n-\n" + item)
     assert ("items", 0, "spec", "manifests", 0) in in_a_list[0].marks
@@ -336,7 +355,7 @@ def test_an_environment_becomes_a_namespace(name: str, fault: str) -> None:
 def test_the_commit_of_a_base_repo_is_a_full_id(commit: str, problems: int) -> None:
     """It becomes the tracking file as it stands."""
     spec = f"{{repo: r, branch: main, path: ., commit: {commit}}}"
-    _, found, _ = parse(
+    _, diagnostics, _ = parse(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\n"
         f"metadata: {{name: main}}\nspec: {spec}\n"
     )
@@ -344,4 +363,4 @@ def test_the_commit_of_a_base_repo_is_a_full_id(commit: str, problems: int) -> N
         "test: file.yaml:4: BaseRepo 'main': spec.commit must be a full commit id, 40 hexadecimal "
         "digits in lower case"
     )
-    assert found == [expected] * problems
+    assert diagnostics == [expected] * problems

@@ -30,8 +30,8 @@ def read(text: str) -> tuple[tuple[Workload, ...], Diagnostics]:
 
 
 def test_the_registration_completes_the_targets() -> None:
-    (found,), diagnostics = read(workload())
-    (target,) = found.targets
+    (read_workload,), diagnostics = read(workload())
+    (target,) = read_workload.targets
     assert not diagnostics.problems
     assert (target.name, target.workspace, target.registration) == ("app-web", "team", "reg")
     assert target.labels == {
@@ -84,7 +84,7 @@ def test_names_become_labels_and_folders() -> None:
 def test_a_name_belongs_to_one_registration() -> None:
     mine, _ = read(workload("app") + workload("only"))
     conflicts = workload_conflicts({"a": mine, "b": mine[:1], "c": ()}, "dev", (), Owners())
-    assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
+    assert {name: [p.message for p in problems] for name, problems in conflicts.items()} == {
         "a": ["Workload 'app' is also delivered by registration 'b' in test: file.yaml:1"],
         "b": ["Workload 'app' is also delivered by registration 'a' in test: file.yaml:1"],
     }
@@ -109,7 +109,7 @@ def test_a_name_stays_with_its_owner(delivering: str, blamed: dict[str, str]) ->
         delivered["a"] = ()
     conflicts = workload_conflicts(delivered, "dev", (), OWNED)
     message = "Workload 'app' belongs to registration 'a' in {}, which delivered it first"
-    assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
+    assert {name: [p.message for p in problems] for name, problems in conflicts.items()} == {
         name: [message.format(place)] for name, place in blamed.items()
     }
 
@@ -125,7 +125,7 @@ def test_a_targets_name_belongs_to_one_workload() -> None:
     theirs, _ = read(workload("app-web", "eu"))
     conflicts = workload_conflicts({"a": mine, "b": theirs}, "dev", (), Owners())
     place = "test: file.yaml:1"
-    assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
+    assert {name: [p.message for p in problems] for name, problems in conflicts.items()} == {
         "a": [f"deployment target 'app-web-eu' is also delivered by registration 'b' in {place}"],
         "b": [f"deployment target 'app-web-eu' is also delivered by registration 'a' in {place}"],
     }

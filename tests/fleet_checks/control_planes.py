@@ -11,7 +11,9 @@ from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.fleet_checks import RegisteredReading
 from kalypso_actions.model.documents import Document, Reading, Revision
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.sources.yaml_documents import parse_yaml
+from kalypso_actions.trial_rendering import TrialOptions
 from kalypso_actions.validation import validate_control_plane
 
 API: Final = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
@@ -165,23 +167,27 @@ def findings(
     with_app: bool = True,
     missing_values: Literal["warn", "error"] = "warn",
     main_commit: str = "",
+    scheduler: str = "",
 ) -> Diagnostics:
     """Validate the branches, with the registered repository unless it is not `with_app`."""
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
     registered = {APP: RegisteredReading(app, app_fault)}
-    return validate_control_plane(readings, registered, missing_values, main_commit=main_commit)
+    trial = TrialOptions(missing_values, scheduler=scheduler)
+    return validate_control_plane(readings, registered, trial, main_commit)
 
 
 def reading(branch: str, files: Files) -> Reading:
     documents: list[Document] = []
+    placements: list[Document] = []
     problems: list[Problem] = []
     for path, text in files.items():
         parsed = parse_yaml(branch, path, text.encode())
-        documents += parsed.documents
+        of_kind = placements if path.startswith(PLACEMENTS_FOLDER) else documents
+        of_kind += parsed.documents
         problems += parsed.problems
     revision = Revision("https://git.test/plane", branch, "c" * 40, ".", None)
-    return Reading(revision, tuple(documents), tuple(problems))
+    return Reading(revision, tuple(documents), tuple(problems), placements=tuple(placements))
 
 
 def shown(problems: list[Problem]) -> list[tuple[str, str]]:

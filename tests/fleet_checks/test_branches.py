@@ -6,6 +6,7 @@ import pytest
 
 from tests.fleet_checks.control_planes import (
     COMMIT,
+    REGISTRATION,
     Plane,
     edited,
     environment,
@@ -129,3 +130,25 @@ def test_a_base_repo_without_a_commit_is_a_note() -> None:
         "base-commit-missing",
         "the BaseRepo of environment 'dev' has no commit: nothing is promoted yet",
     )
+
+
+def test_a_base_repo_whose_path_leads_to_no_document_is_the_only_problem() -> None:
+    diagnostics = findings(edited(sound(), "dev/base-repo.yaml", "path: .", "path: ./mian"))
+    assert shown(diagnostics.problems) == [("folder-missing", "dev/base-repo.yaml:5")]
+    assert diagnostics.warnings == []
+
+
+def test_registrations_that_deliver_the_same_workload_are_told() -> None:
+    plane = sound()
+    again = REGISTRATION.replace("name: app", "name: again")
+    plane["main"]["again.yaml"] = again
+    diagnostics = findings(plane)
+    assert [(item.code, item.message) for item in diagnostics.warnings] == [
+        (
+            "workload-conflict",
+            f"registration {one!r}: Workload 'boards' is also delivered by registration {other!r} in "
+            "app: workload.yaml:1",
+        )
+        for one, other in (("again", "app"), ("app", "again"))
+    ]
+    assert "both registrations name the same folder" in diagnostics.warnings[0].advice

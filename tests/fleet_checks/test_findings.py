@@ -27,10 +27,15 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/config.yaml", "region: west", "cluster-type: egde", "config-unmatched", "dev/config.yaml:7", "did you mean cluster-type: edge?", id="ConfigMap's cluster type"),
         pytest.param("dev/config.yaml", "data:\n  REGION", "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: azure-app-config-1}\ndata:\n  region.west.OTHER: x\n  region.wets.REGION", "config-unmatched", "dev/config.yaml:14", "did you mean region: west?", id="label of an Azure key"),
         pytest.param("dev/config.yaml", '"true"', '"True"', "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="value of platform-config"),
+        pytest.param("dev/config.yaml", '    platform-config: "true"\n', "", "config-label-missing", "dev/config.yaml:1", 'add the label platform-config: "true"', id="no platform-config"),
+        pytest.param("main/templates.yaml", "type: config\n", "type: config\n  contentType: bash\n", "content-type-unknown", "main/templates.yaml:26", "write sh", id="content type"),
         pytest.param("dev/config.yaml", "platform-config", "platform_config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="platform_config"),
         pytest.param("dev/config.yaml", "platform-config", "plattform-config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="plattform-config"),
         pytest.param("dev/schema.yaml", "cluster-type: edge", "cluster-type: egde", "schema-unmatched", "dev/schema.yaml:6", "did you mean cluster-type: edge?", id="schema's label"),
-        pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:1", "add spec.workspace", id="no workspace"),
+        pytest.param("dev/schema.yaml", '{"type": "object"}', '{"properties": {"requierd": {"minLenght": 1}}}', "schema-keyword-unknown", "dev/schema.yaml:8", "did you mean minLength?", id="keyword of a schema"),
+        pytest.param("dev/schema.yaml", '{"type": "object"}', '{"x-note": 1, "unevaluatedProperties": false}', "schema-keyword-unknown", "dev/schema.yaml:8", "a later draft", id="keyword of a later draft"),
+        pytest.param("app/workload.yaml", "  deploymentTargets:", "  configSchemas: ['{\"requierd\": [\"A\"]}']\n  deploymentTargets:", "schema-keyword-unknown", "app/workload.yaml:8", "did you mean required?", id="keyword of a target's schema"),
+        pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:1", "add spec.workspace; policies ask for team", id="no workspace"),
         pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Manifests.brnch }}", "template-field-unknown", "main/templates.yaml:18", "did you mean .Manifests.branch?", id="key of manifests"),
         pytest.param("app/workload.yaml", "environment: dev", "environment: devv", "target-environment-unknown", "app/workload.yaml:8", "did you mean dev? Environments: dev, stage", id="target's environment"),
     ],
@@ -258,7 +263,9 @@ def test_a_missing_value_is_a_warning(missing: str) -> None:
     plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namespace", missing))
     (warning,) = findings(plane).warnings
     assert shown([warning]) == [("template-no-value", "main/templates.yaml:18")]
-    assert "2 files get 'namespace: <no value>' (boards-test on edge" in warning.message
+    assert (
+        f"'{{{{ .{missing} }}}}' writes '<no value>' into 2 files (boards-test" in warning.message
+    )
 
 
 def test_a_configuration_that_a_schema_refuses_is_a_problem() -> None:

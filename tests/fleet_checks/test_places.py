@@ -8,7 +8,7 @@ from tests.fleet_checks.control_planes import API, edited, environment, findings
 
 
 @pytest.mark.parametrize(
-    ("place", "old", "new", "found", "said"),
+    ("place", "old", "new", "expected", "said"),
     [
         pytest.param(
             "dev/gitops-repo.yaml", "branch: dev", "branch: stage",
@@ -47,9 +47,9 @@ from tests.fleet_checks.control_planes import API, edited, environment, findings
         ),
     ],
 )  # fmt: skip
-def test_one_warning(place: str, old: str, new: str, found: tuple[str, str], said: str) -> None:
+def test_one_warning(place: str, old: str, new: str, expected: tuple[str, str], said: str) -> None:
     diagnostics = findings(edited(sound(), place, old, new))
-    assert shown([w for w in diagnostics.warnings if w.code == found[0]]) == [found]
+    assert shown([w for w in diagnostics.warnings if w.code == expected[0]]) == [expected]
     assert any(said in warning.advice for warning in diagnostics.warnings)
 
 
@@ -86,8 +86,9 @@ def test_a_gitops_repo_on_main_hides_nothing() -> None:
 
 def test_an_environment_takes_what_is_below_the_path_of_its_base() -> None:
     plane = edited(sound(), "dev/base-repo.yaml", "path: .", "path: templates")
-    found = [item for item in findings(plane).warnings if item.code == "policy-workspace-unknown"]
-    assert shown(found) == [("policy-workspace-unknown", "dev/policy.yaml:7")]
+    plane["main"]["templates/all.yaml"] = plane["main"].pop("templates.yaml")
+    unknown = [item for item in findings(plane).warnings if item.code == "policy-workspace-unknown"]
+    assert shown(unknown) == [("policy-workspace-unknown", "dev/policy.yaml:7")]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet_report import ReportCollection, collection
 from kalypso_actions.report.report_document import ReportDocument
+from kalypso_actions.report.status_document import StatusDocument
 from tests.builders import cluster_type, config_map, fleet, policy, target, template
 from tests.plans import plan
 
@@ -32,15 +33,15 @@ FLEET = fleet(
 
 def collected() -> ReportDocument:
     report = ReportCollection(Mask())
-    report.add(plan(FLEET), None)
-    return report.document("Fleet", NOON)
+    report.add(plan(FLEET), "labels")
+    return report.document("Fleet", NOON, StatusDocument())
 
 
 def test_equal_contents_are_there_once() -> None:
     document = collected()
     files = [item.files["reconciler.yaml"] for item in document.assignments]
     assert files == [files[0]] * 2
-    assert [document.texts[index] for index in set(files)] == ["kind: same"]
+    assert [document.texts[index or 0] for index in set(files)] == ["kind: same"]
     assert len(document.texts) == len(set(document.texts)) == 4
 
 
@@ -66,21 +67,22 @@ def test_a_failing_assignment_says_why() -> None:
         templates=(template("reconciler", '{{fail "no"}}'), *FLEET.templates[1:]),
     )
     report = ReportCollection(Mask())
-    report.add(plan(broken), None)
-    (item,) = report.document("", NOON).assignments
+    report.add(plan(broken), "labels")
+    (item,) = report.document("", NOON, StatusDocument()).assignments
     assert "reconciler" in item.failure
     assert item.files == {}
 
 
-def test_a_large_fleet_has_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection, "MOST_WITH_FILES", 1)
+def test_a_large_fleet_has_the_names_of_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "MOST_WITH_TEXTS", 1)
     document = collected()
-    assert (document.with_files, document.texts) == (False, ())
-    assert {tuple(item.files) for item in document.assignments} == {()}
+    assert (document.with_texts, document.texts) == (False, ())
+    files = dict.fromkeys(("reconciler.yaml", "namespace.yaml", "platform-config.yaml"))
+    assert [item.files for item in document.assignments] == [files, files]
 
 
 def test_an_environment_that_cannot_be_read() -> None:
     report = ReportCollection(Mask())
     report.add_unreadable("stage", (Problem("no branch"),))
-    (entry,) = report.document("", NOON).environments
+    (entry,) = report.document("", NOON, StatusDocument()).environments
     assert [each.message for each in entry.problems] == ["no branch"]

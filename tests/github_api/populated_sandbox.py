@@ -53,6 +53,7 @@ class Scene:
         sandbox.state.rate_limits.per_hour[""] = 5000  # as many wrong tokens as there are endpoints
         self._numbers = itertools.count(1)
         self._session = requests.Session()
+        self._session.trust_env = False  # reads neither .netrc nor proxies
         for name in ("fleet", "moved", "archived", "hidden"):
             sandbox.create_repository(f"acme/{name}", FILES)
         sandbox.create_repository("acme/empty")

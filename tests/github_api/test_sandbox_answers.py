@@ -13,6 +13,7 @@ import pytest
 from kalypso_actions.sandbox import Exchange, Sandbox
 from kalypso_actions.sandbox.endpoints import ENDPOINTS, Endpoint
 from kalypso_actions.sandbox.routing import Routes
+from tests.chain.direct_requests import direct_requests
 from tests.git_repositories import programs
 from tests.github_api import description
 from tests.github_api.populated_sandbox import Scene
@@ -36,10 +37,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 def scenes(folder: Path, flavour: Literal["github.com", "ghes"]) -> Iterator[Scene]:
     """One scene, whose whole traffic is looked at in the end."""
-    with Sandbox(folder, programs(), flavour=flavour) as sandbox:
+    with Sandbox(folder, programs(), flavour=flavour) as sandbox, direct_requests(sandbox):
         yield Scene(sandbox)
         check_exchanges(sandbox.traffic)
-        check_events(sandbox.store)
+        check_events(sandbox.store.events)
         for exchange in sandbox.traffic:
             check_is_declared(exchange)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
-from kalypso_actions.sandbox.store import Store
+from kalypso_actions.sandbox.entities import Event
 from kalypso_actions.sandbox.traffic import Exchange
 from tests.github_api.description import (
     GITHUB,
@@ -49,9 +49,9 @@ def check_exchanges(exchanges: Iterable[Exchange], known: set[bytes] | None = No
             known.add(kind)
 
 
-def check_events(store: Store, known: set[bytes] | None = None) -> None:
+def check_events(events: Iterable[Event], known: set[bytes] | None = None) -> None:
     """Check every event's payload in the same way. Raises AssertionError."""
-    for event in store.events:
+    for event in events:
         kind = _kind(event.name, contents=(json.dumps(event.payload).encode(),))
         if known is None or kind not in known:
             check_payload(event.name, event.payload)

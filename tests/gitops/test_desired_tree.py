@@ -19,7 +19,7 @@ BASE = BaseTree("gitops", "dev", "", {})
 def reading(name: str, *targets: str, environment: str = "dev") -> RegistrationReading:
     """A registration with its targets; one without targets cannot be read."""
     registered = registration(name, f"https://git.test/{name}")
-    delivered = tuple(replace(target(one), environment=environment) for one in targets)
+    delivered = tuple(replace(target(name), environment=environment) for name in targets)
     workloads = (Workload("app", delivered, HERE),) if targets else ()
     return RegistrationReading(
         registered, "head" if targets else "kept", REVISION if targets else None, workloads

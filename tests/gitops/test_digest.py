@@ -35,7 +35,9 @@ def test_the_digest_is_the_hash_of_gits_list(tmp_path: Path) -> None:
         mode, blob, _stage = fields.split()
         if not path.startswith(".github/tracking/"):
             lines.append(f"{mode} {blob} {path}\n")
-    expected = hashlib.sha256("".join(sorted(lines, key=lambda one: one.split(" ", 2)[2])).encode())
+    expected = hashlib.sha256(
+        "".join(sorted(lines, key=lambda line: line.split(" ", 2)[2])).encode()
+    )
     assert digest(FILES, "") == f"v1:{expected.hexdigest()}"
 
 

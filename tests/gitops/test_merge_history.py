@@ -69,7 +69,7 @@ class Branch:
         known = {version(text): text for text in (*"abcd", M0, M1, M2)}
         files: dict[str, str | None] = {}
         for name in names:
-            commit = next(one for one in self.commits if one.id == name)
+            commit = next(candidate for candidate in self.commits if candidate.id == name)
             for path, change in commit.changes.items():
                 files[path] = known[change.before] if change.before else None
         return self.commit(files, "Revert")
@@ -126,7 +126,7 @@ def test_a_merge_that_is_not_the_latest_is_reverted() -> None:
     branch.commit({CONFIG: "c", SOURCES: "c"}, number=3)
     branch.commit({TRACKING: M0, CONFIG: "d"})
     assert branch.removed() == {(TRACKING, M1): 2, (CONFIG, "c"): 3}
-    assert {one.commit for one in branch.history().removed.values()} == {"c2"}
+    assert {removal.commit for removal in branch.history().removed.values()} == {"c2"}
 
 
 def test_several_merges_are_reverted_one_by_one_or_at_once() -> None:

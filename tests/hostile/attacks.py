@@ -17,7 +17,7 @@ from kalypso_actions.comparison.text_masking import mask_text
 from kalypso_actions.config_schemas import validate
 from kalypso_actions.errors import Location
 from kalypso_actions.gotemplate import Budget, Limits, TemplateError
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import Reading, TextPlace
 from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegistration
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
@@ -151,7 +151,9 @@ def plan_targets(
         bases=(),
         fleet=fleet(
             cluster_types=[cluster_type(name, place=name) for name in names],
-            templates=[Template(name, name, "", (text,), {}, HERE, (1,)) for name, text in texts],
+            templates=[
+                Template(name, name, "", (text,), {}, HERE, (TextPlace(1),)) for name, text in texts
+            ],
             policies=[policy("all")],
             config_maps=[
                 config_map(name, {"REGION": name, "LONG": "x" * 5_000}, place=name)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kalypso_actions.errors import Location
 from kalypso_actions.fleet import read_workloads
 from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import Assignment, ClusterType, Template, Workload
 from kalypso_actions.rendering import Failure, Options, Renderer
 from kalypso_actions.sources.yaml_documents import LOADER, parse_yaml
@@ -73,7 +74,7 @@ def deliver(manifests: dict[str, str]) -> Workload | None:
 
 def render(workload: Workload, text: str) -> dict[str, bytes] | Failure:
     templates = [
-        Template(name, kind, "", (body,), {}, HERE, (1,))
+        Template(name, kind, "", (body,), {}, HERE, (TextPlace(1),))
         for name, kind, body in (
             ("reconciler", "reconciler", text),
             ("namespace", "namespace", "kind: Namespace\n"),

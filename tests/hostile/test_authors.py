@@ -32,7 +32,7 @@ def test_an_issue_that_looks_like_ours_stays_theirs(acme: Organisation, state: s
     acme.ask("PATCH", f"{GITOPS}/issues/{theirs['number']}", {"state": state}, token=token)
     run_schedule(acme)
     of_kalypso = [issue for issue in acme.issues() if issue["user"]["login"] != "mallory"]
-    assert [one["title"] for one in of_kalypso] == [ours["title"]]
+    assert [issue["title"] for issue in of_kalypso] == [ours["title"]]
     acme.commit(WHOLE, "dev")
     run(acme)
     after = acme.ask("GET", f"{GITOPS}/issues/{theirs['number']}")

@@ -52,9 +52,9 @@ def test_a_query_finds_the_rows_of_its_names_and_no_others(repository: str, bran
         row(3, f"https://github.com/{repository}", "other branch"),
     ]
     result = execute(parse(flux_configurations_query(repository, branch)), rows, COLUMNS)
-    found = {entry["id"] for entry in result.rows}
-    assert "1" in found
-    assert found <= {"1"} | ({"2"} if branch == "other" else set())
+    ids = {entry["id"] for entry in result.rows}
+    assert "1" in ids
+    assert ids <= {"1"} | ({"2"} if branch == "other" else set())
     followers = execute(parse(followers_query(branch)), rows, COLUMNS)
     assert {entry["id"] for entry in followers.rows} >= {"1"}
     assert len(followers.rows) < len(rows)

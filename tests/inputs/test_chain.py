@@ -147,8 +147,8 @@ def test_parts_of_compound_secrets_are_secrets() -> None:
             "azure-credentials": json.dumps({"clientId": "id", "clientSecret": "az-3"}),
         }
     )
-    found = set(secrets_of(inputs))
-    assert {"gh-1", "gl-2", "az-3"} <= found
-    assert "id" not in found
+    secrets = set(secrets_of(inputs))
+    assert {"gh-1", "gl-2", "az-3"} <= secrets
+    assert "id" not in secrets
     broken = CheckPromoteInputs.model_validate({**CHECK, "azure-credentials": "[1"})
     assert list(secrets_of(broken)) == ["[1"]

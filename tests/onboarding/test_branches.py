@@ -75,8 +75,8 @@ def planned(
 
 def test_everything_new() -> None:
     made = setup(environment("dev", after="stage"), environment("stage"))
-    found = planned(made)
-    assert list(found) == [
+    plans = planned(made)
+    assert list(plans) == [
         "a/go@dev",
         "a/go@stage",
         "a/go@trunk",
@@ -84,24 +84,24 @@ def test_everything_new() -> None:
         "a/cp@stage",
         "a/cp@main",
     ]
-    assert found["a/go@trunk"] == {
+    assert plans["a/go@trunk"] == {
         ".github/workflows/check-promote.yaml": "check",
         "README.md": "see https://x/a/cp\n",
         "workload.yaml": "targets:\n"
         "    - name: dev\n      repo: https://x/a/go\n"
         "    - name: stage\n      repo: https://x/a/go\n",
     }
-    assert found["a/go@dev"] == {
+    assert plans["a/go@dev"] == {
         ".github/workflows/check-promote.yaml": "check",
         "README.md": "clusters\n",
     }
-    assert found["a/cp@dev"] == {
+    assert plans["a/cp@dev"] == {
         ".github/workflows/start-schedule.yaml": "schedule",
         "base-repo.yaml": "base",
         "gitops-repo.yaml": "repo: https://x/a/go\nbranch: dev\n",
         "policy.yaml": "# of dev, not MY_ENVIRONMENT\n",
     }
-    assert found["a/cp@main"] == {
+    assert plans["a/cp@main"] == {
         ".github/workflows/ci.yaml": "ci",
         ".environments/dev.yaml": "name: dev\nnext: stage\n",
         ".environments/stage.yaml": "name: stage\n",
@@ -113,8 +113,8 @@ def test_everything_new() -> None:
 def test_the_first_environment_is_annotated() -> None:
     first = replace(environment("dev", after="stage"), is_first=True)
     made = setup(first, environment("stage", after="prod"), environment("prod"))
-    found = planned(made)["a/cp@main"]
-    assert [found[f".environments/{name}.yaml"] for name in ("dev", "stage", "prod")] == [
+    plans = planned(made)["a/cp@main"]
+    assert [plans[f".environments/{name}.yaml"] for name in ("dev", "stage", "prod")] == [
         "first: dev\nnext: stage\n",
         "name: stage\nnext: prod\n",
         "name: prod\n",
@@ -124,26 +124,26 @@ def test_the_first_environment_is_annotated() -> None:
 
 
 def test_an_environment_in_a_folder_of_its_branch_and_others_on_one_gitops_branch() -> None:
-    one = EnvironmentSetup("dev", "dev", "fleet/dev", is_new=False, gitops_branches=("trunk",))
-    found = planned(setup(one, is_new=False))
-    assert list(found) == ["a/go@trunk", "a/cp@dev", "a/cp@main"]
-    assert list(found["a/cp@dev"]) == [
+    dev = EnvironmentSetup("dev", "dev", "fleet/dev", is_new=False, gitops_branches=("trunk",))
+    plans = planned(setup(dev, is_new=False))
+    assert list(plans) == ["a/go@trunk", "a/cp@dev", "a/cp@main"]
+    assert list(plans["a/cp@dev"]) == [
         ".github/workflows/start-schedule.yaml",
         "fleet/dev/base-repo.yaml",
         "fleet/dev/gitops-repo.yaml",
     ]
-    assert found["a/cp@main"] == {".github/workflows/ci.yaml": "ci"}
+    assert plans["a/cp@main"] == {".github/workflows/ci.yaml": "ci"}
 
 
 def test_environments_in_folders_of_one_branch() -> None:
     """The branch has one plan, for all of its environments."""
-    one, other = (
+    first, other = (
         EnvironmentSetup(name, "fleets", f"fleet/{name}", is_new=False, gitops_branches=(name,))
         for name in ("dev", "stage")
     )
-    found = planned(setup(one, other, is_new=False))
-    assert list(found) == ["a/go@dev", "a/go@stage", "a/go@trunk", "a/cp@fleets", "a/cp@main"]
-    assert found["a/cp@fleets"] == {
+    plans = planned(setup(first, other, is_new=False))
+    assert list(plans) == ["a/go@dev", "a/go@stage", "a/go@trunk", "a/cp@fleets", "a/cp@main"]
+    assert plans["a/cp@fleets"] == {
         ".github/workflows/start-schedule.yaml": "schedule",
         "fleet/dev/base-repo.yaml": "base",
         "fleet/dev/gitops-repo.yaml": "repo: https://x/a/go\nbranch: dev\n",
@@ -159,16 +159,16 @@ def test_samples_come_where_main_has_their_templates(
     documents: frozenset[tuple[str, str]], *, has_samples: bool
 ) -> None:
     states = {("control plane", "main"): BranchState("1", documents=documents)}
-    found = planned(setup(environment("dev"), is_new=False), states)
-    assert ("policy.yaml" in found["a/cp@dev"]) is has_samples
+    plans = planned(setup(environment("dev"), is_new=False), states)
+    assert ("policy.yaml" in plans["a/cp@dev"]) is has_samples
 
 
 def test_a_branch_that_holds_something_of_kalypso_gets_its_workflow_alone() -> None:
     held = BranchState("1", frozenset({"x.yaml"}), {}, frozenset({("ClusterType", "x")}))
     states = {("control plane", "dev"): held, ("GitOps repository", "dev"): BranchState("2")}
-    found = planned(setup(environment("dev", is_new=False), is_new=False), states)
-    assert list(found["a/cp@dev"]) == [".github/workflows/start-schedule.yaml"]
-    assert list(found["a/go@dev"]) == [".github/workflows/check-promote.yaml"]
+    plans = planned(setup(environment("dev", is_new=False), is_new=False), states)
+    assert list(plans["a/cp@dev"]) == [".github/workflows/start-schedule.yaml"]
+    assert list(plans["a/go@dev"]) == [".github/workflows/check-promote.yaml"]
 
 
 def test_a_gitops_repository_without_any_commit_begins_with_its_default_branch() -> None:

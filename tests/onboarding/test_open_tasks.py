@@ -193,7 +193,7 @@ def test_the_environments_of_a_second_identity_are_named() -> None:
 def test_an_app_for_two_owners_is_public() -> None:
     made = setup("https://github.com")
     other = replace(made, gitops=replace(made.gitops, name="other/go"))
-    urls = [app_url(one, {}, personal=False) for one in (made, other)]
+    urls = [app_url(app, {}, personal=False) for app in (made, other)]
     assert ["public=false" in url for url in urls] == [True, False]
 
 

@@ -26,7 +26,7 @@ OLD, NEW = "0" * 40, "1" * 40
 
 def environments(**annotations: str) -> dict[str, Environment]:
     """`dev="first next=stage"`: environments and their annotations."""
-    found = {}
+    decided = {}
     for name, text in annotations.items():
         notes = {}
         for word in text.split():
@@ -34,8 +34,8 @@ def environments(**annotations: str) -> dict[str, Environment]:
             notes[f"kalypso.io/{key}{'-environment'}"] = value or "true"
         place = RepositoryPath("https://github.com/acme/fleet", name, ".")
         where = Location("https://github.com/acme/fleet", f".environments/{name}.yaml")
-        found[name] = Environment(name, place, notes, where, replace(where, line=7))
-    return found
+        decided[name] = Environment(name, place, notes, where, replace(where, line=7))
+    return decided
 
 
 @pytest.mark.parametrize(
@@ -282,8 +282,8 @@ FAILED = status_table.failed("dev", "x")
 def test_the_meaning_of_a_push(
     before: str | None, after: str | None, back: bool, base: str | None, latest: Any, merge: Merge
 ) -> None:
-    found = meaning_of_push(before, after, goes_back=back, environment_commit=base, latest=latest)
-    assert found == merge
+    meaning = meaning_of_push(before, after, goes_back=back, environment_commit=base, latest=latest)
+    assert meaning == merge
 
 
 @pytest.mark.parametrize(

@@ -96,19 +96,21 @@ def test_forbidden_changes_of_state(before: State, after: State, actors: frozens
     "actor", [Actor.NOTIFY, Actor.START_SCHEDULE, Actor.CLUSTERS, Actor.GITHUB]
 )
 def test_actors_that_change_no_state(actor: Actor) -> None:
-    assert all(allowed(one, other, {actor}) == (one is other) for one in State for other in State)
+    assert all(
+        allowed(state, other, {actor}) == (state is other) for state in State for other in State
+    )
 
 
 def test_every_status_belongs_to_one_state() -> None:
     functions = {
-        name for name, one in vars(statuses).items()
-        if getattr(one, "__annotations__", {}).get("return") == "CommitStatus"
+        name for name, value in vars(statuses).items()
+        if getattr(value, "__annotations__", {}).get("return") == "CommitStatus"
         and not name.startswith("_")
     }  # fmt: skip
     assert len(functions) == len(POSTED)
     assert {state for state in State if state.description} == POSTED.keys()
-    for state, one in POSTED.items():
-        assert posted_for(one.description) is state
+    for state, posted in POSTED.items():
+        assert posted_for(posted.description) is state
         assert status(state) in {write for row in TRANSITIONS for write in row.writes}
 
 
@@ -133,23 +135,25 @@ def test_every_record_is_written() -> None:
     assert KINDS.keys() == set(get_args(Command))
     for kind in get_args(Kind):
         assert any(kind in kinds for kinds in KINDS.values())
-        found = read_record(StartRecord(kind, COMMIT, 1).status("kalypso / cd dev"))
-        assert found
-        assert found.kind == kind
-        assert posted_for(found.description) is None
+        read = read_record(StartRecord(kind, COMMIT, 1).status("kalypso / cd dev"))
+        assert read
+        assert read.kind == kind
+        assert posted_for(read.description) is None
 
 
-@pytest.mark.parametrize("event", Event, ids=lambda one: one.name)
+@pytest.mark.parametrize("event", Event, ids=lambda event: event.name)
 def test_every_event_has_transitions(event: Event) -> None:
     assert any(transition.event is event for transition in TRANSITIONS)
 
 
-@pytest.mark.parametrize("one", TRANSITIONS, ids=lambda one: one.event.name)
-def test_every_transition_names_its_repair(one: Transition) -> None:
-    assert one.repaired_by
-    assert one.before
-    follows = any(write.kind == "start" for write in one.writes) or one.actor in COMMANDS
-    assert not (follows and one.repaired_by == "no run follows")
+@pytest.mark.parametrize("transition", TRANSITIONS, ids=lambda transition: transition.event.name)
+def test_every_transition_names_its_repair(transition: Transition) -> None:
+    assert transition.repaired_by
+    assert transition.before
+    follows = (
+        any(write.kind == "start" for write in transition.writes) or transition.actor in COMMANDS
+    )
+    assert not (follows and transition.repaired_by == "no run follows")
 
 
 def test_a_start_is_recorded_unless_a_person_made_it() -> None:

@@ -43,6 +43,7 @@ def moment(description: str = "", **given: Any) -> EnvironmentMoment:
         "promoted": commit(1),
         "named": ("1" * 40,),
         "status": posted(description) if description else None,
+        "checks": (),
         "record": None,
         "proposals": (),
         "main": commit(3),

@@ -61,8 +61,8 @@ def test_new_faults_are_problems_and_old_ones_warnings(
     problems: list[Problem],
     warnings: list[Problem],
 ) -> None:
-    found = regressions(after, before, sources_block=False)
-    assert (list(found.problems), list(found.warnings)) == (problems, warnings)
+    new_problems = regressions(after, before, sources_block=False)
+    assert (list(new_problems.problems), list(new_problems.warnings)) == (problems, warnings)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,10 @@ def test_new_faults_are_problems_and_old_ones_warnings(
 def test_new_registrations_if_sources_block(
     before: EnvironmentFaults | None, is_problem: bool
 ) -> None:
-    found = regressions(EnvironmentFaults(unusable={"shop": (NEW,)}), before, sources_block=True)
-    assert bool(found.problems) == is_problem
+    new_problems = regressions(
+        EnvironmentFaults(unusable={"shop": (NEW,)}), before, sources_block=True
+    )
+    assert bool(new_problems.problems) == is_problem
 
 
 def test_reported_problems_are_left_out() -> None:

@@ -39,12 +39,14 @@ MAIN = Ancestry(
     ],
 )
 def test_left_commits(current: str | None, named: str, left: str, held: str) -> None:
-    found = left_commits(current, list(named), MAIN)
-    assert found == set(left)
-    assert {parent for parent in MAIN.parents if comes_back(parent, found, MAIN)} >= set(held)
+    left_by_main = left_commits(current, list(named), MAIN)
+    assert left_by_main == set(left)
+    assert {parent for parent in MAIN.parents if comes_back(parent, left_by_main, MAIN)} >= set(
+        held
+    )
     beyond = {parent for parent in MAIN.parents if all(MAIN.contains(parent, old) for old in left)}
     assert {
-        parent for parent in MAIN.parents if not comes_back(parent, found, MAIN)
+        parent for parent in MAIN.parents if not comes_back(parent, left_by_main, MAIN)
     } == beyond - set(left)
 
 

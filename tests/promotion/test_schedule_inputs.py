@@ -87,7 +87,9 @@ BRANCHES = st.builds(
 
 
 @given(
-    folders=st.lists(st.tuples(PLACES, st.none() | IDS), max_size=4, unique_by=lambda one: one[0]),
+    folders=st.lists(
+        st.tuples(PLACES, st.none() | IDS), max_size=4, unique_by=lambda folder: folder[0]
+    ),
     branches=st.lists(BRANCHES, max_size=4),
     data=st.data(),
 )
@@ -99,12 +101,12 @@ def test_the_order_does_not_matter(
     shuffled = dict(data.draw(st.permutations(folders)))
     turned = [
         GitOpsBranchState(
-            one.repository,
-            one.branch,
-            one.head,
-            dict(reversed(list(one.pull_requests.items()))),
+            branch.repository,
+            branch.branch,
+            branch.head,
+            dict(reversed(list(branch.pull_requests.items()))),
         )
-        for one in data.draw(st.permutations(branches))
+        for branch in data.draw(st.permutations(branches))
     ]
     assert inputs_digest(shuffled, turned) == inputs_digest(dict(folders), branches)
 

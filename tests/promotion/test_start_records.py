@@ -53,6 +53,11 @@ def test_contexts(context: str, text: str) -> None:
         (starting(UNREAD), "pending", "Starting, attempt 1: inputs not read yet"),
         (StartRecord("received", M), "success", f"Received: {M}"),
         (StartRecord("not needed", "dev"), "success", "Not needed: dev"),
+        (
+            StartRecord("received", "c" * 40, compliant=(4, 8)),
+            "success",
+            f"Received: {'c' * 40}, 4/8 clusters comply",
+        ),
         (StartRecord("scheduled", DIGEST), "success", f"Scheduled: {DIGEST}"),
         (StartRecord("blocked", DIGEST), "failure", f"Blocked: {DIGEST}"),
         (
@@ -241,5 +246,5 @@ def test_lost_checks(
     failed: bool,
     lost: bool,
 ) -> None:
-    found = is_lost_check(latest, made, M, is_before_merge=before, has_failed=failed)
-    assert found == lost
+    is_lost = is_lost_check(latest, made, M, is_before_merge=before, has_failed=failed)
+    assert is_lost == lost

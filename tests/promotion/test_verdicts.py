@@ -85,8 +85,8 @@ def test_reasons_name_the_branch_if_there_are_several() -> None:
 
 
 def test_every_run_ends_and_only_compliance_goes_on() -> None:
-    for one, two, has_commit in itertools.product(OF_BRANCHES, OF_BRANCHES, (True, False)):
-        branches = [own(one), other(two, holds=has_commit)]
+    for first, two, has_commit in itertools.product(OF_BRANCHES, OF_BRANCHES, (True, False)):
+        branches = [own(first), other(two, holds=has_commit)]
         early, late = run_verdict(branches, timed_out=False), run_verdict(branches, timed_out=True)
         assert late is not None
         assert early is None or early == late

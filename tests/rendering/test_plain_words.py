@@ -42,6 +42,12 @@ GO = 'template: template:3:7: executing "template" at '
             "",
             id="a fault of parsing",
         ),
+        pytest.param(
+            'template: template:2: function "qoute" not defined',
+            ': function "qoute" not defined',
+            "did you mean quote?",
+            id="a function that does not exist",
+        ),
         pytest.param("'Wrkload' is undefined", ": 'Wrkload' is undefined", "", id="Jinja2"),
     ],
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from kalypso_actions.rendering import TemplateData, unknown_fields
+from kalypso_actions.model.documents import TextPlace
+from kalypso_actions.rendering import TemplateData, template_faults, unknown_fields
 from kalypso_actions.rendering.data import FIELDS, JINJA_NAMES
 from kalypso_actions.rendering.jinja.values import variables
 from tests.builders import template
@@ -35,12 +38,37 @@ def test_fields(text: str, fields: list[str]) -> None:
     assert [problem.message.rpartition(" ")[2] for problem in problems] == fields
 
 
-def test_lines_and_advice() -> None:
-    (problem,) = unknown_fields(template("t", "a\nb: {{ .Wrkload }}\n"))
-    assert (problem.where.line if problem.where else 0, problem.advice) == (
-        9,
-        "did you mean .Workload?",
-    )
+@pytest.mark.parametrize(
+    ("text", "annotations", "place", "advice"),
+    [
+        ("a\nb: {{ .Wrkload }}\n", {}, (9, 13), "did you mean .Workload?"),
+        ("a\nb: {{ Wrkload }}\n", {"kalypso.io/engine": "jinja2"}, (9, 13), "did you mean Workload?"),
+    ],
+    ids=["Go", "Jinja2"],
+)  # fmt: skip
+def test_places_and_advice(
+    text: str, annotations: dict[str, str], place: tuple[int, int], advice: str
+) -> None:
+    made = template("t", text, annotations=annotations)
+    (problem,) = unknown_fields(replace(made, manifest_places=(TextPlace(8, 7),)))
+    assert problem.where is not None
+    assert (problem.where.line, problem.where.column, problem.advice) == (*place, advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "advice"),
+    [
+        ("a: {{ .Workload | qoute }}\n", (8, 25), "did you mean quote?"),
+        ("a: {{ .Workload\nb: {{ .Path }}\n", (9, 7), "begins on line 8 is still open here"),
+        ("a: {{ .Workload\n", (8, 10), "close it with }}"),
+    ],
+    ids=["function", "open action", "open action at the end"],
+)
+def test_faults_of_parsing_have_columns(text: str, place: tuple[int, int], advice: str) -> None:
+    (fault,) = template_faults(replace(template("t", text), manifest_places=(TextPlace(8, 7),)))
+    assert fault.where is not None
+    assert (fault.where.line, fault.where.column) == place
+    assert advice in fault.advice
 
 
 def test_objects_of_old_templates() -> None:

@@ -23,13 +23,16 @@ from kalypso_actions.report.cluster_tables import (
 FACTS = CheckPromoteFacts("https://github.com/acme/fleet", "https://github.com/acme/gitops")
 
 
-def cluster(name: str, state: str = "compliant", cluster_type: str = "drone") -> ClusterEntry:
+def cluster(
+    name: str, state: str = "compliant", cluster_type: str = "drone", *, changed: bool = False
+) -> ClusterEntry:
     return ClusterEntry(
         id=f"/subscriptions/s/{name}",
         cluster_type=cluster_type,
         state=state,
         reason="" if state == "compliant" else f"why {name}",
         revision="a" * 40,
+        changed=changed,
     )
 
 
@@ -42,7 +45,7 @@ def test_tables_of_cluster_types_and_clusters() -> None:
         [
             cluster("a"),
             cluster("b", "failed"),
-            cluster("c", "compliant", "large"),
+            cluster("c", "compliant", "large", changed=True),
             cluster("d", "stale", ""),
         ],
         ["lamp"],
@@ -57,12 +60,15 @@ def test_tables_of_cluster_types_and_clusters() -> None:
         "| `lamp` | 0 |  |  |  |",
         "| `large` | 1 | 1 |  |  |",
         "",
+        "Changed since the last look, or not complying:",
+        "",
         "| Cluster | Cluster type | State | Commit | Why |",
         "| --- | --- | --- | --- | --- |",
         "| `b` | `drone` | failed | `aaaaaaa` | why b |",
         "| `d` |  | stale | `aaaaaaa` | why d |",
-        "| `a` | `drone` | compliant | `aaaaaaa` |  |",
         "| `c` | `large` | compliant | `aaaaaaa` |  |",
+        "",
+        "1 other cluster complies as at the last look.",
     ]
 
 
@@ -85,11 +91,11 @@ def test_nothing_to_show() -> None:
 
 
 def test_many_clusters() -> None:
-    many = [cluster(f"c{number}") for number in range(MOST_ROWS + 5)]
+    many = [cluster(f"c{number}", changed=True) for number in range(MOST_ROWS + 5)]
     section = cluster_tables([*many, cluster("bad", "failed")], [])
-    assert "<summary>All 306 clusters</summary>" in section
+    assert "<summary>These 306 clusters</summary>" in section
     seen, _, on_click = section.partition("<details>")
-    assert seen.count("`drone` | ") == 1 + 1
+    assert seen.count("`drone` | ") == 1 + FEW
     assert seen.count("`bad`") == 1
     assert on_click.count("`drone` | ") == MOST_ROWS
     assert "… and 6 more" in on_click
@@ -102,10 +108,11 @@ def test_of_many_clusters_some_that_do_not_comply_are_seen_at_once() -> None:
     assert seen.count("why t") == FEW
     assert seen.endswith("… and 3 more\n\n")
     assert on_click.count("why t") == FEW + 3
+    assert on_click.endswith("1 other cluster complies as at the last look.")
 
 
 def test_where_nothing_has_a_reason_there_is_no_column_for_it() -> None:
-    assert cluster_tables([cluster("a")], []).splitlines()[-3:] == [
+    assert cluster_tables([cluster("a", changed=True)], []).splitlines()[-3:] == [
         "| Cluster | Cluster type | State | Commit |",
         "| --- | --- | --- | --- |",
         "| `a` | `drone` | compliant | `aaaaaaa` |",

@@ -114,6 +114,18 @@ def test_the_collecting_issue() -> None:
     assert settled(open_issue, "dev", (), lambda *names: names == ("large", "b")) == ()
 
 
+def test_the_collecting_issue_links_lines_at_their_commit() -> None:
+    def made(commit: str) -> FailureIssue:
+        where = Location("https://github.com/acme/fleet", "t.yaml", 3, commit=commit)
+        failures = [FailingAssignment("a", "large", Problem("wrong", where))]
+        return assignment_issues(failures, "dev", [], 0, RUN)[0]
+
+    line = "[`t.yaml:3`](https://github.com/acme/fleet/blob/abc/t.yaml#L3)"
+    assert f"wrong (see {line} in `https://github.com/acme/fleet`)" in made("abc").body
+    first = made("abc")
+    assert as_written(made("def"), [issue(first.title, first.body)]) == first.body
+
+
 LARGE = about().title
 SHOP = "Can't read the workload registration shop in dev environment"
 

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from kalypso_actions.report.documents import (
+from kalypso_actions.report.init_document import (
     InitBranchEntry,
     InitDocument,
     InitFileEntry,

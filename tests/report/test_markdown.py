@@ -41,11 +41,11 @@ anything = st.one_of(st.sampled_from(HOSTILE), st.text(), st.text("|`<@#[]()!*_\
 
 def tokens(text: str) -> list[Token]:
     """Every token, those inside of lines included."""
-    found = []
+    parts = []
     for token in PARSER.parse(text):
-        found.append(token)
-        found += token.children or []
-    return found
+        parts.append(token)
+        parts += token.children or []
+    return parts
 
 
 def plain(text: str) -> str:
@@ -54,10 +54,10 @@ def plain(text: str) -> str:
 
 @given(anything)
 def test_text_stays_text(content: str) -> None:
-    found = tokens("x " + markdown.text(content) + " y")
-    kinds = {token.type for token in found}
+    parts = tokens("x " + markdown.text(content) + " y")
+    kinds = {token.type for token in parts}
     assert kinds <= {"paragraph_open", "paragraph_close", "inline", "text", "text_special"}
-    shown = "".join(token.content for token in found if token.type in {"text", "text_special"})
+    shown = "".join(token.content for token in parts if token.type in {"text", "text_special"})
     assert shown.replace("\u200b", "").split() == ["x", *plain(content).split(), "y"]
 
 
@@ -88,19 +88,19 @@ def test_a_summary_in_html_stays_text(content: str) -> None:
 
 @given(anything)
 def test_code_is_one_piece_of_code_in_a_cell_too(content: str) -> None:
-    found = tokens(markdown.table(["a", "b"], [[markdown.code(content), "end"]]))
-    (piece,) = (token for token in found if token.type == "code_inline")
+    parts = tokens(markdown.table(["a", "b"], [[markdown.code(content), "end"]]))
+    (piece,) = (token for token in parts if token.type == "code_inline")
     expected = escape_line(content.replace("\n", " "))
     assert piece.content.strip() == expected.strip()
-    assert [token.type for token in found].count("td_open") == 2
+    assert [token.type for token in parts].count("td_open") == 2
 
 
 @given(anything)
 def test_a_block_holds_its_lines(content: str) -> None:
-    found = tokens(markdown.block(content, "text") + "\n\nafter")
-    assert [token.type for token in found][:2] == ["fence", "paragraph_open"]
+    parts = tokens(markdown.block(content, "text") + "\n\nafter")
+    assert [token.type for token in parts][:2] == ["fence", "paragraph_open"]
     lines = content.replace("\r\n", "\n").split("\n")
-    assert found[0].content == "".join(escape_line(line) + "\n" for line in lines)
+    assert parts[0].content == "".join(escape_line(line) + "\n" for line in lines)
 
 
 def test_links_go_where_they_say() -> None:

@@ -51,4 +51,6 @@ def test_a_history_with_merges(repository: BareRepository, seed: int, packed: bo
         assert repository.merge_base(first, second) == base
         assert repository.is_ancestor(first, second) == (base == first)
         between = git(folder, "rev-list", "--reverse", "--topo-order", second, f"^{first}")
-        assert [one.id for one in repository.commits_between(first, second)] == between.split()
+        assert [
+            commit.id for commit in repository.commits_between(first, second)
+        ] == between.split()

@@ -19,8 +19,8 @@ WORKFLOW = {".github/workflows/a.yaml": "on: push\n"}
 
 @pytest.fixture
 def github(tmp_path: Path) -> Iterator[ApiClient]:
-    with hub(tmp_path) as one:
-        yield one
+    with hub(tmp_path) as client:
+        yield client
 
 
 def identity(login: str = "anna", *, permissions: Permissions | None = None) -> Identity:

@@ -50,7 +50,7 @@ def test_tokens_and_limits(tmp_path: Path) -> None:
         made = ask(sandbox, "POST", ISSUES, authorization=f"token {token}", json={"title": "x"})
         assert made.json()["user"]["login"] == "github-actions[bot]"
         sandbox.commit(FLEET, {"a": "1"})
-        assert [one["name"] for one in control(sandbox, "GET", "events")] == ["push"]
+        assert [event["name"] for event in control(sandbox, "GET", "events")] == ["push"]
         rate_limits = control(sandbox, "PATCH", "limits", {"per_hour": {"actions": 1}})
         assert rate_limits["per_hour"]["actions"] == 1 and rate_limits["per_hour"]["user"] == 5000
         assert (
@@ -71,8 +71,10 @@ def test_apps(tmp_path: Path) -> None:
         answer = ask(sandbox, "GET", "/app", authorization=f"Bearer {signed}")
         assert answer.json()["slug"] == "promoter"
         bearer = f"Bearer {signed}"
-        found = ask(sandbox, "GET", f"/repos/{FLEET}/installation", authorization=bearer).json()
-        path = f"/app/installations/{found['id']}/access_tokens"
+        installation = ask(
+            sandbox, "GET", f"/repos/{FLEET}/installation", authorization=bearer
+        ).json()
+        path = f"/app/installations/{installation['id']}/access_tokens"
         token = ask(sandbox, "POST", path, authorization=bearer, json={}).json()["token"]
         assert ask(sandbox, "GET", ISSUES, authorization=f"token {token}").status_code == 200
         assert ask(sandbox, "GET", ISSUES, authorization=bearer).status_code == 403, (

@@ -29,7 +29,10 @@ def test_every_kind_of_change(tmp_path: Path) -> None:
     after: Files = {"a b\tc": None, "moved\nhere": TEXT + "more\n", "changed": "1\n3\n4\n"}
     second = git.commit_files("main", {**after, "gone": None, "image": b"\0\2"}, "second", ANNA)
     changes = {change.path: change for change in git.diff(first, second)}
-    known = {path: (one.status, one.additions, one.deletions) for path, one in changes.items()}
+    known = {
+        path: (change.status, change.additions, change.deletions)
+        for path, change in changes.items()
+    }
     assert known == {
         "changed": ("modified", 2, 1),
         "gone": ("removed", 0, 3),

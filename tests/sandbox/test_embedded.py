@@ -98,8 +98,8 @@ def test_tokens_of_jobs_last_an_hour(tmp_path: Path) -> None:
         ):
             clock.advance(seconds=seconds)
             answers = [
-                ask(sandbox, "GET", ISSUES, authorization=f"token {one}")
-                for one in (job, brief, person)
+                ask(sandbox, "GET", ISSUES, authorization=f"token {token}")
+                for token in (job, brief, person)
             ]
             assert [answer.status_code for answer in answers] == statuses
 

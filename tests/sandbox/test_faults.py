@@ -128,8 +128,8 @@ def test_what_has_been_done_after_a_fault(
     tmp_path: Path, fault: Fault, end: str, made: int
 ) -> None:
     with serving(tmp_path) as sandbox:
-        found, _ = create(sandbox, fault)
-        assert (found, titles(sandbox)) == (end, ["x"] * made)
+        outcome, _ = create(sandbox, fault)
+        assert (outcome, titles(sandbox)) == (end, ["x"] * made)
         assert next(iter(sandbox.traffic)).fault == fault.kind
         assert create(sandbox)[0] == "201", "it is over"
 

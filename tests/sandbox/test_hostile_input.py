@@ -105,8 +105,8 @@ def test_repositories_that_would_be_other_folders(tmp_path: Path, name: str) -> 
         token = {"login": "../../evil"}
         assert ask(sandbox, "POST", "/_sandbox/tokens", json=token).status_code == 422
         assert sandbox.git(FLEET).head("main")
-    assert {one.name for one in tmp_path.iterdir()} == {"sandbox"}
-    assert {one.name for one in (tmp_path / "sandbox" / "repositories").iterdir()} == {"acme"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {"sandbox"}
+    assert {entry.name for entry in (tmp_path / "sandbox" / "repositories").iterdir()} == {"acme"}
 
 
 def test_names() -> None:

@@ -42,8 +42,8 @@ def call(**query: str) -> Call:
 def test_a_page_and_its_links(query: dict[str, str], items: range, links: dict[str, str]) -> None:
     some, headers = paginate(call(**query), range(101))
     assert list(some) == list(items)
-    found = parse_header_links(headers["link"])
-    assert {one["rel"]: one["url"].rpartition("page=")[2] for one in found} == links
+    parsed = parse_header_links(headers["link"])
+    assert {link["rel"]: link["url"].rpartition("page=")[2] for link in parsed} == links
 
 
 def test_links_keep_what_was_asked_for() -> None:

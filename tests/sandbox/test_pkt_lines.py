@@ -22,7 +22,7 @@ def test_what_is_read_accounts_for_every_byte(text: str) -> None:
         lines, end = section(content, 0)
     except ProtocolError:
         return
-    assert sum(len(one) + 4 for one in lines) + len(FLUSH) == end <= len(content)
+    assert sum(len(line) + 4 for line in lines) + len(FLUSH) == end <= len(content)
     assert content[end - 4 : end] == FLUSH
 
 

@@ -13,8 +13,8 @@ from tests.sandbox.github.api_client import ApiClient, hub
 
 @pytest.fixture
 def github(tmp_path: Path) -> Iterator[ApiClient]:
-    with hub(tmp_path) as one:
-        yield one
+    with hub(tmp_path) as client:
+        yield client
 
 
 def moved(github: ApiClient, branch: str, commit: str, token: str = "") -> None:
@@ -52,7 +52,7 @@ def test_a_new_branch_and_a_deleted_one(github: ApiClient) -> None:
     github.made("POST", "git/refs", {"ref": "refs/heads/other", "sha": commit})
     made = last(github, "push").payload
     assert (made["before"], made["created"]) == ("0" * 40, True)
-    assert [one["id"] for one in made["commits"]] == [commit]
+    assert [pushed["id"] for pushed in made["commits"]] == [commit]
     github.made("DELETE", "git/refs/heads/other")
     event = last(github, "push")
     assert (event.payload["after"], event.payload["deleted"]) == ("0" * 40, True)
@@ -86,8 +86,8 @@ def test_a_pull_request_is_closed_with_its_branch(github: ApiClient) -> None:
 def happened(github: ApiClient, number: int) -> list[tuple[str, str, str]]:
     """The events of a pull request, each with its actor's login and type."""
     return [
-        (one["event"], one["actor"]["login"], one["actor"]["type"])
-        for one in github.made("GET", f"issues/{number}/events")
+        (event["event"], event["actor"]["login"], event["actor"]["type"])
+        for event in github.made("GET", f"issues/{number}/events")
     ]
 
 
@@ -119,7 +119,7 @@ def test_a_branch_of_another_commit_restores_nothing(github: ApiClient) -> None:
     github.made("DELETE", "git/refs/heads/side")
     assert github.branch("side", {"b": "2"}) != head
     github.made("DELETE", "git/refs/heads/side")
-    assert [one for one, _, _ in happened(github, number)] == ["closed", "head_ref_deleted"]
+    assert [name for name, _, _ in happened(github, number)] == ["closed", "head_ref_deleted"]
 
 
 def test_a_merged_pull_request_loses_its_branch_later(github: ApiClient) -> None:
@@ -128,7 +128,7 @@ def test_a_merged_pull_request_loses_its_branch_later(github: ApiClient) -> None
     merge = github.made("PUT", f"pulls/{number}/merge", {})["sha"]
     github.made("DELETE", "git/refs/heads/side")
     told = github.made("GET", f"issues/{number}/events")
-    assert [(one["event"], one["commit_id"]) for one in told] == [
+    assert [(event["event"], event["commit_id"]) for event in told] == [
         ("merged", merge),
         ("closed", None),
         ("head_ref_deleted", None),

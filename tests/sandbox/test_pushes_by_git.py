@@ -16,7 +16,9 @@ from tests.sandbox.served_sandbox import FLEET, ask, serving
 
 
 def refs(sandbox: Sandbox) -> dict[str, str]:
-    return {name.removeprefix("refs/"): one for name, one in sandbox.git(FLEET).refs().items()}
+    return {
+        name.removeprefix("refs/"): commit for name, commit in sandbox.git(FLEET).refs().items()
+    }
 
 
 def pushed(sandbox: Sandbox) -> list[str]:
@@ -90,7 +92,7 @@ def test_a_fault_meets_what_is_pushed_in_pieces(
         with sandbox.faults.on(Fault("POST", "git", kind)):
             assert copy.push("HEAD:feat")[0] == 1
         assert (refs(sandbox).get("heads/feat") == commit) is made
-        met = [one.fault for one in sandbox.traffic.of("POST", "git")]
+        met = [exchange.fault for exchange in sandbox.traffic.of("POST", "git")]
         assert met[-2:] == ["", kind]
 
 
@@ -108,7 +110,7 @@ def test_a_protected_branch(tmp_path: Path) -> None:
         made = copy.commit(a="1")
         status, words = copy.push("HEAD:main", "HEAD:other")
         assert status == 1
-        assert [one for one in PROTECTED if one not in words] == []
+        assert [path for path in PROTECTED if path not in words] == []
         assert refs(sandbox)["heads/other"] == made, "each branch by itself"
         assert refs(sandbox)["heads/main"] != made
         status, words = copy.push("--atomic", "HEAD:main", "HEAD:third")

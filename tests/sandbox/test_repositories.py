@@ -72,9 +72,9 @@ def test_what_was_read_of_a_commit_stays_and_what_a_branch_has_does_not(tmp_path
     repository = bare(tmp_path)
     made = [commit(repository, {"n": str(number)}) for number in range(MAX_CACHED_TREES + 2)]
     for _ in range(2):
-        for number, one in enumerate(made):
-            assert repository.files(one) == {"n": str(number).encode()}
-            assert repository.commit(one) is repository.commit(one[:12])
+        for number, path in enumerate(made):
+            assert repository.files(path) == {"n": str(number).encode()}
+            assert repository.commit(path) is repository.commit(path[:12])
     assert repository.files(made[-1]) is repository.files("main")
     newest = commit(repository, {"n": "new"})
     assert repository.commit("main").id == newest
@@ -138,11 +138,11 @@ def test_a_commit_as_git_has_it(tmp_path: Path) -> None:
         ANNA.date.astimezone(timezone(-timedelta(hours=9, minutes=30))),
     )
     made = repository.make_commit(tree, [parent], "Title\n\nbody\n", author, ANNA)
-    found = repository.commit(made)
-    assert (found.tree, found.parents, found.message) == (tree, (parent,), "Title\n\nbody\n")
-    assert found.author == Person("Ånna x", "anna@example.com", ANNA.date)
-    assert found.author.date.utcoffset() == -timedelta(hours=9, minutes=30)
-    assert found.committer == ANNA
+    read = repository.commit(made)
+    assert (read.tree, read.parents, read.message) == (tree, (parent,), "Title\n\nbody\n")
+    assert read.author == Person("Ånna x", "anna@example.com", ANNA.date)
+    assert read.author.date.utcoffset() == -timedelta(hours=9, minutes=30)
+    assert read.committer == ANNA
     assert git(repository.git_dir, "fsck", "--strict") == f"dangling commit {made}"
 
 
@@ -191,7 +191,7 @@ def test_history(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     root = commit(repository, {"a": "1"})
     branched(repository, "side", root)
-    one = commit(repository, {"a": "2"})
+    first = commit(repository, {"a": "2"})
     two = commit(repository, {"b": "2"})
     side = commit(repository, {"c": "2"}, "side")
     other = commit(repository, {"d": "2"}, "orphan")
@@ -199,9 +199,9 @@ def test_history(tmp_path: Path) -> None:
     assert repository.merge_base("main", "orphan") is None
     assert repository.is_ancestor(root, two) and repository.is_ancestor(two, two)
     assert not repository.is_ancestor(two, root) and not repository.is_ancestor(side, two)
-    assert [found.id for found in repository.commits_between("side", "main")] == [one, two]
+    assert [listed.id for listed in repository.commits_between("side", "main")] == [first, two]
     assert repository.commits_between(two, root) == []
-    assert [found.id for found in repository.commits_between("main", other)] == [other]
+    assert [listed.id for listed in repository.commits_between("main", other)] == [other]
     with pytest.raises(LookupError):
         repository.is_ancestor("f" * 40, two)
 

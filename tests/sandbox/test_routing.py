@@ -50,11 +50,11 @@ ROUTES = Routes(
 def test_an_endpoint_and_its_parameters(
     path: str, template: str, parameters: dict[str, str]
 ) -> None:
-    found = ROUTES.find("GET", path)
-    assert found is not None
-    assert found.endpoint.path == template
-    assert found.parameters == {"owner": "a", "repo": "b", **parameters}
-    assert ROUTES.find("HEAD", path) == found
+    route = ROUTES.find("GET", path)
+    assert route is not None
+    assert route.endpoint.path == template
+    assert route.parameters == {"owner": "a", "repo": "b", **parameters}
+    assert ROUTES.find("HEAD", path) == route
     assert ROUTES.find("POST", path) is None
 
 

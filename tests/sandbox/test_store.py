@@ -24,9 +24,9 @@ def opened(folder: Path) -> Store:
     return Store.open(folder, lambda: NOON, programs())
 
 
-def add_event(one: Store, payload: object = 1) -> int:
+def add_event(saved: Store, payload: object = 1) -> int:
     event = Event(
-        id=one.new_id(),
+        id=saved.new_id(),
         name="push",
         repository="acme/fleet",
         ref="refs/heads/main",
@@ -35,24 +35,24 @@ def add_event(one: Store, payload: object = 1) -> int:
         payload={"p": payload},
         created_at=NOON,
     )
-    one.add_event(event)
+    saved.add_event(event)
     return event.id
 
 
-def payloads(one: Store) -> list[object]:
-    return [event.payload.get("p") for event in one.events]
+def payloads(saved: Store) -> list[object]:
+    return [event.payload.get("p") for event in saved.events]
 
 
 def test_an_event_is_written_once(tmp_path: Path) -> None:
-    one = opened(tmp_path)
-    add_event(one, "first")
-    one.save()
+    saved = opened(tmp_path)
+    add_event(saved, "first")
+    saved.save()
     first = (tmp_path / EVENTS).read_bytes()
     size = (tmp_path / "world.json").stat().st_size
-    one.events[0].payload = {"p": "what is written stays"}
-    add_event(one, "second")
-    one.save()
-    one.save()
+    saved.events[0].payload = {"p": "what is written stays"}
+    add_event(saved, "second")
+    saved.save()
+    saved.save()
     written = (tmp_path / EVENTS).read_bytes()
     assert written.startswith(first)
     assert [json.loads(line)["payload"]["p"] for line in written.splitlines()] == [
@@ -63,23 +63,23 @@ def test_an_event_is_written_once(tmp_path: Path) -> None:
 
 
 def test_events_are_there_the_next_time(tmp_path: Path) -> None:
-    one = opened(tmp_path)
-    last = [add_event(one, number) for number in range(3)][-1]
-    one.save()
+    saved = opened(tmp_path)
+    last = [add_event(saved, number) for number in range(3)][-1]
+    saved.save()
     again = opened(tmp_path)
-    assert again.events == one.events
+    assert again.events == saved.events
     assert add_event(again, 3) > last
     again.save()
     assert payloads(opened(tmp_path)) == [0, 1, 2, 3]
 
 
 def test_events_that_were_cleared_do_not_hinder(tmp_path: Path) -> None:
-    one = opened(tmp_path)
-    add_event(one, "a")
-    one.save()
-    one.events.clear()
-    add_event(one, "b")
-    one.save()
+    saved = opened(tmp_path)
+    add_event(saved, "a")
+    saved.save()
+    saved.events.clear()
+    add_event(saved, "b")
+    saved.save()
     assert payloads(opened(tmp_path)) == ["a", "b"]
 
 
@@ -88,12 +88,12 @@ def test_payloads_of_old_events_are_forgotten(
 ) -> None:
     monkeypatch.setattr(store, "PAYLOADS", 2)
     monkeypatch.setattr(event_log, "PAYLOADS", 2)
-    one = opened(tmp_path)
-    ids = [add_event(one, number) for number in range(4)]
-    assert payloads(one) == [None, None, 2, 3]
-    one.save()
-    add_event(one, 4)
-    one.save()
+    saved = opened(tmp_path)
+    ids = [add_event(saved, number) for number in range(4)]
+    assert payloads(saved) == [None, None, 2, 3]
+    saved.save()
+    add_event(saved, 4)
+    saved.save()
     again = opened(tmp_path)
     assert payloads(again) == [None, None, None, 3, 4]
     assert [event.id for event in again.events][:4] == ids
@@ -101,10 +101,10 @@ def test_payloads_of_old_events_are_forgotten(
 
 
 def test_writing_that_was_interrupted(tmp_path: Path) -> None:
-    one = opened(tmp_path)
-    add_event(one, "a")
-    add_event(one, "b")
-    one.save()
+    saved = opened(tmp_path)
+    add_event(saved, "a")
+    add_event(saved, "b")
+    saved.save()
     file = tmp_path / EVENTS
     file.write_bytes(file.read_bytes()[:-5])
     (tmp_path / "world.json.new").write_text('{"half')
@@ -117,10 +117,10 @@ def test_writing_that_was_interrupted(tmp_path: Path) -> None:
 
 def test_an_event_without_the_world_it_happened_in(tmp_path: Path) -> None:
     """The events are written first; no id may be given twice after a crash between the two."""
-    one = opened(tmp_path)
-    one.save()
-    last = add_event(one)
-    one._log.append(one.events)
+    saved = opened(tmp_path)
+    saved.save()
+    last = add_event(saved)
+    saved._log.append(saved.events)
     assert opened(tmp_path).new_id() > last
 
 

@@ -125,9 +125,9 @@ def own_jwt(content: Any) -> str:
 @pytest.mark.parametrize("issuer", ["7", 7, "Iv1.0000000000000007"])
 def test_the_jwt_of_an_app(tmp_path: Path, issuer: Any) -> None:
     token = own_jwt(claims(iss=issuer))
-    found = authenticate(store(tmp_path), f"Bearer {token}")
-    assert (found.kind, found.login, found.app_id) == ("app", "kalypso", 7)
-    assert found.permissions == {"contents": "read"}
+    identity = authenticate(store(tmp_path), f"Bearer {token}")
+    assert (identity.kind, identity.login, identity.app_id) == ("app", "kalypso", 7)
+    assert identity.permissions == {"contents": "read"}
 
 
 ISSUED = "401 'Issued at' claim ('iat') must be an Integer"

@@ -100,7 +100,7 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         blank: dict[str, str] = {}
         body = b"x" * size
         kept.add(Exchange("GET", path, "git", blank, blank, b"", 200, blank, body, "", (), ""))
-        return [one.path for one in kept]
+        return [exchange.path for exchange in kept]
 
     assert [add(path, 1) for path in "abcd"][-1] == ["b", "c", "d"]
     assert add("e", 9) == ["d", "e"]
@@ -130,7 +130,7 @@ def test_what_each_path_is_known_by(tmp_path: Path) -> None:
             ("/graphql", "/graphql", 401),
             ("azure", "/msi/token", 401),
         ]
-        assert [one.status for one in sandbox.traffic.of("GET", "git")] == [401]
+        assert [exchange.status for exchange in sandbox.traffic.of("GET", "git")] == [401]
         sandbox.traffic.clear()
         assert len(sandbox.traffic) == 0
 

@@ -1,11 +1,8 @@
-"""samples/scheduler-plugin: the sample places by price, as it is and installed as a package."""
+"""samples/scheduler-plugin: the sample places by price."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -51,27 +48,3 @@ def test_a_file_of_plugins_that_is_not_there(
     (tmp_path / "plugins.txt").touch()
     assert install.plugins_of('{"plugins": "plugins.txt"}') == tmp_path / "plugins.txt"
     assert install.plugins_of('{"plugins": ""}') is install.plugins_of("{}") is None
-
-
-@pytest.mark.slow
-def test_the_sample_is_installed_with_its_hash_and_found(tmp_path: Path) -> None:
-    dist = tmp_path / "dist"
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "-d", str(dist)]
-    subprocess.run(build, cwd=SAMPLE, check=True, capture_output=True)
-    (wheel,) = dist.glob("*.whl")
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    file = tmp_path / "plugins.txt"
-    venv = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
-    python = venv / "bin" / "python"
-    file.write_text("acme-price-scheduler==1.0.0\n", encoding="utf-8")
-    with pytest.raises(install.InstallError, match="the input plugins"):
-        install.install_plugins(python, file, dist)
-    file.write_text(f"acme-price-scheduler==1.0.0 --hash=sha256:{digest}\n", encoding="utf-8")
-    install.install_plugins(python, file, dist)
-    code = (
-        "from importlib.metadata import entry_points; "
-        "print([p.value for p in entry_points(group='kalypso_actions.schedulers')])"
-    )
-    done = subprocess.run([python, "-c", code], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout.strip() == "['acme_price_scheduler:PriceScheduler']"

@@ -39,10 +39,10 @@ class Between:
 @contextmanager
 def between(behind: str, meddle: Meddle) -> Iterator[Between]:
     """Start a server on a new port; `behind` is the URL of the real server."""
-    found = Between(behind, meddle)
-    handler = type("Handler", (_Handler,), {"between": found})
-    with http_servers.serving(handler) as found.url:
-        yield found
+    proxy = Between(behind, meddle)
+    handler = type("Handler", (_Handler,), {"between": proxy})
+    with http_servers.serving(handler) as proxy.url:
+        yield proxy
 
 
 def redirected(to: str, status: int, *, end: str = "") -> Meddle:

@@ -47,12 +47,12 @@ class Ended:
     files: str
     started: Sequence[Started]
 
-    def by_itself(self, one: Started) -> Started:
+    def by_itself(self, program: Started) -> Started:
         """Return the ancestor of a program that the run itself has started."""
         numbers = {other.number: other for other in self.started}
-        while one.parent in numbers and numbers[one.parent] is not one:
-            one = numbers[one.parent]
-        return one
+        while program.parent in numbers and numbers[program.parent] is not program:
+            program = numbers[program.parent]
+        return program
 
 
 class Observatory:
@@ -71,8 +71,8 @@ class Observatory:
                 (core / program.name).symlink_to(core / ".recorder")
         more = f'export GIT_EXEC_PATH="{core}"\n'
         for name in ("git", *ALSO):
-            found = shutil.which(name)
-            place = Path(found).parent if found else folder / "nowhere"
+            path = shutil.which(name)
+            place = Path(path).parent if path else folder / "nowhere"
             self._write(self._bin / name, place, more if name == "git" else "")
 
     def _write(self, path: Path, folder: Path, more: str) -> None:

@@ -120,6 +120,6 @@ def test_each_server_gets_its_own(sandbox: Sandbox, other: Listener) -> None:
             assert found([token, another], str(caught.value)) == []
     to_team = [request for request in other.requests if request.startswith("GET /team/")]
     to_others = [request for request in other.requests if request not in to_team]
-    assert to_team and all(found([another], one) for one in to_team)
+    assert to_team and all(found([another], request) for request in to_team)
     assert to_others and found([another], "".join(to_others)) == []
     assert found([token], other.text) == []

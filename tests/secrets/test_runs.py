@@ -99,17 +99,17 @@ def leaks(laboratory: Laboratory, ended: Ended) -> list[str]:
     return [
         *wrong,
         *(
-            f"{name} of {one.words}"
-            for one in ended.started
-            for name, value in one.environment.items()
-            if found(known, value) and not (name == VARIABLE and _talks(ended, one))
+            f"{name} of {program.words}"
+            for program in ended.started
+            for name, value in program.environment.items()
+            if found(known, value) and not (name == VARIABLE and _talks(ended, program))
         ),
     ]
 
 
-def _talks(ended: Ended, one: Started) -> bool:
+def _talks(ended: Ended, program: Started) -> bool:
     """Whether a program is git's call of a server, or started by it."""
-    first = ended.by_itself(one)
+    first = ended.by_itself(program)
     return first.name == "git" and bool(REMOTE & set(first.words))
 
 
@@ -270,7 +270,7 @@ def token_in_a_wrong_place(laboratory: Laboratory) -> dict[str, str]:
     [
         refused_push,
         token_in_a_wrong_place,
-        *(pytest.param(one, marks=SLOW) for one in (wrong_token, wrong_key, no_permission)),
+        *(pytest.param(fault, marks=SLOW) for fault in (wrong_token, wrong_key, no_permission)),
     ],
 )
 def test_what_fails(laboratory: Laboratory, given: Given) -> None:

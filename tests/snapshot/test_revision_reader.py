@@ -93,6 +93,9 @@ class Rounds:
     def tree_id(self, path: str) -> str | None:
         return self.files.tree_id(path)
 
+    def folder_ids(self, _path: str) -> Mapping[str, str]:
+        return {}
+
 
 def test_files_are_read_in_few_rounds_and_only_once(tmp_path: Path) -> None:
     root = repository(tmp_path / "repo")

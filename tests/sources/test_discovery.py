@@ -17,7 +17,7 @@ def files(*paths: str) -> dict[str, str]:
 
 def test_yaml_files_at_any_depth_count_in_the_order_of_their_paths() -> None:
     discovery = discovered(
-        files("b.yaml", "a/z.yml", "a/b/c.yaml", ".hidden/x.yaml", "a.json", "yaml.md")
+        files("b.yaml", "a/z.yml", "a/b/c.yaml", ".hidden/x.yaml", "a.txt", "yaml.md")
     )
     assert names(discovery) == [".hidden-x.yaml", "a-b-c.yaml", "a-z.yml", "b.yaml"]
     assert discovery.problems == discovery.warnings == ()
@@ -33,6 +33,20 @@ def test_a_name_that_nearly_ends_as_yaml_is_a_warning_where_the_file_would_count
     assert {warning.code for warning in discovery.warnings} == {"file-misnamed"}
     listed = kustomization("b/e.yaml")
     assert discovered(files("b/e.yaml", "a.YAML") | {"kustomization.yaml": listed}).warnings == ()
+
+
+def test_documents_in_other_files_are_told() -> None:
+    document = '{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "ClusterType"}'
+    policies = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\n"
+    trees = {"b/e.json": document, "package.json": "{}", "policies": policies, "LICENSE": "MIT"}
+    warnings = discovered(files("a.yaml") | trees).warnings
+    assert {warning.code for warning in warnings} == {"file-misnamed"}
+    assert [item.where.path for item in warnings if item.where] == ["policies", "b/e.json"]
+    ignored = {".sourceignore": "*.json\npolicies"}
+    assert discovered(files("a.yaml") | trees | ignored).warnings == ()
+    assert (
+        discovered({"a.json": document, "kustomization.yaml": "resources: [a.json]"}).warnings == ()
+    )
 
 
 @pytest.mark.parametrize("root", ["a", "./a", "a/", "/a", "./a/.", "b/../a", "a//"])

@@ -49,6 +49,12 @@ items:
 """
 
 
+def test_a_list_without_items_is_a_warning() -> None:
+    (warning,) = read("apiVersion: v1\nkind: List\nitmes: []\n").warnings
+    assert (warning.code, warning.where and warning.where.line) == ("list-without-items", 3)
+    assert warning.advice == "write items instead of itmes"
+
+
 def test_lists_are_expanded_and_every_item_keeps_its_lines() -> None:
     first, second, third = read(LIST).documents
     assert [first.name, second.name, third.name] == ["one", "two", "three"]

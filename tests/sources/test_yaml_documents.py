@@ -10,6 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.sources import yaml_documents
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 from tests.sources.trees import texts
@@ -94,7 +95,7 @@ def test_every_key_and_item_knows_its_place() -> None:
     assert document.at("spec", "items", 0, "a").column == 8
     assert document.at("spec", "items", 0, "a", "deeper").column == 5
     assert document.key_at("spec", "items", 0, "a").column == 5
-    assert document.text_at("spec", "items", 0, "b").column == 0
+    assert document.text_at("spec", "items", 0, "b") == TextPlace(7, 7)
     assert document.at("spec", "nothing").line == 3
     assert document.at("nothing").line == 3
     assert document.at("spec", "items", 9).line == 4

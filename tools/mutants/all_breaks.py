@@ -10,6 +10,7 @@ from tools.mutants.cost_breaks import COST_BREAKS
 from tools.mutants.placement_breaks import PLACEMENT_BREAKS
 from tools.mutants.preview_breaks import PREVIEW_BREAKS
 from tools.mutants.promotion_breaks import PROMOTION_BREAKS
+from tools.mutants.unchanged_breaks import UNCHANGED_BREAKS
 
 BREAKS: Final = (
     *CHAIN_BREAKS,
@@ -18,4 +19,5 @@ BREAKS: Final = (
     *PREVIEW_BREAKS,
     *COST_BREAKS,
     *PLACEMENT_BREAKS,
+    *UNCHANGED_BREAKS,
 )

@@ -96,8 +96,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "no start is recorded",
         f"{COMMANDS}/runtime/dispatch.py",
-        "        statuses.post(context.github, context.control_plane, commit, status)\n",
-        "        statuses.of_commits(context.github, context.control_plane, [commit])\n",
+        "statuses.post(context.github, context.control_plane, commit, status, is_new=is_new)\n",
+        "statuses.of_commits(context.github, context.control_plane, [commit])\n",
         (case("commands/chain/recorded_starts", "the_record_comes_first"),),
     ),
     Break(

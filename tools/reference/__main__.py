@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kalypso_actions.fleet import editor_schemas
+from kalypso_actions.commands.schemas import editor_files
 from tools import reference
 from tools.reference.actions import ACTIONS, action_file
 from tools.reference.actions_page import actions_text
@@ -59,7 +59,7 @@ def written_files() -> dict[str, str]:
     """Return the text of every file, by path."""
     return {
         **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
-        **{f"{REFERENCE}/schemas/{name}": text for name, text in editor_schemas().items()},
+        **{f"{REFERENCE}/schemas/{name}": text for name, text in editor_files().items()},
         f"{REFERENCE}/actions.md": actions_text(),
         f"{REFERENCE}/commands.md": commands_text(),
         f"{REFERENCE}/problems.md": problems_text(),

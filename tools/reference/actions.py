@@ -22,18 +22,6 @@ from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
 from kalypso_actions.inputs.values import Inputs
 from kalypso_actions.report.local_summary import OUTPUTS as VALIDATE_OUTPUTS
 
-BRANDING: Final = {
-    "ci": "check-circle",
-    "cd": "git-commit",
-    "schedule": "git-pull-request",
-    "check-promote": "fast-forward",
-    "notify": "bell",
-    "poll": "refresh-cw",
-    "preview": "eye",
-    "preview-comment": "message-square",
-}
-"""Command -> its action's icon on GitHub's marketplace. A command without one has no action."""
-
 COLOR: Final = "blue"
 
 DEFAULTS_OF_JOBS: Final = {"token": "${{ github.token }}", "job-token": "${{ github.token }}"}
@@ -88,13 +76,13 @@ def _actions() -> Iterator[Action]:
         outputs=VALIDATE_OUTPUTS,
     )
     for chain in CHAIN:
-        if chain.name in BRANDING:
+        if chain.icon:
             yield Action(
                 command=chain.name,
                 path=f"actions/{chain.name}/action.yml",
                 title=f"Kalypso: {chain.name}",
                 description=COMMANDS[chain.name].summary,
-                icon=BRANDING[chain.name],
+                icon=chain.icon,
                 inputs=tuple(inputs_of(chain.model)),
                 outputs=chain.document.OUTPUTS,
             )

@@ -15,7 +15,7 @@ Failures of GitHub, Azure and programs have no code.
 
 An error makes `kalypso validate` fail. A warning does not; you can
 [acknowledge it](../guide/troubleshooting.md#acknowledge-a-warning). A note is counted, and shown
-with `--verbose`. Options such as `on-failure: keep` turn errors of one assignment into warnings. An
+with `--notes`. Options such as `on-failure: keep` turn errors of one assignment into warnings. An
 error in the repository of a registered application is a warning: it does not stop the others.
 """
 

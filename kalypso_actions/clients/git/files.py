@@ -85,6 +85,16 @@ class GitFiles:
             self._contents([])
         return self._root
 
+    def folder_ids(self, path: str) -> Mapping[str, str]:
+        """Return the tree ids of the folders in a folder ("" for the root), by name.
+
+        The other files of the commit are not listed. Raises KalypsoError.
+        """
+        command = ["ls-tree", "-d", "-z", f"{self._commit}:{path}"]
+        output = self._run(*command, max_output=MAX_LISTING).decode("utf-8", "surrogateescape")
+        lines = (line.partition("\t") for line in output.split("\0") if line)
+        return {name: fields.split()[2] for fields, _, name in lines}
+
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
         """Return the contents of files. Raises KeyError for an unknown path, FilesTooLargeError."""
         entries = self.entries()

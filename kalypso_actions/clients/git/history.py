@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -53,8 +54,7 @@ class HistoryClone:
         yielded = 0
         for depth in (*DEPTHS, None):
             ids, is_whole = self._list(commit, depth)
-            for start in range(yielded, len(ids), CHUNK):
-                yield from self._read(ids[start : start + CHUNK])
+            yield from read_line(partial(self._run, self._trees), ids[yielded:])
             yielded = len(ids)
             if is_whole:
                 return
@@ -93,8 +93,7 @@ class HistoryClone:
         elif shallow.exists():
             self._fetch(self._trees, "blob:none", commit, "--unshallow")
         ids = self._run(self._trees, "rev-list", "--first-parent", commit).decode().split()
-        boundary = set(shallow.read_text().split()) if shallow.exists() else set()
-        complete = [object_id for object_id in ids if object_id not in boundary]
+        complete = without_boundary(ids, shallow)
         return complete, len(complete) == len(ids)
 
     def _fetch(self, git_dir: Path, object_filter: str, commit: str, *more: str) -> None:
@@ -103,17 +102,6 @@ class HistoryClone:
             [*FETCH, f"--filter={object_filter}", *more, "origin", commit],
             f"the history of the commit {commit}",
             settings=_partial_clone(object_filter),
-        )
-
-    def _read(self, ids: Sequence[str]) -> Iterator[HistoryCommit]:
-        objects = batch_objects(self._run(self._trees, "cat-file", "--batch", stdin=_lines(ids)))
-        commits = [_commit(entry.id, entry.content) for entry in objects if entry is not None]
-        # By default, git compares a merge with all parents; here only the first one counts.
-        request = _lines(f"{commit.id} {''.join(commit.parents[:1])}" for commit in commits)
-        arguments = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--raw")
-        changes = _changes(self._run(self._trees, *arguments, stdin=request))
-        return (
-            dataclasses.replace(commit, changes=changes.get(commit.id, {})) for commit in commits
         )
 
     def _run(self, git_dir: Path, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -125,6 +113,29 @@ class HistoryClone:
         except ProcessError as error:
             message = f"the history cannot be read: {error.stderr or error}"
             raise KalypsoError(message, Location(self._connection.url)) from error
+
+
+def read_line(run: Callable[..., bytes], ids: Sequence[str]) -> Iterator[HistoryCommit]:
+    """Yield commits of a first-parent line with their changes; `run` calls git in the repository.
+
+    Each commit's first parent must be there, too.
+    """
+    for start in range(0, len(ids), CHUNK):
+        chunk = _lines(ids[start : start + CHUNK])
+        objects = batch_objects(run("cat-file", "--batch", stdin=chunk))
+        commits = [_commit(entry.id, entry.content) for entry in objects if entry is not None]
+        # By default, git compares a merge with all parents; here only the first one counts.
+        request = _lines(f"{commit.id} {''.join(commit.parents[:1])}" for commit in commits)
+        arguments = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--raw")
+        changes = _changes(run(*arguments, stdin=request))
+        for commit in commits:
+            yield dataclasses.replace(commit, changes=changes.get(commit.id, {}))
+
+
+def without_boundary(ids: Iterable[str], shallow: Path) -> list[str]:
+    """Return the commits whose parents are there; git lists the others in the file `shallow`."""
+    boundary = set(shallow.read_text().split()) if shallow.exists() else set()
+    return [object_id for object_id in ids if object_id not in boundary]
 
 
 def _lines(texts: Iterable[str]) -> bytes:
@@ -141,10 +152,13 @@ def _commit(commit: str, content: bytes) -> HistoryCommit:
     head, _, message = content.partition(b"\n\n")
     parents: list[str] = []
     seconds = 0
+    author = b""
     for line in head.split(b"\n"):
         key, _, value = line.partition(b" ")
         if key == b"parent":
             parents.append(value.decode())
+        elif key == b"author":
+            author = value.rpartition(b" <")[0]
         elif key == b"committer":
             date = value.rpartition(b">")[2].split()
             seconds = int(date[0]) if date and date[0].isdigit() else 0
@@ -154,6 +168,7 @@ def _commit(commit: str, content: bytes) -> HistoryCommit:
         _date(seconds),
         message.decode("utf-8", "replace"),
         {},
+        author.decode("utf-8", "replace"),
     )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git.files import GitFiles
+from kalypso_actions.clients.git.history import read_line, without_boundary
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.differences import CommitSubject
+from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import is_commit_id
 
@@ -189,6 +191,20 @@ class GitRepository:
         rows = (line.partition(" ") for line in lines)
         return tuple(CommitSubject(commit, subject) for commit, _, subject in rows)
 
+    def history(self, revision: str, most: int) -> Iterator[HistoryCommit]:
+        """Yield the newest commits of a first-parent line, newest first; see `resolve`.
+
+        A shallow clone has fewer. Raises KalypsoError.
+        """
+        commit = self.resolve(revision)
+        options = ("--first-parent", f"--max-count={most}", "--end-of-options", commit)
+        shallow = Path(self._query("rev-parse", "--git-path", "shallow"))
+        ids = without_boundary(self._query("rev-list", *options).split(), shallow)
+        try:
+            yield from read_line(self._run, ids)
+        except ProcessError as error:
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+
     def merge_base(self, first: str, second: str) -> str:
         """Return the newest common ancestor of two commits; "" for none. Raises KalypsoError."""
         return self._query("merge-base", first, second)
@@ -242,10 +258,14 @@ class GitRepository:
         )
         return [name.removeprefix("origin/") for name in names.decode("utf-8", "replace").split()]
 
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return self._git.run(self._git_dir, arguments, stdin=stdin)
+
     def _query(self, *arguments: str) -> str:
         """Return one line of git's output; "" for exit code 1, which means that there is none."""
         try:
-            return self._git.run(self._git_dir, arguments).decode("utf-8", "replace").strip()
+            answer = self._git.run(self._git_dir, arguments)  # a subclass raises other errors
+            return answer.decode("utf-8", "replace").strip()
         except ProcessError as error:
             if error.status == 1:
                 return ""

@@ -49,9 +49,17 @@ class WritableRepository(GitRepository):
         """
         date = date or datetime.now(UTC)
         stream = fast_import(parent or None, changes, message, author, date)
-        commit = self._run("fast-import", "--quiet", "--force", stdin=stream).decode().strip()
-        self._run("update-ref", "-d", REF)
+        commit = self._write("fast-import", "--quiet", "--force", stdin=stream).decode().strip()
+        self._write("update-ref", "-d", REF)
         return commit
+
+    def setting(self, name: str) -> str:
+        """Return a setting of git, "" without one. No push can change it."""
+        return self._query("config", "--local", "--default", "", "--get", name)
+
+    def set(self, name: str, value: str) -> None:
+        """Set a setting of this repository. Raises KalypsoError."""
+        self._write("config", "--local", name, value)
 
     def move(self, branch: str, commit: str, expected: str) -> None:
         """Set a branch to a commit, if it is still at `expected` ("": it does not exist).
@@ -61,7 +69,7 @@ class WritableRepository(GitRepository):
         """
         check_branch(branch, self.repository)
         reference = f"refs/heads/{branch}"
-        worktrees = self._run("worktree", "list", "--porcelain").decode("utf-8", "replace")
+        worktrees = self._write("worktree", "list", "--porcelain").decode("utf-8", "replace")
         if f"branch {reference}" in worktrees.splitlines():
             raise KalypsoError(
                 f"the branch {branch!r} is checked out in a work tree",
@@ -72,9 +80,9 @@ class WritableRepository(GitRepository):
             message = f"the branch {branch!r} has moved during this run"
             raise KalypsoError(message, Location(self.repository), "run again")
         old = expected or NO_COMMIT
-        self._run("update-ref", "-m", REFLOG_MESSAGE, reference, commit, old)
+        self._write("update-ref", "-m", REFLOG_MESSAGE, reference, commit, old)
 
-    def _run(self, *arguments: str, stdin: bytes | Iterable[bytes] = b"") -> bytes:
+    def _write(self, *arguments: str, stdin: bytes | Iterable[bytes] = b"") -> bytes:
         try:
             return self._git.run(self._git_dir, arguments, stdin=stdin)
         except ProcessError as error:

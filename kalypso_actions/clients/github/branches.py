@@ -66,9 +66,12 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     )
 
 
-def requires_signatures(github: GitHub, repository: str, branch: str) -> bool:
+def requires_signatures(
+    github: GitHub, repository: str, branch: str, *, exists: bool = True
+) -> bool:
     """Whether a rule refuses unsigned commits on a branch, as far as the token can read it.
 
+    `exists`: whether the branch may exist.
     A ruleset shows also for a branch that does not exist; the requirement of a classic protection
     is a rule "viewable by non-admins", of existing branches. Raises GitHubError.
     https://docs.github.com/graphql/reference/objects#refupdaterule
@@ -80,7 +83,7 @@ def requires_signatures(github: GitHub, repository: str, branch: str) -> bool:
             raise
         active = ()
     return any(rule["type"] == "required_signatures" for rule in active) or (
-        _is_classic_with_signatures(github, repository, branch)
+        exists and _is_classic_with_signatures(github, repository, branch)
     )
 
 

@@ -89,14 +89,21 @@ def query_of_commits(count: int) -> str:
 
 
 def post(
-    github: GitHub, repository: str, commit: str, status: CommitStatus, *, run_url: str = ""
+    github: GitHub,
+    repository: str,
+    commit: str,
+    status: CommitStatus,
+    *,
+    run_url: str = "",
+    is_new: bool = False,
 ) -> bool:
     """Post a status unless the latest one of its context is equal; return whether it was posted.
 
     An equal one by an account outside of the chain does not count: its readers ignore it. A long
     description is truncated. A status that a proxy delivers twice is there twice, and the latest
     counts. `run_url` becomes the link of a new status; another link is no reason to post an equal
-    one. Raises GitHubError, and KalypsoError for a context that is too long.
+    one. `is_new`: the caller has just read that the latest one differs. Raises GitHubError, and
+    KalypsoError for a context that is too long.
     """
     if len(status.context) > length_limits.STATUS_CONTEXT:
         raise KalypsoError(
@@ -123,6 +130,9 @@ def post(
         _send(github, repository, commit, replace(new, target_url=run_url or new.target_url))
         return new
 
+    if is_new:
+        idempotent_writes.write_verified(github, find, write)
+        return True
     return idempotent_writes.write_if_absent(github, find, write)[1]
 
 

@@ -72,7 +72,7 @@ def _promote(
     main: str,
     warnings: list[Problem],
 ) -> Promoted:
-    """Do the work of `promote`; add to `warnings`, whatever other jobs do."""
+    """Do the work of `promote`, again after each conflict with another job; add to `warnings`."""
     hook: HookRun | None = None
     delays = iter(DELAYS)
     rollback_check = RollbackCheck(inputs, context)

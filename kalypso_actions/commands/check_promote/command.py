@@ -1,4 +1,4 @@
-"""`kalypso check-promote`: once the clusters comply, the commit goes on."""
+"""`kalypso check-promote`: promote a commit when the clusters comply."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from kalypso_actions.commands.check_promote.progress_log import ProgressLog
+from kalypso_actions.commands.check_promote.recorded_numbers import RecordedNumbers
 from kalypso_actions.commands.check_promote.status import DeploymentStatus
 from kalypso_actions.commands.check_promote.verify_request import (
     VerifiedRequest,
@@ -28,11 +29,12 @@ from kalypso_actions.commands.runtime.dispatch import (
 from kalypso_actions.commands.runtime.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.compliance import ClusterReports
+from kalypso_actions.compliance import Cluster, ClusterReports
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import next_environments, statuses
+from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.verdicts import RunVerdict, Superseded, run_verdict
 from kalypso_actions.report.chain_documents import (
     CheckPromoteDocument,
@@ -57,18 +59,20 @@ post-deployment command has to end within them, too."""
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
 
 BRANCHES_AGE: Final = timedelta(minutes=1)
-"""How old the heads of the branches may be while the run waits."""
+"""The longest time between two reads of the branches while the run waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
     """The end of a run: its verdict (None: another run continues), and what the run has done.
 
-    `status` is the new status of the promoted commit; `started` are the pages of started workflows.
+    `changed` are the clusters that changed since the look before; `status` is the new status of the
+    promoted commit; `started` are the pages of started workflows.
     """
 
     verdict: RunVerdict | None
     observation: Observation = field(default_factory=Observation)
+    changed: tuple[Cluster, ...] = ()
     status: CommitStatus | None = None
     hook: HookRun | None = None
     started: Mapping[str, str] = field(default_factory=dict)
@@ -184,6 +188,7 @@ def _wait(
     runtime = context.runtime
     longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
     progress = ProgressLog(runtime.log)
+    recorded = RecordedNumbers(context, verified, began)
     while True:
         reports = watch.read_reports()
         for max_age in (BRANCHES_AGE, timedelta()):
@@ -193,16 +198,17 @@ def _wait(
             verdict = run_verdict(observation.branches, timed_out=left <= timedelta(0))
             if superseded or not verdict:
                 break
-        if reports:
-            progress.look(observation, runtime.now())
+        changed = progress.look(observation, runtime.now()) if reports else ()
         if superseded:
-            return _superseded(inputs, superseded, observation)
+            return replace(_superseded(inputs, superseded, observation), changed=changed)
         if verdict:
-            return _Ending(verdict, observation, _failure_status(inputs, verdict))
+            return _Ending(verdict, observation, changed, _failure_status(inputs, verdict))
+        recorded.look(observation, runtime.now())
+        left = started + inputs.timeout - runtime.now()
         pause = max(min(inputs.poll_interval, left), SHORTEST_PAUSE)
         if runtime.job.in_actions and runtime.now() + pause - began >= longest:
             pages = _continue(inputs, context, verified, started)
-            return _Ending(None, observation, started=pages)
+            return _Ending(None, observation, changed, started=pages)
         runtime.sleep(pause.total_seconds())
 
 
@@ -215,7 +221,8 @@ def _superseded(
 ) -> _Ending:
     post = statuses.rolled_back if superseded.goes_back else statuses.superseded
     status = post(inputs.environment, superseded.by or "none")
-    return _Ending(RunVerdict("superseded", superseded.reason), observation, status)
+    verdict = RunVerdict("superseded", superseded.reason)
+    return _Ending(verdict, observation, status=status)
 
 
 def _continue(
@@ -263,7 +270,8 @@ def _finish(
         return replace(ending, verdict=verdict, hook=hook, status=status)
     superseded = watch.read_branches()
     if superseded:
-        return replace(_superseded(inputs, superseded, ending.observation), hook=hook)
+        superseding = _superseded(inputs, superseded, ending.observation)
+        return replace(superseding, changed=ending.changed, hook=hook)
     return replace(_go_on(inputs, context, ending, onward), hook=hook)
 
 
@@ -289,11 +297,13 @@ def _go_on(
 
 def _facts(context: CommandContext, verified: VerifiedRequest) -> CheckPromoteFacts:
     gitops_url = context.url(verified.repository)
-    return CheckPromoteFacts(context.url(context.control_plane), gitops_url)
+    return CheckPromoteFacts(
+        context.url(context.control_plane), gitops_url, arrows=arrows(verified.environments)
+    )
 
 
 def _result(inputs: CheckPromoteInputs, ending: _Ending, facts: CheckPromoteFacts) -> CommandResult:
-    observation = ending.observation
+    observation, changed = ending.observation, frozenset(ending.changed)
     verdict = ending.verdict.verdict if ending.verdict else ""
     reason = ending.verdict.reason if ending.verdict else ""
     failed = ending.verdict is not None and ending.verdict.is_failure
@@ -312,6 +322,7 @@ def _result(inputs: CheckPromoteInputs, ending: _Ending, facts: CheckPromoteFact
                 state=cluster.state,
                 reason=cluster.reason,
                 revision=cluster.revision,
+                changed=cluster in changed,
             )
             for cluster in observation.clusters
         ),

@@ -25,8 +25,11 @@ class ProgressLog:
         self._states: Mapping[tuple[str, str], str] = {}
         self._logged_at: datetime | None = None
 
-    def look(self, observation: Observation, now: datetime) -> None:
-        """Log a look at the clusters, if it differs from the last one."""
+    def look(self, observation: Observation, now: datetime) -> tuple[Cluster, ...]:
+        """Log a look at the clusters, if it differs from the last one; return those that changed.
+
+        At the first look, none has.
+        """
         states = {
             (cluster.id, cluster.cluster_type): cluster.state for cluster in observation.clusters
         }
@@ -43,6 +46,7 @@ class ProgressLog:
             self._log_clusters(changed)
             self._logged_at = now
         self._numbers, self._states = numbers, states
+        return tuple(changed)
 
     def _log_clusters(self, changed: Sequence[Cluster]) -> None:
         for cluster in changed[:MOST_CLUSTERS]:

@@ -27,6 +27,7 @@ from kalypso_actions.plan import PlanOptions
 from kalypso_actions.plan_checks import without_causes
 from kalypso_actions.promotion import first_environments
 from kalypso_actions.promotion.environments import FROM_CI
+from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.starts import starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
@@ -41,10 +42,14 @@ from kalypso_actions.validation import validate_branches
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The results of the checks; `first` are the environments for which cd starts first."""
+    """The results of the checks.
+
+    `first` are the environments for which cd starts first, `arrows` the ways from main on.
+    """
 
     environments: tuple[CheckedEnvironment, ...]
     first: tuple[str, ...]
+    arrows: tuple[tuple[str, str], ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     acknowledged: tuple[Problem, ...]
@@ -87,7 +92,11 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
         }
     )
     context.runtime.log(f"{commit[:7]}: {ci_headline(document)}.")
-    facts = CiFacts(context.url(context.control_plane), started)
+    facts = CiFacts(
+        context.url(context.control_plane),
+        started,
+        checked.arrows,
+    )
     return CommandResult(document, ci_summary(document, facts), failed=bool(checked.problems))
 
 
@@ -129,21 +138,18 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         *fleet.warnings,
         *acknowledgements.problems,
     )
-    failures = by_environment({item.name: item.problems for item in checked})
-    advised, warned = merge_field_faults(list(failures), warnings)
+    failures = list(by_environment({item.name: item.problems for item in checked}))
+    advised, warned = merge_field_faults(failures, warnings)
     remaining, acknowledged = acknowledgements.split(dict.fromkeys(warned))
+    stale = acknowledgements.stale(_judged(view, url))
     return _Checked(
         tuple(checked),
         first,
+        arrows(environments, first),
         (*problems, *without(fleet.problems, problems), *advised),
         tuple(remaining),
         tuple(acknowledged),
-        (
-            *findings.notes,
-            *fleet.notes,
-            *_awaiting_cd(checked, environments),
-            *acknowledgements.stale(_judged(view, url)),
-        ),
+        (*findings.notes, *fleet.notes, *_awaiting_cd(checked, environments), *stale),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.own_branch import MainCommit, read_own_branch
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet_checks import FleetScope
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Environment
@@ -133,7 +133,12 @@ class _EnvironmentCheck:
         progress = checks.context.runtime.progress
         # The plan's own warnings must not have failures: they are compared with those before.
         options = dataclasses.replace(checks.options, on_failure="block", on_source_failure="block")
-        snapshot, plan = plan_registrations(snapshot, options, checks.reader, progress)
+        try:
+            snapshot, plan = plan_registrations(snapshot, options, checks.reader, progress)
+        except UsageError:
+            raise
+        except KalypsoError as error:  # of the scheduler that the Environment names
+            return _Rendered(EnvironmentFaults(faults=error.problems))
         return _Rendered(_faults(snapshot, plan), plan, snapshot)
 
 

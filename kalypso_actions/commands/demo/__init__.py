@@ -5,6 +5,7 @@ scenario         the acts of the demo
 scenario_runner  runs the steps of an act, reports them, and compares them with expectations
 job_results      the results of jobs, in words
 people           the deeds of people: commit, propose, merge
+report           the page about the fleet, at the end
 """
 
 from __future__ import annotations
@@ -42,42 +43,50 @@ def demo(
     # These imports need the sandbox's libraries, too.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
     from kalypso_actions.commands.demo.people import People  # noqa: PLC0415
+    from kalypso_actions.commands.demo.report import write_report  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
     from kalypso_actions.commands.runtime.in_process import InProcess  # noqa: PLC0415
-    from kalypso_actions.sandbox.embedded import USUAL_LAG  # noqa: PLC0415
     from kalypso_actions.sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 
     folder = _empty_folder(inputs.dir)
     clock = Clock(start)
-    steps: list[DemoStepEntry] = []
-
-    def record(step: DemoStepEntry) -> None:
-        steps.append(step)
-        report(step)
-
+    recorder = _Recorder(report)
     problems: tuple[ProblemEntry, ...] = ()
-    with sandbox_class(
-        folder, Programs(machine), now=clock, sign_in=True, lag=USUAL_LAG
-    ) as sandbox:
+    with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
         secrets = organisation.create_organisation(sandbox)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
         workflows = WorkflowRunner(
             sandbox, clock, machine, secrets, folder / "runs", InProcess(clock)
         )
-        runner = ScenarioRunner(sandbox, clock, workflows, People(sandbox, clock, machine), record)
+        people = People(sandbox, clock, machine)
+        page = ""
         try:
-            run_scenario(runner)
+            run_scenario(ScenarioRunner(sandbox, clock, workflows, people, recorder))
+            page = str(write_report(sandbox, clock, machine, folder / "report"))
         except KalypsoError as error:
             problems = ProblemEntry.all_of(error.problems)
         return DemoDocument(
             dir=str(folder),
             url=sandbox.url,
+            report=page,
             repositories=_repositories(sandbox),
-            steps=tuple(steps),
+            steps=tuple(recorder.steps),
             problems=problems,
         )
+
+
+class _Recorder:
+    """Keeps the steps, and reports each."""
+
+    def __init__(self, report: Callable[[DemoStepEntry], None]) -> None:
+        self._report = report
+        self.steps: list[DemoStepEntry] = []
+
+    def __call__(self, step: DemoStepEntry) -> None:
+        self.steps.append(step)
+        self._report(step)
 
 
 def _repositories(sandbox: Sandbox) -> tuple[DemoRepositoryEntry, ...]:

@@ -2,7 +2,7 @@
 
 Its files are in `kalypso_actions/samples`: a folder for each repository with one for each branch,
 and in `changes` the later changes of people. The workflows are the public templates; those of
-previews are left out, as the story is the promotion chain.
+previews and the report are left out, as the story is the promotion chain.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def _cut_branches(sandbox: Sandbox) -> None:
 
 def _workflows(place: Place) -> dict[str, str]:
     files = workflow_files(place, MARKS)
-    return {path: text for path, text in files.items() if "preview" not in path}
+    others = ("preview", "report")
+    return {path: text for path, text in files.items() if not any(map(path.__contains__, others))}
 
 
 def _files(folder: Path, sandbox: Sandbox) -> dict[str, str]:

@@ -19,7 +19,7 @@ from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import PlanOptions
 from kalypso_actions.plan_pair import plan_pair
 from kalypso_actions.report.diff_document import DiffSideEntry
-from kalypso_actions.scheduling import find_scheduler, uses_present_assignments
+from kalypso_actions.scheduling import scheduler_of, uses_present_assignments
 from kalypso_actions.snapshot.gathering import gather
 
 
@@ -47,12 +47,13 @@ def compare_rendered(
         registration_text=inputs.registration_text,
     )
     scheduler = inputs.scheduler or place.environment.scheduler
+    chosen = scheduler_of(place.environment, inputs.scheduler)
     trees = ReadableBaseTrees(plane.reader.repositories)
     opened = trees.open if uses_present_assignments(scheduler) else no_trees
     before, after = (_snapshot(plane, place, commit, inputs, opened) for commit in (base, head))
     if trees.warnings:
         raise KalypsoError.of(trees.warnings)
-    pair = plan_pair(before, after, options, find_scheduler(scheduler), progress)
+    pair = plan_pair(before, after, options, chosen, progress)
     repositories = plane.reader.repositories
     return Difference(
         environment=place.environment.name,

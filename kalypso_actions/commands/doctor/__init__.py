@@ -31,7 +31,7 @@ from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
-from kalypso_actions.report.documents import CheckEntry, DoctorDocument
+from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument
 from kalypso_actions.snapshot.document_reader import in_parallel
 
 Consent = Callable[[DoctorDocument, Sequence[str]], bool]

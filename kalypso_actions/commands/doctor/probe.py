@@ -128,7 +128,7 @@ class _Trial:
         if commit is None:
             return
         github, repository = self.context.github, self.repository
-        status = CommitStatus("kalypso / probe", "success", TITLE)
+        status = CommitStatus("kalypso / probe", "success", TITLE, self.context.runtime.job.run_url)
         self._attempt("status", lambda: statuses.post(github, repository, commit, status))
         pull = self._attempt("open", self._open)
         if pull is None:

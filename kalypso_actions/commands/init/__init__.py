@@ -34,7 +34,7 @@ from kalypso_actions.onboarding import (
     plan_branches,
 )
 from kalypso_actions.onboarding.workflows import for_rules
-from kalypso_actions.report.documents import InitDocument
+from kalypso_actions.report.init_document import InitDocument
 
 STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
 

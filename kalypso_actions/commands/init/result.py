@@ -13,12 +13,12 @@ from kalypso_actions.onboarding.changes import WrittenBranch, kept_warnings
 from kalypso_actions.onboarding.open_tasks import closing_tasks, obsolete_tasks
 from kalypso_actions.onboarding.setup import RepositoryRole
 from kalypso_actions.onboarding.workflows import CD_FILE, proposes
-from kalypso_actions.report.documents import (
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.init_document import (
     InitBranchEntry,
     InitDocument,
     InitFileEntry,
     InitTaskEntry,
-    ProblemEntry,
 )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from kalypso_actions.clients.git import basic
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
-from kalypso_actions.clients.github import GitHubError, repositories
+from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.preview.deployments import failed_deployments
 from kalypso_actions.commands.preview.environments import ComparedBranch, compare_branch
 from kalypso_actions.commands.preview.publish import post_status, write_comment
@@ -22,15 +22,16 @@ from kalypso_actions.commands.preview.sides import ChangedBranch, SideReader
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.current_clone import CurrentClone
 from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.runtime.repository_visibility import visibility_of
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.settings import changed_settings
 from kalypso_actions.comparison.visibility import less_visible
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.differences import CommitSubject
-from kalypso_actions.model.github import StatusState, Visibility
+from kalypso_actions.model.github import StatusState
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.preview_documents import PreviewDocument
 from kalypso_actions.report.preview_markdown import (
@@ -61,6 +62,8 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
         reader = SharedReader(context.reader)
         failures = failed_deployments(context, compared)
         document, diffs = _result(inputs, request, compared, hidden, reader, failures)
+    except MissingExtraError:  # the run begins again with it
+        raise
     except KalypsoError as error:
         _publish_failure(inputs, context, request, error)
         raise
@@ -169,22 +172,9 @@ def _job_authorization(inputs: PreviewInputs, context: CommandContext) -> Author
 def _hidden(context: CommandContext, compared: ComparedBranch) -> frozenset[str]:
     """Return the URLs of compared repositories that are less visible than the control plane."""
     own = repositories.get(context.github, context.control_plane).visibility
-    return less_visible(own, {url: _visibility(context, url, own) for url in compared.origins()})
-
-
-def _visibility(context: CommandContext, url: str, own: Visibility) -> Visibility | None:
-    """Return the visibility of a repository; None if GitHub does not tell it."""
-    try:
-        name = context.repository(url)
-        if name.lower() == context.control_plane.lower():
-            return own
-        return repositories.get(context.github, name).visibility
-    except GitHubError as error:
-        if error.status not in {403, 404}:
-            raise
-        return None
-    except KalypsoError:
-        return None
+    known = {context.url(context.control_plane): own}
+    others = {url: known.get(url) or visibility_of(context, url) for url in compared.origins()}
+    return less_visible(own, others)
 
 
 def _result(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from kalypso_actions.commands.preview.environments import ComparedBranch, ComparedEnvironment
 from kalypso_actions.commands.preview.request import PreviewRequest
@@ -69,22 +69,15 @@ def preview_result(
     documents = _located(compared.documents.masked(mask), request.change)
     changes: dict[str, MaskedComparison] = {}
     entries = []
-    faulty = blocked(
-        {
-            item.name: item.change.problems
-            for item in compared.environments
-            if item.name in compared.after
-        },
-        compared.documents.problems if request.change.is_main else None,
-    )
+    faulty = _blocked(request, compared)
     for item in compared.environments:
         change = _without(_located(item.change.masked(mask), request.change), documents)
         changes[item.name] = change
-        arriving = None
+        comparison = None
         if item.arriving:
             arriving = _located(item.arriving.masked(mask), request.change)
             arriving = _without(_without(arriving, documents), change)
-        comparison = ComparisonEntry.of(arriving, diffs.of(arriving)) if arriving else None
+            comparison = ComparisonEntry.of(arriving, diffs.of(arriving))
         entries.append(
             PreviewEnvironmentEntry(
                 environment=item.name,
@@ -97,6 +90,42 @@ def preview_result(
                 arrival=_arrival(request, compared, item, comparison, distance),
             )
         )
+    document = PreviewDocument(
+        **_compared_commits(request),
+        assignments_added=sum(len(entry.change.assignments_added) for entry in entries),
+        assignments_removed=sum(len(entry.change.assignments_removed) for entry in entries),
+        files_changed=sum(entry.change.files_changed for entry in entries),
+        settings=tuple(settings),
+        environments=tuple(entries),
+        notes=_notes(request, compared, mask),
+        **_findings(documents, changes),
+    )
+    return document, "".join(diffs.texts)
+
+
+def _notes(
+    request: PreviewRequest, compared: ComparedBranch, mask: Mask
+) -> tuple[ProblemEntry, ...]:
+    notes = by_environment({item.name: mask.notes(item.notes) for item in compared.environments})
+    return ProblemEntry.all_of(_with_branches(notes, request.change))
+
+
+def _blocked(request: PreviewRequest, compared: ComparedBranch) -> Collection[str]:
+    """Return the environments that no commit with these problems reaches."""
+    return blocked(
+        {
+            item.name: item.change.problems
+            for item in compared.environments
+            if item.name in compared.after
+        },
+        compared.documents.problems if request.change.is_main else None,
+    )
+
+
+def _findings(
+    documents: MaskedComparison, changes: Mapping[str, MaskedComparison]
+) -> dict[str, Any]:
+    """Return the document's fields of new and known findings."""
     problems = [
         *documents.problems_new,
         *by_environment({name: item.problems_new for name, item in changes.items()}),
@@ -105,43 +134,36 @@ def preview_result(
         *documents.warnings_new,
         *by_environment({name: tuple(_warnings(item)) for name, item in changes.items()}),
     ]
-    notes = by_environment({item.name: mask.notes(item.notes) for item in compared.environments})
-    everything = [documents, *changes.values()]
-    document = PreviewDocument(
-        branch=request.change.branch,
-        base=request.change.base,
-        head=request.change.head,
-        pull_request=request.pull_request,
-        head_commit=request.head_commit,
-        assignments_added=sum(len(entry.change.assignments_added) for entry in entries),
-        assignments_removed=sum(len(entry.change.assignments_removed) for entry in entries),
-        files_changed=sum(entry.change.files_changed for entry in entries),
-        problems=ProblemEntry.all_of(dict.fromkeys(problems)),
-        warnings=ProblemEntry.all_of(dict.fromkeys(warnings)),
-        notes=ProblemEntry.all_of(_with_branches(notes, request.change)),
-        problems_known=sum(item.problems_known for item in everything),
-        warnings_known=sum(item.warnings_known for item in everything),
-        settings=tuple(settings),
-        environments=tuple(entries),
-    )
-    return document, "".join(diffs.texts)
+    comparisons = [documents, *changes.values()]
+    return {
+        "problems": ProblemEntry.all_of(dict.fromkeys(problems)),
+        "warnings": ProblemEntry.all_of(dict.fromkeys(warnings)),
+        "problems_known": sum(item.problems_known for item in comparisons),
+        "warnings_known": sum(item.warnings_known for item in comparisons),
+    }
 
 
 def failed_preview(
     request: PreviewRequest, problems: Collection[Problem], mask: Mask
 ) -> PreviewDocument:
     """Return the document of a preview that could not compare."""
-    change = request.change
     masked = mask.masked(Comparison("", problems_new=tuple(problems)))
     return PreviewDocument(
-        branch=change.branch,
-        base=change.base,
-        head=change.head,
-        pull_request=request.pull_request,
-        head_commit=request.head_commit,
+        **_compared_commits(request),
         compared=False,
         problems=ProblemEntry.all_of(masked.problems_new),
     )
+
+
+def _compared_commits(request: PreviewRequest) -> dict[str, Any]:
+    """Return the document's fields of what is compared."""
+    return {
+        "branch": request.change.branch,
+        "base": request.change.base,
+        "head": request.change.head,
+        "pull_request": request.pull_request,
+        "head_commit": request.head_commit,
+    }
 
 
 def _without(comparison: MaskedComparison, others: MaskedComparison) -> MaskedComparison:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from kalypso_actions.commands.report.merged_trees import MergedTrees
 from kalypso_actions.commands.report.page_parts import page_parts
 from kalypso_actions.commands.runtime.base_trees import no_trees, trees_for
 from kalypso_actions.commands.runtime.control_plane_place import (
@@ -20,7 +22,8 @@ from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.promotion.pipeline import in_order
 from kalypso_actions.report.page import report_page
 from kalypso_actions.report.report_document import ReportDocument
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.report.status_document import StatusDocument
+from kalypso_actions.scheduling import DEFAULT_SCHEDULER, scheduler_of
 from kalypso_actions.snapshot.document_reader import SharedReader
 from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.main_position import main_position
@@ -29,21 +32,29 @@ PAGE = "index.html"
 DATA = "report.json"
 
 
-def report(inputs: ReportInputs, context: LocalContext, now: datetime) -> ReportDocument:
+def report(
+    inputs: ReportInputs,
+    context: LocalContext,
+    now: datetime,
+    pipeline: Callable[[], StatusDocument],
+) -> ReportDocument:
     """Plan all environments of the control plane, and write `index.html` and `report.json`.
 
-    An environment that cannot be read is a problem of the report. Raises KalypsoError if the
-    control plane cannot be read, UsageError for a folder that cannot be written.
+    `pipeline` reads what GitHub shows, once the control plane has been read. An environment that
+    cannot be read is a problem of the report. Raises KalypsoError if the control plane cannot be
+    read, UsageError for a folder that cannot be written.
     """
     collection = ReportCollection(Mask(inputs.mask))
     with context.reader(inputs.source) as opened:
         plane = find_control_plane(inputs.control_plane, SharedReader(opened), context)
+        merged = MergedTrees(plane.reader.repositories)
         for name in in_order(plane.environments):
             try:
-                _add(collection, plane, name, inputs, context)
+                _add(collection, plane, name, merged, inputs, context)
             except KalypsoError as error:
                 collection.add_unreadable(name, error.problems)
-    document = collection.document(inputs.title or f"Fleet of {plane.name}", now)
+        title = inputs.title or f"Fleet of {plane.name}"
+        document = collection.document(title, now, pipeline())
     _write(inputs.out, document)
     return document
 
@@ -52,6 +63,7 @@ def _add(
     collection: ReportCollection,
     plane: ControlPlanePlace,
     name: str,
+    merged: MergedTrees,
     inputs: ReportInputs,
     context: LocalContext,
 ) -> None:
@@ -76,8 +88,15 @@ def _add(
         scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
     )
-    plan = make_plan(snapshot, options, find_scheduler(named), context.progress)
-    collection.add(plan, main_position(snapshot, plane.reader))
+    plan = make_plan(
+        snapshot, options, scheduler_of(place.environment, inputs.scheduler), context.progress
+    )
+    collection.add(
+        plan,
+        named or DEFAULT_SCHEDULER,
+        main_position(snapshot, plane.reader),
+        merged.of(plan),
+    )
 
 
 def _write(folder: Path, document: ReportDocument) -> None:

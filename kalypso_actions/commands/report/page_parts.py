@@ -9,11 +9,15 @@ from kalypso_actions import report
 from kalypso_actions.report.page import PageParts
 
 FOLDER: Final = Path(report.__file__).parent / "page_parts"
+SCRIPTS: Final = ("elements", "overview", "matrix", "detail", "start")
+"""The parts of the script, in order."""
 
 
 def page_parts() -> PageParts:
     """Read the style, the script and the body of the page."""
-    style, script, body = (
-        (FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "body.html")
-    )
-    return PageParts(style, script, body)
+    script = "\n".join(_text(f"{name}.js") for name in SCRIPTS)
+    return PageParts(_text("page.css"), script, _text("body.html"))
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")

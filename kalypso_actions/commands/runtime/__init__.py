@@ -1,7 +1,8 @@
-"""What several commands share.
+"""Modules that several commands share.
 
 context               clients, clock and log of a command of the promotion chain
 run                   run a command as in a job: inputs in, outputs and summary out
+extras                extras that a job installs when a command first needs one
 result                document, page and failure of a command
 local                 the readers of a command on a person's machine
 hook                  a command of the user before or after a deployment

@@ -75,9 +75,11 @@ def own_signature(github: GitHub, repository: str) -> Signature:
 
 
 def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
+    known = {write.branch: write.expected is not None, write.base: True}
     return any(
-        branches.requires_signatures(github, write.repository, branch)
-        for branch in filter(None, (write.branch, write.base))
+        branches.requires_signatures(github, write.repository, branch, exists=exists)
+        for branch, exists in known.items()
+        if branch
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.credentials import CredentialTable
@@ -13,7 +15,8 @@ from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenA
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.trusted_repositories import TrustedRepositories
 from kalypso_actions.errors import KalypsoError, Location, UsageError
-from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
+from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
@@ -30,7 +33,8 @@ class Runtime:
     """The machine and the job in which a command runs.
 
     `log` prints a line for people; `now` and `sleep` are the clock, `started` is when the run
-    began.
+    began, or the time that it replays.
+    `installer` is the script of an action that installs extras.
     """
 
     environment: Mapping[str, str]
@@ -41,6 +45,7 @@ class Runtime:
     now: Callable[[], datetime]
     sleep: Callable[[float], None]
     started: datetime | None = None
+    installer: Path | None = None
     job: JobContext = field(default_factory=JobContext)
 
 
@@ -61,7 +66,7 @@ class CommandContext:
     def reader(self) -> Reader:
         """A reader of documents; it reads a branch at the same commit each time."""
         runtime = self.runtime
-        start = (runtime.started or runtime.now()).replace(second=0, microsecond=0)
+        start = whole_minutes(runtime.started or runtime.now())
         return Reader(self.repositories, kustomize_builder(runtime.programs), now=start)
 
     def url(self, repository: str) -> str:
@@ -148,6 +153,8 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
         with_files=[f"{server.server_url}/{control_plane}"],
     ) as remotes:
         repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
+        replayed = inputs.now if isinstance(inputs, PlanInputs) else None
+        runtime = dataclasses.replace(runtime, started=replayed or runtime.started)
         yield CommandContext(github, remotes, repositories, control_plane, runtime, trusted)
 
 

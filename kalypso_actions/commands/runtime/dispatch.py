@@ -133,6 +133,25 @@ def acknowledge_check_promote(
         )
 
 
+def record_compliant(
+    context: CommandContext,
+    environment: str,
+    promoted_commit: str,
+    repository: str,
+    gitops_commit: str,
+    compliant: tuple[int, int],
+) -> None:
+    """Record how many clusters comply, and of how many, for `kalypso status`.
+
+    The record of a start for a later merge stays. Raises GitHubError.
+    """
+    status_context = start_records.check_promote_context(environment, repository)
+    record = latest_record(context, promoted_commit, status_context)
+    if record and record.kind == "received" and record.subject == gitops_commit:
+        new = StartRecord("received", gitops_commit, compliant=compliant)
+        post_record(context, promoted_commit, status_context, new)
+
+
 def record_refusal(
     context: CommandContext,
     environment: str,
@@ -201,16 +220,21 @@ def _awaits_force(context: CommandContext, commit: str, status_context: str) -> 
 
 
 def post_record(
-    context: CommandContext, commit: str, status_context: str, record: StartRecord
+    context: CommandContext,
+    commit: str,
+    status_context: str,
+    record: StartRecord,
+    *,
+    is_new: bool = False,
 ) -> None:
-    """Post a record on a commit of the control plane.
+    """Post a record on a commit of the control plane; for `is_new` see `statuses.post`.
 
     If the token cannot post statuses, poll cannot repeat a lost start. Raises GitHubError for other
     failures.
     """
     status = record.status(status_context, context.runtime.job.run_url)
     try:
-        statuses.post(context.github, context.control_plane, commit, status)
+        statuses.post(context.github, context.control_plane, commit, status, is_new=is_new)
     except GitHubError as error:
         if error.status not in NOT_ALLOWED:
             raise

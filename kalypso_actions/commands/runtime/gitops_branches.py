@@ -55,8 +55,8 @@ class EnvironmentReading:
 def read_environment(context: CommandContext, environment: Environment) -> EnvironmentReading:
     """Read an environment's branch of the control plane.
 
-    Raises KalypsoError unless the whole branch can be read: nobody would watch the clusters of a
-    GitOpsRepo that was overlooked.
+    Raises KalypsoError if any part of the branch cannot be read: the clusters of an overlooked
+    GitOpsRepo would not be checked.
     """
     reading, problems = read_leniently(context, environment)
     if problems:

@@ -14,7 +14,7 @@ FAILURE: Final = "kalypso-failure"
 
 PROMOTED: Final = "promoted"
 WITHDRAWN: Final = "withdrawn"
-"""The label of pull requests that Kalypso closed: nobody has rejected them."""
+"""The label of pull requests that Kalypso closed itself; no person has rejected them."""
 
 LABELS: Final = {
     KALYPSO: ("5319e7", "Written by Kalypso"),

@@ -13,7 +13,7 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.paths import PathAtBranch
 
 AUTHOR: Final = Signature("Kalypso", "kalypso@noreply.invalid")
-"""In repositories without an author; nobody can own the address."""
+"""The author in repositories that name none. Nobody can own the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,17 @@ class LocalBranch:
     def files(self) -> GitFiles | None:
         """Return the files of the branch; None if it does not exist."""
         return self.repository.files(self.head) if self.head else None
+
+    def written_tree(self, folder: str) -> str:
+        """Return the id of the tree that a run has last written to a folder; "" without one."""
+        return self.repository.setting(self._setting(folder))
+
+    def record_tree(self, folder: str, tree_id: str) -> None:
+        """Record the id of a tree that this run has written."""
+        self.repository.set(self._setting(folder), tree_id)
+
+    def _setting(self, folder: str) -> str:
+        return f"kalypso.{self.name}:{folder}.tree"
 
     def commit(
         self,

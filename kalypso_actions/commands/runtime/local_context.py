@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
 from kalypso_actions.clients.git.credentials import no_credential
@@ -24,6 +25,9 @@ from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.repositories import GivenSource, Repositories
 from kalypso_actions.snapshot.revision_reader import kustomize_builder
 
+if TYPE_CHECKING:
+    from kalypso_actions.commands.runtime.context import CommandContext
+
 PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""
 
@@ -36,7 +40,8 @@ def _silent(_: str) -> None:
 class LocalContext:
     """The programs of the machine, the reporters of rendering and fetching, and the log for people.
 
-    `folder` is the current folder; None to look for no clone there.
+    `folder` is the current folder; None to look for no clone there. `connect` connects to GitHub:
+    then repositories are read with its credentials instead of those of git on this machine.
     """
 
     programs: Programs
@@ -46,22 +51,33 @@ class LocalContext:
     folder: Path | None = None
     credentials: Authorize = no_credential
     now: datetime | None = None
+    connect: Callable[[], AbstractContextManager[CommandContext]] | None = None
 
     @contextmanager
     def reader(self, sources: Iterable[Source]) -> Iterator[Reader]:
         """Return a reader of `sources` and other repositories; delete fetched copies at the end."""
+        with self._repositories(given_sources(sources)) as repositories:
+            yield Reader(
+                repositories,
+                kustomize_builder(self.programs),
+                fetched=self.fetching,
+                now=self.now,
+            )
+
+    @contextmanager
+    def _repositories(self, given: Iterable[GivenSource]) -> Iterator[Repositories]:
+        if self.connect:
+            with self.connect() as opened:
+                check = opened.repositories.check
+                yield Repositories(given, opened.remotes, self.programs, check=check)
+            return
         with RemoteRepositories(
             self.programs,
             protocols=PROTOCOLS,
             credentials=self.credentials,
             trust_user_config=True,
         ) as remotes:
-            yield Reader(
-                Repositories(given_sources(sources), remotes, self.programs, clones=self.clones),
-                kustomize_builder(self.programs),
-                fetched=self.fetching,
-                now=self.now,
-            )
+            yield Repositories(given, remotes, self.programs, clones=self.clones)
 
     def clones(self) -> Mapping[str, Path]:
         """Return the clone that contains the current folder by the URLs of its remotes."""

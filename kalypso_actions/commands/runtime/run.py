@@ -8,8 +8,9 @@ from typing import Any
 
 from kalypso_actions.commands.registry import ChainCommand
 from kalypso_actions.commands.runtime.context import Runtime, open_context
+from kalypso_actions.commands.runtime.extras import install_extra
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 from kalypso_actions.report import markdown
@@ -34,6 +35,9 @@ def run_command(
         job = read_job_context(runtime.environment)
         with open_context(inputs, dataclasses.replace(runtime, job=job)) as context:
             try:
+                result = function(inputs, context)
+            except MissingExtraError as error:  # it plans before it writes, so it can begin again
+                install_extra(error, inputs.wheelhouse, context.runtime)
                 result = function(inputs, context)
             finally:
                 for line in context.github.quota.lines():

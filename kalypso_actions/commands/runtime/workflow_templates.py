@@ -4,6 +4,7 @@
 
     control-plane               the control plane's main branch
     control-plane-environment   each of its environment branches
+    control-plane-pages         the main branch, too; people copy it if they want a site
     gitops                      each environment branch of a GitOps repository
 """
 
@@ -16,7 +17,7 @@ import kalypso_actions
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, RevisionFiles
 from kalypso_actions.model.workflow_placeholders import FOLDER, TEMPLATES, Placeholders, fill_in
 
-Place = Literal["control-plane", "control-plane-environment", "gitops"]
+Place = Literal["control-plane", "control-plane-environment", "control-plane-pages", "gitops"]
 
 PACKAGE: Final = Path(kalypso_actions.__file__).parent
 

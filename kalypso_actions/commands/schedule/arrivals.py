@@ -40,7 +40,7 @@ MOST_COMMITS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """What a proposal brings, without secrets."""
+    """The content of a proposal, without secrets."""
 
     commits: tuple[CommitRange, ...]
     comparison: MaskedComparison

@@ -8,6 +8,7 @@ from typing import Final
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
+from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.arrivals import arrivals
@@ -18,6 +19,7 @@ from kalypso_actions.commands.schedule.publish import (
     merge,
     publish,
     push,
+    record_pushed_trees,
     start_after_merge,
     start_lost_checks,
     withdraw,
@@ -81,6 +83,9 @@ def _attempt(
             read.sources, _options(inputs), context.reader, context.runtime.progress
         )
         read = dataclasses.replace(read, sources=sources)
+        if taken_over := len(plan.changes.taken_over):
+            total = len(plan.assignments)
+            context.runtime.log(f"{taken_over} of {total} assignments have the inputs of the tree")
         plan = judged(plan, read.sources, _view(plan, read))
         # If a failing assignment blocks, its desired files are unknown: propose nothing.
         proposals = (
@@ -129,6 +134,8 @@ def _options(inputs: ScheduleInputs) -> PlanOptions:
         scheduler=inputs.scheduler,
         registration_text=inputs.registration_text,
         max_removal_percent=inputs.max_removal_percent,
+        code=code_digest(),
+        verify=inputs.verify,
     )
 
 
@@ -161,6 +168,8 @@ def _propose(
     """Write every proposal. Push our branches first: only pushes can conflict with other runs."""
     open_proposals = [proposal for proposal in proposals if proposal.is_open]
     commits = [push(proposal, inputs, context) for proposal in open_proposals]
+    with results.collecting_refusals():
+        record_pushed_trees(zip(open_proposals, commits, strict=True), read, context)
     published = [
         publish(proposal, _text(proposal, commit, read, plan, inputs, context), inputs, context)
         for proposal, commit in zip(open_proposals, commits, strict=True)

@@ -5,7 +5,7 @@ Each function is idempotent: the next run completes the work of a run that was k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -23,11 +23,14 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_check_promote
 from kalypso_actions.commands.runtime.labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
 from kalypso_actions.commands.runtime.own_statuses import own_statuses
+from kalypso_actions.commands.runtime.tree_records import record_trees
 from kalypso_actions.commands.schedule.propose import ProposalPlan
+from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
+from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
@@ -86,6 +89,28 @@ def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandCo
     commit = write_commit(branch_write, inputs.commit_by, context)
     context.runtime.log(f"{state.repository}: {state.own_branch} is at {commit[:7]}")
     return commit
+
+
+def record_pushed_trees(
+    pushed: Iterable[tuple[ProposalPlan, str]], read: EnvironmentSnapshot, context: CommandContext
+) -> None:
+    """Record the trees of new commits, so that later runs take folders over from them.
+
+    Raises GitHubError.
+    """
+    head = read.sources.own.revision.commit
+    written = []
+    for proposal_plan, commit in pushed:
+        state = proposal_plan.state
+        if commit != state.own_head:
+            path = state.tree.path
+            sources = proposal_plan.changes.files[
+                f"{path}/{SOURCES_FILE}" if path else SOURCES_FILE
+            ]
+            files = context.repositories.open(state.url, commit=commit)
+            written.append(gitops.tree_id(sources, files.folder_ids(path)))
+    if head and written:
+        record_trees(context, read.environment.name, head, written)
 
 
 def publish(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import GitHubError, commits
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.schedule_inputs import moving_folders, read_trees
+from kalypso_actions.commands.runtime.tree_records import written_trees
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
+from kalypso_actions.snapshot.base_tree import as_written
 from kalypso_actions.snapshot.control_plane import ControlPlane
 from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.gitops_state import GitOpsState, read_gitops_state
@@ -94,7 +96,16 @@ class _Reading:
                     gitops_repo, repository, own_branch, context.repositories, context.remotes
                 )
             )
+        self._find_written_trees()
         return [state.tree for state in self.states]
+
+    def _find_written_trees(self) -> None:
+        """Note the trees that a run wrote and nobody has changed since."""
+        trees = [state.tree for state in self.states]
+        written = written_trees(self.context, self.environment.name, trees)
+        for index, state in enumerate(self.states):
+            files = self.context.repositories.open(state.url, commit=state.commit)
+            self.states[index] = replace(state, tree=as_written(state.tree, files, written))
 
     def look_at_sources(self, control_plane: ControlPlane) -> None:
         try:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import latest_record, post_record
@@ -26,6 +27,7 @@ from kalypso_actions.promotion.start_records import (
     is_served,
     schedule_context,
 )
+from kalypso_actions.report.assignment_matrix import AssignmentCell
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
@@ -110,6 +112,7 @@ def build_result(
         removed=results.removed,
         stopped=any(item.decision.action == "stop" for item in proposals),
         started=results.started,
+        cells=tuple(map(_cell, plan.assignments)),
     )
     if document.main:
         context.runtime.log(f"{position_text(document.main)}.")
@@ -151,14 +154,16 @@ def record_schedule(
     if read.folders is None or not head or not (is_read and results.is_complete):
         return
     status_context = schedule_context(read.environment.name)
-    if not is_served(latest_record(context, head, status_context), force=force):
+    latest = latest_record(context, head, status_context)
+    if not is_served(latest, force=force):
         return
     branches = [_branch_state(state, read, results, context) for state in read.states]
     digest = inputs_digest(read.folders, branches)
     is_blocked = bool(plan.faults or plan.problems or results.removed)
     kind: Kind = "blocked" if is_blocked else "scheduled"
     record = StartRecord(kind, digest, again_at=plan.schedule.requeue_time)
-    post_record(context, head, status_context, record)
+    is_new = latest is not None and latest.description != record.description
+    post_record(context, head, status_context, record, is_new=is_new)
 
 
 def _branch_state(
@@ -187,3 +192,9 @@ def _branch_state(
         merges[-1] if merges else state.commit,
         {number: commit for number, commit in heads.items() if number not in closed},
     )
+
+
+def _cell(item: PlannedAssignment) -> AssignmentCell:
+    target = item.assignment.target
+    cluster_type = item.assignment.cluster_type.name
+    return AssignmentCell(target.name, target.workspace, cluster_type, failed=bool(item.failure))

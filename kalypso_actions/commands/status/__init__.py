@@ -3,8 +3,10 @@
 command   the story
 read      the environments' branches, and what GitHub shows of the repositories
 clusters  the clusters' reports
+watch     look again and again
 """
 
 from kalypso_actions.commands.status.command import status
+from kalypso_actions.commands.status.watch import watch
 
-__all__ = ["status"]
+__all__ = ["status", "watch"]

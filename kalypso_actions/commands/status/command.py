@@ -15,11 +15,16 @@ from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.gitops import may_be_own_branch
 from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.overviews import OpenIssue
+from kalypso_actions.model.overviews import CommitView, OpenIssue
 from kalypso_actions.promotion import pipeline as rules
 from kalypso_actions.promotion.lifecycle import State
 from kalypso_actions.promotion.pipeline import EnvironmentMoment, Proposal
-from kalypso_actions.promotion.start_records import read_record, schedule_context
+from kalypso_actions.promotion.start_records import (
+    StartRecord,
+    check_promote_context,
+    read_record,
+    schedule_context,
+)
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.promotion.statuses import context as status_context
 from kalypso_actions.report import failure_issues
@@ -121,6 +126,7 @@ class _Summary:
             promoted=promoted,
             named=tuple(self._named(item, place) for place in item.gitops),
             status=promoted.statuses.get(status_context(name).lower()) if promoted else None,
+            checks=tuple(self._checks(item, promoted)),
             record=read_record(head.statuses.get(schedule_context(name).lower())) if head else None,
             proposals=tuple(self._proposals(item)),
             main=control_plane.heads.get(self._read.main),
@@ -128,6 +134,16 @@ class _Summary:
                 self._moment(self._branches[each], with_previous=False) for each in previous
             ),
         )
+
+    def _checks(
+        self, item: EnvironmentBranches, promoted: CommitView | None
+    ) -> Iterator[StartRecord]:
+        """Yield the records of the runs that check the promoted commit, of each repository."""
+        for repository in dict.fromkeys(place.repository for place in item.gitops):
+            key = check_promote_context(item.environment.name, repository).lower()
+            record = read_record(promoted.statuses.get(key)) if promoted else None
+            if record:
+                yield record
 
     def _named(self, item: EnvironmentBranches, place: GitOpsBranch) -> str:
         tree = self._read.trees.get(place)
@@ -167,11 +183,14 @@ class _Summary:
 
 
 def _state(moment: EnvironmentMoment, clusters: dict[str, int] | None) -> StateEntry:
-    """Return the state; with clusters, `Deploying 4/8`."""
+    """Return the state, `Deploying 4/8`: by the clusters, else as check-promote has recorded."""
     posted = moment.status
     text = moment.description
-    if clusters and moment.state is State.DEPLOYING:
-        text += f" {clusters.get('compliant', 0)}/{sum(clusters.values())}"
+    numbers = moment.compliant
+    if clusters:
+        numbers = clusters.get("compliant", 0), sum(clusters.values())
+    if numbers and moment.state is State.DEPLOYING:
+        text += " {}/{}".format(*numbers)
     if posted is None:
         return StateEntry(text=text, state="")
     return StateEntry(

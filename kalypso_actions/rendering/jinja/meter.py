@@ -1,4 +1,4 @@
-"""What one rendering by Jinja2 may use.
+"""The limits of one rendering by Jinja2.
 
 Jinja2's sandbox protects the machine's files and secrets from a template, not its memory and time.
 So everything that can be large or slow asks the meter of the running rendering first.

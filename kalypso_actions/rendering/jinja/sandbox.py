@@ -1,4 +1,4 @@
-"""What a template may reach, call and compute: Jinja2's sandbox with bounds.
+"""Jinja2's sandbox with bounds on what a template may reach, call and compute.
 
 A template sees data (texts, numbers, booleans, none, lists, mappings, ranges) and objects of the
 language (loops, macros, namespaces). Everything else has no attributes, cannot be called and

@@ -1,4 +1,4 @@
-"""What Kubernetes' API server does with an object: prune, fill in defaults, validate.
+"""Prune, fill in defaults and validate an object as Kubernetes' API server does.
 
 Structural schemas: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 """

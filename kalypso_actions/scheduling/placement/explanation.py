@@ -6,11 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kalypso_actions.scheduling.interface import DecisionStep
-from kalypso_actions.scheduling.placement.filters import untolerated_taint
+from kalypso_actions.scheduling.placement.cel import CelExpressions
+from kalypso_actions.scheduling.placement.cluster_types import ALL
+from kalypso_actions.scheduling.placement.filters import (
+    PREDICATE,
+    end_of_toleration,
+    untolerated_taint,
+)
 from kalypso_actions.scheduling.placement.hub import Hub
-from kalypso_actions.scheduling.placement.objects import Cluster
+from kalypso_actions.scheduling.placement.instants import format_instant
+from kalypso_actions.scheduling.placement.objects import Cluster, ClusterSelector
 from kalypso_actions.scheduling.placement.policies import Unit
 from kalypso_actions.scheduling.placement.reconciliation import Scheduled
+from kalypso_actions.scheduling.selectors import compile_selector
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,48 +31,87 @@ class Scored:
     decisions: tuple[Cluster, ...]
 
 
-def steps(scored: Scored, name: str, hub: Hub, now: int) -> tuple[DecisionStep, ...]:
-    """Return the steps of one cluster type, up to the one that drops it."""
-    return tuple(_steps(scored, name, hub, now))
+class Explanation:
+    """Explains the decision of one unit: on this hub, with its expressions, at a time."""
 
+    def __init__(self, scored: Scored, hub: Hub, expressions: CelExpressions, now: int) -> None:
+        self._scored = scored
+        self._asked = scored.unit.asked
+        self._hub = hub
+        self._expressions = expressions
+        self._now = now
 
-def _steps(scored: Scored, name: str, hub: Hub, now: int) -> Iterator[DecisionStep]:
-    placement, found = scored.unit.placement, scored.found
-    owner = f"Placement {placement.name}"
-    chosen = name in {cluster.name for cluster in scored.decisions}
-    if found.status.failed:
-        detail = f"{found.status.message}; the last decision stays"
-        yield DecisionStep(owner, detail, passed=chosen)
-        return
-    if name not in {cluster.name for cluster in scored.candidates}:
-        sets = ", ".join(placement.cluster_sets)
-        yield DecisionStep(f"{owner}: cluster sets", f"is in none of {sets}", passed=False)
-        return
-    for stage, names in found.filtered:
-        plugin = stage.rpartition(",")[2]
-        passed = name in names
-        detail = "" if passed else _reason(scored, name, plugin, hub, now)
-        yield DecisionStep(f"{owner}: {plugin}", detail, passed=passed)
-        if not passed:
+    def steps(self, name: str) -> Iterator[DecisionStep]:
+        """Yield the steps of one cluster type, up to the one that drops it."""
+        scored, found = self._scored, self._scored.found
+        owner = f"Placement {scored.unit.placement.name}"
+        chosen = name in {cluster.name for cluster in scored.decisions}
+        if name in self._hub.incumbents(self._asked):
+            yield DecisionStep(f"{owner}: so far", "selected")
+        if found.status.failed:
+            detail = f"{found.status.message}; the last decision stays"
+            yield DecisionStep(owner, detail, passed=chosen)
             return
-    for result in found.prioritized:
-        detail = f"{result.scores.get(name, 0)} × {result.weight}"
-        yield DecisionStep(f"{owner}: {result.name}", detail)
-    ranks = {cluster: rank for rank, (cluster, _) in enumerate(found.totals, 1)}
-    total = dict(found.totals)[name]
-    wanted = placement.number_of_clusters
-    limit = "all" if wanted is None else str(wanted)
-    detail = f"total {total}, place {ranks[name]} of {len(ranks)}, {limit} wanted"
-    yield DecisionStep(f"{owner}: cut", detail, passed=chosen)
+        if name not in {cluster.name for cluster in scored.candidates}:
+            yield DecisionStep(f"{owner}: cluster sets", self._sets(name), passed=False)
+            return
+        cluster = self._hub.clusters[name]
+        for stage, names in found.filtered:
+            plugin = stage.rpartition(",")[2]
+            reason = self._unmatched if plugin == PREDICATE else self._untolerated
+            passed = name in names
+            yield DecisionStep(f"{owner}: {plugin}", "" if passed else reason(cluster), passed)
+            if not passed:
+                return
+        for result in found.prioritized:
+            detail = f"{result.scores.get(name, 0)} × {result.weight}"
+            yield DecisionStep(f"{owner}: {result.name}", detail)
+        yield DecisionStep(f"{owner}: cut", self._rank(name), passed=chosen)
 
+    def _sets(self, name: str) -> str:
+        cluster = self._hub.clusters[name]
+        own = [item for item in self._hub.sets if cluster in self._hub.members(item)]
+        named = ", ".join(sorted(item for item in own if item != ALL)) or "no set"
+        return f"is in {named}, not in {' or '.join(self._asked.cluster_sets)}"
 
-def _reason(scored: Scored, name: str, plugin: str, hub: Hub, now: int) -> str:
-    placement = scored.unit.asked
-    if plugin == "Predicate":
-        count = len(placement.predicates)
-        return (
-            "does not match the predicate" if count == 1 else f"matches none of {count} predicates"
+    def _unmatched(self, cluster: Cluster) -> str:
+        """Return the terms that fail, of each predicate."""
+        predicates = self._asked.predicates
+        reasons = [" and ".join(self._failing_terms(item, cluster)) for item in predicates]
+        if len(reasons) == 1:
+            return reasons[0]
+        return "; ".join(f"predicate {at}: {reason}" for at, reason in enumerate(reasons, 1))
+
+    def _failing_terms(self, predicate: ClusterSelector, cluster: Cluster) -> Iterator[str]:
+        parts = (
+            ("label", predicate.labels, cluster.labels),
+            ("claim", predicate.claims, cluster.claims),
         )
-    is_incumbent = name in hub.incumbents(placement)
-    taint = untolerated_taint(hub.clusters[name], placement.tolerations, is_incumbent, now)
-    return f"the taint {taint.key}={taint.value}:{taint.effect} is not tolerated" if taint else ""
+        for kind, selector, values in parts:
+            compiled, _ = compile_selector(selector, kind)
+            for match in compiled.explain(values) if compiled else ():
+                if not match.matched:
+                    value = "absent" if match.value is None else match.value or "empty"
+                    yield f"{kind} {match.requirement} (it is {value})"
+        for expression in predicate.expressions:
+            if reason := self._expressions.why_not(expression, cluster):
+                yield f"CEL {expression} ({reason})"
+
+    def _untolerated(self, cluster: Cluster) -> str:
+        tolerations = self._asked.tolerations
+        is_incumbent = cluster.name in self._hub.incumbents(self._asked)
+        taint = untolerated_taint(cluster, tolerations, is_incumbent, self._now)
+        if taint is None:
+            return ""
+        text = f"the taint {taint.key}={taint.value}:{taint.effect}"
+        end = end_of_toleration(taint, tolerations)
+        if end is None:
+            return f"{text} is not tolerated"
+        return f"{text} is not tolerated since {format_instant(end)}"
+
+    def _rank(self, name: str) -> str:
+        totals = self._scored.found.totals
+        ranks = {cluster: rank for rank, (cluster, _) in enumerate(totals, 1)}
+        wanted = self._asked.number_of_clusters
+        limit = "all" if wanted is None else str(wanted)
+        return f"total {dict(totals)[name]}, place {ranks[name]} of {len(ranks)}, {limit} wanted"

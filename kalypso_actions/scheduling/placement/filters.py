@@ -35,7 +35,7 @@ class UnsupportedExpressionError(KalypsoError):
 
 
 class Expressions(Protocol):
-    """What evaluates CEL expressions."""
+    """An evaluator of CEL expressions."""
 
     def matcher(self, expressions: Sequence[str]) -> Matcher:
         """Return whether a cluster matches all of them, as a function. Raises ExpressionError."""
@@ -153,6 +153,16 @@ def untolerated_taint(
         if not _taint_tolerated(taint, tolerations, is_incumbent, now).tolerated:
             return taint
     return None
+
+
+def end_of_toleration(taint: Taint, tolerations: Sequence[Toleration]) -> int | None:
+    """Return when the last toleration of a taint with seconds ends; None if none matches."""
+    ends = (
+        add_seconds(taint.time_added, item.seconds)
+        for item in tolerations
+        if item.seconds is not None and _matches(item, taint)
+    )
+    return max(ends, default=None)
 
 
 def _taint_tolerated(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document, Path
@@ -19,6 +19,8 @@ from kalypso_actions.scheduling.placement.objects import (
 )
 from kalypso_actions.scheduling.placement.schemas import GROUP, SCHEMAS
 
+_VERSIONS: Final = {kind: version for version, kind in SCHEMAS}
+
 
 @dataclass(frozen=True, slots=True)
 class Object:
@@ -31,6 +33,12 @@ class Object:
     version: str = ""
 
     @property
+    def name(self) -> str:
+        """The name of the object; "" without one."""
+        metadata = self.body.get("metadata")
+        return str(metadata.get("name", "")) if isinstance(metadata, Mapping) else ""
+
+    @property
     def title(self) -> str:
         """Kind, namespace and name, for messages."""
         metadata = self.body.get("metadata")
@@ -41,7 +49,10 @@ class Object:
 
 @dataclass(slots=True)
 class HubObjects:
-    """The objects of a hub; `unreadable` is the first that OCM's own types cannot hold."""
+    """The objects of a hub; `unreadable` is the first that OCM's own types cannot hold.
+
+    `refused` are the names of objects that are problems, and not among the others.
+    """
 
     placements: list[Placement] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
@@ -50,6 +61,7 @@ class HubObjects:
     decisions: list[Decisions] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    refused: set[str] = field(default_factory=set)
     unreadable: str | None = None
 
     def hub(self) -> Hub:
@@ -62,10 +74,18 @@ class HubObjects:
             self._add(item)
 
     def _add(self, item: Object) -> None:
+        if (item.version, item.kind) not in SCHEMAS:
+            message = f"{item.title}: {GROUP}/{item.version} has no {item.kind}"
+            advice = f"write {_VERSIONS[item.kind]}"
+            place = item.document.at(*item.path, "apiVersion")
+            self.problems.append(Problem(message, place, advice, "placement-refused"))
+            self.refused.add(item.name)
+            return
         admitted = admit(item.body, SCHEMAS[item.version, item.kind])
         self.problems += [_problem(item, refusal) for refusal in admitted.refusals]
         if admitted.unreadable is not None:
             self.unreadable = self.unreadable or f"{item.title}: {admitted.unreadable.message}"
+            self.refused.add(item.name)
             return
         body = admitted.body
         match item.kind:
@@ -102,7 +122,7 @@ def _objects(item: Object) -> Iterator[Object]:
                 owner = {"kind": kind.removesuffix("List"), "apiVersion": api_version}
                 path = (*item.path, "items", index)
                 yield from _objects(Object({**owner, **body}, item.document, path))
-    elif group == GROUP and isinstance(kind, str) and (version, kind) in SCHEMAS:
+    elif group == GROUP and isinstance(kind, str) and kind in _VERSIONS:
         yield Object(item.body, item.document, item.path, kind, version)
 
 

@@ -24,7 +24,7 @@ class SetError(Exception):
 
 @dataclass(slots=True)
 class Hub:
-    """What one placement is decided from.
+    """The objects from which one placement is decided.
 
     `bindings` are the names of sets by namespace. Of objects with one name the last counts.
     """

@@ -1,4 +1,4 @@
-"""OCM's objects as values: what the scheduler reads of them.
+"""OCM's objects as values, with the fields that the scheduler reads.
 
 They are made of admitted documents, whose types are those of the schemas.
 """

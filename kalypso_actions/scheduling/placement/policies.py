@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.placements import (
     EVERY_TARGET,
     PLACEMENT_ANNOTATION,
@@ -22,7 +23,7 @@ SCOPES = ("policy", "target")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What one decision is about: a policy, its Placement, and one target or all of them."""
+    """The subject of one decision: a policy, its Placement, and one target or all of them."""
 
     policy: CompiledPolicy
     placement: Placement
@@ -67,15 +68,20 @@ def scope_of(policy: CompiledPolicy) -> str:
 
 
 def faults(
-    policies: Sequence[CompiledPolicy], placements: Mapping[str, Placement]
+    policies: Sequence[CompiledPolicy], placements: Mapping[str, Placement], refused: Set[str]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the annotations of policies."""
+    """Yield what is wrong with the annotations of policies; `refused` Placements are reported."""
     known = ", ".join(sorted(placements)) or "none"
     for policy in policies:
-        owner, where = f"SchedulingPolicy {policy.name!r}", policy.policy.where
+        owner, where = (
+            f"SchedulingPolicy {policy.name!r}",
+            policy.policy.placement_where or policy.policy.where,
+        )
         name = placement_of(policy)
-        if name and name not in placements:
-            advice = f"the Placements of .github/kalypso are: {known}"
+        if name and name not in placements and name not in refused:
+            close = nearest(name, sorted(placements))
+            suggestion = f"did you mean {close}? " if close else ""
+            advice = f"{suggestion}The Placements of .github/kalypso are: {known}"
             message = f"{owner} names the Placement {name!r}, which does not exist"
             yield Problem(message, where, advice, "placement-unknown")
         if scope_of(policy) not in SCOPES:

@@ -39,7 +39,7 @@ class PrioritizerResult:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a prioritizer is asked: a placement, the clusters that the filters left, and when."""
+    """The input of a prioritizer: a placement, the clusters that the filters left, and when."""
 
     placement: Placement
     clusters: Sequence[Cluster]

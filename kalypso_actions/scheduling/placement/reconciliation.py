@@ -45,7 +45,7 @@ class Condition:
 
 @dataclass(slots=True)
 class Scheduled:
-    """What the scheduler found; after a failure only what it found before."""
+    """The scheduler's findings; after a failure only those from before it."""
 
     filtered: list[tuple[str, Names]] = field(default_factory=list)
     prioritized: list[PrioritizerResult] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""When a decision may be another one without any change of the fleet.
+"""The next time at which a decision may change while the fleet does not.
 
 OCM looks at the decisions before the run. A run that ends looks at its new ones, and at the scores
 that it used.

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
-from kalypso_actions.scheduling.interface import Decision, Schedule
+from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule
 from kalypso_actions.scheduling.labels import (
     assignments_of,
     compile_policy,
@@ -23,7 +23,7 @@ from kalypso_actions.scheduling.labels import (
 from kalypso_actions.scheduling.placement import policies as annotated
 from kalypso_actions.scheduling.placement.cel import CelExpressions
 from kalypso_actions.scheduling.placement.cluster_types import ALL, hub_of
-from kalypso_actions.scheduling.placement.explanation import Scored, steps
+from kalypso_actions.scheduling.placement.explanation import Explanation, Scored
 from kalypso_actions.scheduling.placement.fleet import HubObjects
 from kalypso_actions.scheduling.placement.hub import Hub
 from kalypso_actions.scheduling.placement.instants import as_datetime, of_datetime
@@ -65,7 +65,7 @@ class _Run:
         objects.add(fleet.placement.documents)
         self.problems += objects.problems
         self.placements = self._placements(objects)
-        self.problems += annotated.faults(self.policies, self.placements)
+        self.problems += annotated.faults(self.policies, self.placements, objects.refused)
         self.units = list(annotated.units(self.policies, self.placements, fleet))
         self.hub, faults = hub_of(
             fleet.cluster_types,
@@ -242,7 +242,11 @@ class _Explainer:
             units = [item for item in run.scored if item.unit.policy is policy]
             own = next((item for item in units if target in item.unit.targets), None)
             if own is not None and decision.selected:
-                found = steps(own, cluster_type.name, run.hub, run.now)
-                decision = dataclasses.replace(decision, steps=found)
+                explanation = Explanation(own, run.hub, run.expressions, run.now)
+                steps = tuple(explanation.steps(cluster_type.name))
+                decision = dataclasses.replace(decision, steps=steps)
+            elif (name := annotated.placement_of(policy)) and name not in run.placements:
+                step = DecisionStep(f"Placement {name}", "there is no such Placement", passed=False)
+                decision = dataclasses.replace(decision, steps=(step,))
             decisions.append(decision)
         return tuple(decisions)

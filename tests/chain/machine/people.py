@@ -126,6 +126,7 @@ class People(Scene):
         before = self.layout.before(environment)
         if claim and before:
             inputs["promoted_from"] = before[0]
+            self.promotions.claimed[environment].add(commit)
         else:
             self.promotions.wished[environment].add(commit)
             inputs["allow_rollback"] = "true"

@@ -39,6 +39,8 @@ class Promotions:
         """The commits of main that ci passes."""
         self.wished = {name: {first} for name in names}
         """The commits that a person brought to an environment, or wanted there."""
+        self.claimed: dict[str, set[str]] = {name: set() for name in names}
+        """The commits that a person brought to an environment because the one before names them."""
         self.written: dict[str, set[str]] = {name: {first} for name in names}
         """The commits that a person wrote into the tracking file of a GitOps branch."""
         self._proven = {name: {first} for name in names}
@@ -114,10 +116,11 @@ class Promotions:
     # What must hold
 
     def _may_enter(self, environment: str, commit: str) -> None:
-        """A commit enters by a person's wish, or because it was compliant before."""
-        if commit in self.wished[environment]:
-            return
+        """A commit enters by a person's wish or true claim, or because it was compliant before."""
         before = self._layout.before(environment)
+        is_claimed = commit in self.claimed[environment]
+        if commit in self.wished[environment] or (is_claimed and self._was_in(before, commit)):
+            return
         if not before:
             assert commit in self.good, f"{environment} got {commit}, which never passed ci"
             return
@@ -128,6 +131,13 @@ class Promotions:
     def _is_proven(self, environments: Sequence[str], commit: str) -> bool:
         proven = {other for name in environments for other in self._proven[name]}
         return any(self._git.is_ancestor(commit, other) for other in proven)
+
+    def _was_in(self, environments: Sequence[str], commit: str) -> bool:
+        """Whether one of these environments has named the commit or a later one."""
+        named = {
+            other for name in environments for other in (*self._history[name], self.names(name))
+        }
+        return any(self._git.is_ancestor(commit, other) for other in named)
 
     def _hold_entry(self, environment: str, now: Mapping[str, str], runs: Sequence[Run]) -> None:
         """`base-repo.yaml` was changed by these runs."""

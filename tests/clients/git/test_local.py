@@ -274,13 +274,13 @@ def test_a_revision_is_a_branch_a_tag_or_an_id(tmp_path: Path) -> None:
     first = commit(path, {"a": "1"})
     git(path, "tag", "--annotate", "v1", "--message", "one")
     second = commit(path, {"a": "2"})
-    found = opened(path)
+    opened_repository = opened(path)
     expected = {"main": second, "v1": first, first: first, first[:7]: first}
     expected |= {"HEAD": second, "HEAD~1": first, "main^": first, "main~1^0": first}
-    assert {revision: found.resolve(revision) for revision in expected} == expected
+    assert {revision: opened_repository.resolve(revision) for revision in expected} == expected
     for revision in ("mian", "HEAD~2", "main~x", "--all", "v1^{}", "~1", "0" * 40):
         with pytest.raises(KalypsoError, match="there is no branch, tag or commit"):
-            found.resolve(revision)
+            opened_repository.resolve(revision)
 
 
 def test_head_is_what_is_checked_out(tmp_path: Path) -> None:
@@ -303,11 +303,23 @@ def test_how_far_a_branch_is_ahead(tmp_path: Path) -> None:
     git(clone, "fetch", "--quiet")
     beside = commit(repository(tmp_path / "other"), {"b": "1"})
     git(clone, "fetch", "--quiet", str(tmp_path / "other"), "main")
-    found = opened(clone)
-    assert found.ahead("main", first) == 1
-    assert found.ahead("main", git(path, "rev-parse", "main")) == 0
-    assert found.ahead("main", beside) is None
-    assert found.subject(first) == git(path, "log", "-1", "--format=%s", first)
+    opened_clone = opened(clone)
+    assert opened_clone.ahead("main", first) == 1
+    assert opened_clone.ahead("main", git(path, "rev-parse", "main")) == 0
+    assert opened_clone.ahead("main", beside) is None
+    assert opened_clone.subject(first) == git(path, "log", "-1", "--format=%s", first)
+
+
+def test_the_history_of_a_shallow_clone(tmp_path: Path) -> None:
+    path = repository(tmp_path / "origin")
+    commits = [commit(path, {"a": str(n), f"b{n}": ""}, f"change {n}") for n in range(3)]
+    newest, *older = opened(path).history(commits[2], 2)
+    assert (newest.id, newest.subject, newest.author) == (commits[2], "change 2", "n")
+    assert newest.changes.keys() == {"a", "b2"}
+    assert [each.id for each in older] == [commits[1]]
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth", "2", path.as_uri(), str(clone))
+    assert [each.id for each in opened(clone).history(commits[2], 9)] == [commits[2]]
 
 
 def test_the_clone_around_a_folder(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ AUDIENCE = "api://AzureADTokenExchange"
 
 
 def issuer() -> OidcIssuer:
-    found = OidcIssuer.of_environment(ENVIRONMENT)
-    assert found is not None
-    return found
+    issuer = OidcIssuer.of_environment(ENVIRONMENT)
+    assert issuer is not None
+    return issuer
 
 
 def fetch(*answers: dict[str, Any]) -> tuple[str, list[float], list[requests.PreparedRequest]]:

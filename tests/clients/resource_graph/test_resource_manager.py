@@ -112,7 +112,9 @@ def test_the_simulated_clusters(simulated: Azure) -> None:
     with serving(simulated) as url:
         environment = {"KALYPSO_AZURE_RESOURCE_MANAGER": url}
         manager = ResourceManager(credential, cloud_of("public", environment), environment)
-        gone = {one: manager.is_gone(one) for one in (connected, deleted, hidden.id, lone)}
+        gone = {
+            cluster: manager.is_gone(cluster) for cluster in (connected, deleted, hidden.id, lone)
+        }
         manager.close()
     assert gone == {connected: False, deleted: True, hidden.id: False, lone: True}
     rows = simulated.tables()["resources"]

@@ -126,7 +126,8 @@ def test_null_entries_of_lists_are_skipped() -> None:
     condition = {"type": "Ready", "status": "True"}
     statuses = [None, {"kind": "Kustomization", "statusConditions": [None, condition, None]}, None]
     assert [
-        [one.status for one in given.conditions] for given in read(row(statuses=statuses)).objects
+        [condition.status for condition in given.conditions]
+        for given in read(row(statuses=statuses)).objects
     ] == [["True"]]
 
 

@@ -25,10 +25,10 @@ COMMIT = "1" * 40
 def simulated(tmp_path: Path) -> Azure:
     clusters = [cluster(f"drone-{number}") for number in range(5)]
     strangers = [cluster("other-branch", branch="test"), cluster("other", repository="acme/fleet2")]
-    found = azure(tmp_path, Clock(), *clusters, *strangers)
-    push(found.store, {"drone/a": "1"})
-    found.settings.page_size = 2
-    return found
+    simulated = azure(tmp_path, Clock(), *clusters, *strangers)
+    push(simulated.store, {"drone/a": "1"})
+    simulated.settings.page_size = 2
+    return simulated
 
 
 @pytest.fixture(scope="module")

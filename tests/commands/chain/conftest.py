@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.chain.quick_reads import quick_reads
+from tests.commands.chain import placements
 from tests.commands.chain.organisation import Organisation, copied_organisation, organisation
 
 
@@ -37,3 +38,10 @@ def acme_with_permissions(acme_over_http: Organisation) -> Iterator[Organisation
 def acme(acme_over_http: Organisation) -> Iterator[Organisation]:
     with quick_reads(acme_over_http.sandbox):
         yield acme_over_http
+
+
+@pytest.fixture
+def placed(acme: Organisation) -> Organisation:
+    """Acme whose dev is scheduled by a Placement."""
+    placements.schedule_dev_by_placement(acme)
+    return acme

@@ -71,9 +71,9 @@ def workload(name: str, url: str, environments: Sequence[str], target: str = "we
     """A Workload with one deployment target in each environment."""
     targets = "".join(
         f"  - name: {target}\n"
-        f"    environment: {one}\n"
-        f"    manifests: {{repo: {url}, branch: {one}, path: ./{target}}}\n"
-        for one in environments
+        f"    environment: {environment}\n"
+        f"    manifests: {{repo: {url}, branch: {environment}, path: ./{target}}}\n"
+        for environment in environments
     )
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
@@ -189,5 +189,5 @@ def environment_files(
         "gitops-repo.yaml": gitops_repo(gitops_url, name),
         "policy.yaml": policy(),
         "config.yaml": config_map(REGION="west"),
-        **{f"cluster-types/{one}.yaml": cluster_type(one) for one in cluster_types},
+        **{f"cluster-types/{name}.yaml": cluster_type(name) for name in cluster_types},
     }

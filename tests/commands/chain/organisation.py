@@ -237,20 +237,20 @@ class Organisation:
         Records of starts are left out.
         """
         every = self._latest_statuses(commit)
-        return {name: one for name, one in every.items() if not name.startswith(RECORDS)}
+        return {name: status for name, status in every.items() if not name.startswith(RECORDS)}
 
     def records(self, commit: str) -> dict[str, tuple[str, str]]:
         """Return the latest records of starts on a commit of the control plane, by context."""
         every = self._latest_statuses(commit)
-        return {name: one for name, one in every.items() if name.startswith(RECORDS)}
+        return {name: status for name, status in every.items() if name.startswith(RECORDS)}
 
     def _latest_statuses(self, commit: str) -> dict[str, tuple[str, str]]:
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses
             return {
-                one.context: (one.state, one.description or "")
-                for one in every
-                if one.commit == commit
+                status.context: (status.state, status.description or "")
+                for status in every
+                if status.commit == commit
             }
 
     def run_page(self) -> str:
@@ -261,7 +261,7 @@ class Organisation:
         """Return the links of all statuses of a commit; "" for a status without one."""
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses
-            return {one.target_url or "" for one in every if one.commit == commit}
+            return {status.target_url or "" for status in every if status.commit == commit}
 
     def status_history(self, commit: str) -> list[tuple[str, str]]:
         """Return context and description of all statuses of a commit, oldest first.
@@ -271,9 +271,9 @@ class Organisation:
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses
             return [
-                (one.context, one.description or "")
-                for one in every
-                if one.commit == commit and not one.context.startswith(RECORDS)
+                (status.context, status.description or "")
+                for status in every
+                if status.commit == commit and not status.context.startswith(RECORDS)
             ]
 
     def dispatches(self) -> list[Dispatch]:

@@ -43,7 +43,7 @@ from tests.commands.chain.permission_scene import Credential, Run, Scene
 from tests.commands.chain.polls import LONG, at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.proposals import configure, labels, promote
-from tests.commands.chain.test_notify import pushed
+from tests.commands.chain.pushes import pushed
 
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
 DEV = "dev environment"

@@ -52,7 +52,7 @@ def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
 
     def look(_: PollInputs, context: CommandContext) -> CommandResult:
         read, _problems, _warnings = read_inputs(context, context.environments().values())
-        inputs_by_name.update({one.name: one for one in read})
+        inputs_by_name.update({environment.name: environment for environment in read})
         return CommandResult(PollDocument(), "")
 
     acme.run(look, PollInputs, **given)
@@ -99,8 +99,8 @@ def start_run(acme: Organisation, workflow: str, status: Any = "queued", **input
 
 def end_runs(acme: Organisation) -> None:
     """End all runs without any effect."""
-    for one in acme.sandbox.runs(CONTROL_PLANE):
-        acme.sandbox.change_run(one.id, "completed", "cancelled")
+    for run in acme.sandbox.runs(CONTROL_PLANE):
+        acme.sandbox.change_run(run.id, "completed", "cancelled")
 
 
 def propose(

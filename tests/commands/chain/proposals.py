@@ -36,7 +36,7 @@ def actions(document: ScheduleDocument) -> list[tuple[int, str]]:
 
 def messages(document: ScheduleDocument, *, problems: bool = False) -> list[str]:
     """Return the messages of the warnings, or of the problems."""
-    return [one.message for one in (document.problems if problems else document.warnings)]
+    return [problem.message for problem in (document.problems if problems else document.warnings)]
 
 
 def configure(acme: Organisation, environment: str = "dev", **values: str) -> str:

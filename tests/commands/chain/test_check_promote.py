@@ -35,14 +35,14 @@ def test_with_compliant_clusters_the_commit_goes_on(acme: Organisation) -> None:
     merged = merge(acme, commit)
     outcome = check(acme, merged, commit)
     assert not outcome.failed
-    found = document(outcome)
-    assert (found.verdict, found.reason) == ("compliant", "2 clusters comply")
-    assert found.outputs() == {
+    result = document(outcome)
+    assert (result.verdict, result.reason) == ("compliant", "2 clusters comply")
+    assert result.outputs() == {
         "verdict": "compliant",
         "clusters": '{"compliant":2}',
         "promoted-to": '["stage"]',
     }
-    assert [(row.id.rpartition("/")[2], row.cluster_type, row.revision) for row in found.rows] == [
+    assert [(row.id.rpartition("/")[2], row.cluster_type, row.revision) for row in result.rows] == [
         ("dev-drone", "drone", merged),
         ("dev-large", "large", merged),
     ]
@@ -151,7 +151,7 @@ def test_a_failing_cluster_stops_the_commit(acme: Organisation) -> None:
     assert "the merge of the correction continues the promotion" in problem.advice
     assert "| `dev-drone` | `drone` | failed |" in outcome.summary
     assert "@somebody" not in outcome.summary
-    assert outcome.summary.index("dev-drone` |") < outcome.summary.index("dev-large` |")
+    assert "dev-large` |" not in outcome.summary
 
 
 def test_a_failure_within_the_grace_period(acme: Organisation) -> None:
@@ -180,7 +180,8 @@ def test_clusters_that_do_not_comply_in_time(
     outcome = check(acme, merged, commit, timeout="5m", **inputs)
     assert (outcome.failed, verdict(outcome)) == (True, "timed-out")
     assert acme.statuses(commit)[DEV] == ("failure", f"Failed to deploy: {description}")
-    assert (acme.clock() - began).total_seconds() == 300
+    # A second later: the numbers leave the record.
+    assert (acme.clock() - began).total_seconds() == 301
 
 
 def test_a_cluster_type_without_a_cluster(acme: Organisation) -> None:

@@ -52,7 +52,11 @@ def test_waiting_reads_the_branches_once_a_minute(acme_with_permissions: Organis
     merged = merge(acme, commit := main_commit(acme))
     acme.forget()
     wait(acme, commit, merged, "5m", "15s")
-    heads = [one for one in acme.sandbox.traffic.of("GET", "git") if "info/refs" in one.path]
+    heads = [
+        exchange
+        for exchange in acme.sandbox.traffic.of("GET", "git")
+        if "info/refs" in exchange.path
+    ]
     assert len(heads) <= 2 * 6 + 10
 
 

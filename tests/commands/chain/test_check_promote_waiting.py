@@ -277,7 +277,7 @@ def test_a_subscription_that_the_identity_may_not_read(acme: Organisation) -> No
     acme.forget()
     assert verdict(check(acme, merged, commit, azure_scopes=SUBSCRIPTION)) == "compliant"
     asked = [exchange for exchange in acme.sandbox.traffic if "ResourceGraph" in exchange.path]
-    tables = [one.request_body["query"].partition("\n")[0] for one in asked]
+    tables = [exchange.request_body["query"].partition("\n")[0] for exchange in asked]
     configurations = "kubernetesconfigurationresources"
     assert tables == ["resourcecontainers", configurations, configurations, "resources"]
 

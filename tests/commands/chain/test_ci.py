@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from kalypso_actions.commands.ci.command import ci
-from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.inputs.chain import CiInputs
-from kalypso_actions.report.chain_documents import CiDocument
 from tests.commands.chain import documents
+from tests.commands.chain.ci_runs import cd, document, problems, run, warnings
 from tests.commands.chain.organisation import (
     CONTROL_PLANE,
     GITOPS,
-    SHOP,
-    Dispatch,
     Job,
     Organisation,
 )
+from tests.commands.chain.placements import PLACEMENT, schedule_dev_by_placement
 
 CONTEXT = "kalypso / ci"
-PUSH = Job("push")
 BAD_TEMPLATE = documents.template("flux", "name: {{ .ConfigData.SIZE | atoi | div 1 0 }}\n")
-
-
-def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> CommandResult:
-    return acme.run(ci, CiInputs, job=job, **inputs)
-
-
-def document(result: CommandResult) -> CiDocument:
-    assert isinstance(result.document, CiDocument)
-    return result.document
-
-
-def problems(result: CommandResult) -> list[str]:
-    return [problem.message for problem in result.document.problems]
-
-
-def warnings(result: CommandResult) -> list[str]:
-    return [warning.message for warning in result.document.warnings]
-
-
-def cd(commit: str, environment: str = "dev") -> Dispatch:
-    inputs = {"promoted_commit_id": commit, "environment": environment, "promoted_from": "ci"}
-    return Dispatch("cd.yaml", inputs)
 
 
 def test_a_faultless_push_goes_on_its_way(acme: Organisation) -> None:
@@ -64,7 +35,7 @@ def test_a_faultless_push_goes_on_its_way(acme: Organisation) -> None:
     assert len(acme.writes()) == 2
     assert result.summary.startswith("## kalypso ci: 4 assignments in 2 environments\n")
     assert acme.run_url in str(
-        [one.target_url for one in acme.sandbox.repository(CONTROL_PLANE).statuses]
+        [status.target_url for status in acme.sandbox.repository(CONTROL_PLANE).statuses]
     )
 
 
@@ -125,7 +96,9 @@ def test_faults_of_main_fail(
     commit = acme.commit(files)
     result = run(acme)
     assert result.failed
-    (problem,) = [one for one in result.document.problems if message in one.message]
+    (problem,) = [
+        candidate for candidate in result.document.problems if message in candidate.message
+    ]
     assert problem.where
     assert problem.where.path == next(iter(files))
     assert line in {None, problem.where.line}
@@ -134,19 +107,38 @@ def test_faults_of_main_fail(
     assert "**Next:** correct the problems" in result.summary
 
 
+def test_faults_of_placements_are_told_at_their_lines(acme: Organisation) -> None:
+    schedule_dev_by_placement(acme)
+    acme.commit({".github/kalypso/one.yaml": PLACEMENT.replace("name: one", "name: two")}, "dev")
+    result = run(acme)
+    entries = [*result.document.problems, *result.document.warnings]
+    assert [(item.code, item.where and (item.where.path, item.where.line)) for item in entries] == [
+        ("placement-unknown", ("policy.yaml", 3)),
+        ("placement-unused", (".github/kalypso/one.yaml", 1)),
+    ]
+
+
+def test_an_unknown_scheduler_is_told_once_at_its_line(acme: Organisation) -> None:
+    schedule_dev_by_placement(acme)
+    environment = acme.files("main")[".environments/dev.yaml"].replace(": placement", ": placment")
+    acme.commit({".environments/dev.yaml": environment})
+    (problem,) = run(acme).document.problems
+    assert (problem.code, problem.advice) == ("scheduler-unknown", "did you mean placement?")
+
+
 def test_a_fault_of_main_is_told_once(acme: Organisation) -> None:
     acme.commit({"registrations/shop.yaml": "kind: WorkloadRegistration\nmetadata: {name: shop}\n"})
     result = run(acme)
     messages = problems(result)
     assert len(messages) == len(set(messages))
-    assert not [one for one in messages if one.startswith(("dev", "stage"))]
+    assert not [message for message in messages if message.startswith(("dev", "stage"))]
 
 
 def test_what_the_commit_breaks_in_environments_fails(acme: Organisation) -> None:
     acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
     result = run(acme)
     messages = problems(result)
-    assert [": ".join(one.split(": ")[:2]) for one in messages] == [
+    assert [": ".join(message.split(": ")[:2]) for message in messages] == [
         "dev, stage: shop-web on drone",
         "dev, stage: shop-web on large",
     ]
@@ -154,7 +146,7 @@ def test_what_the_commit_breaks_in_environments_fails(acme: Organisation) -> Non
     assert where
     assert (where.repository, where.path, where.line) == (acme.url(), "templates/flux.yaml", 8)
     checked = document(result).checked
-    assert [one.problems for one in checked] == [2, 2]
+    assert [environment.problems for environment in checked] == [2, 2]
 
 
 def test_a_template_that_goes_fails_where_it_is_used(acme: Organisation) -> None:
@@ -172,7 +164,7 @@ def test_what_stood_broken_in_one_environment_is_a_warning(acme: Organisation) -
     result = run(acme)
     assert not result.failed
     assert len(warnings(result)) == 2
-    assert all(one.startswith("stage: shop-web on ") for one in warnings(result))
+    assert all(warning.startswith("stage: shop-web on ") for warning in warnings(result))
     assert acme.statuses(commit)[CONTEXT] == (
         "success",
         "4 assignments in 2 environments, 2 warnings",
@@ -186,7 +178,7 @@ def test_what_stands_and_what_is_new_are_told_apart(acme: Organisation) -> None:
     )
     acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
     result = run(acme)
-    assert [": ".join(one.split(": ")[:2]) for one in problems(result)] == [
+    assert [": ".join(problem.split(": ")[:2]) for problem in problems(result)] == [
         "dev, stage: shop-web on drone",
         "dev: shop-web on large",
     ]
@@ -211,9 +203,11 @@ def test_an_environment_branch_that_is_broken_is_its_own_affair(
     result = run(acme)
     assert not result.failed
     assert warnings(result)
-    assert all(one.startswith("stage: ") for one in warnings(result))
+    assert all(warning.startswith("stage: ") for warning in warnings(result))
     places = {
-        (one.where.repository, one.where.branch) for one in result.document.warnings if one.where
+        (warning.where.repository, warning.where.branch)
+        for warning in result.document.warnings
+        if warning.where
     }
     assert places == {(acme.url(), "stage")}
     assert acme.dispatches() == [cd(commit)]
@@ -282,7 +276,7 @@ def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None
     acme.commit({"notes.txt": "1"})
     result = run(acme)
     assert not warnings(result)
-    assert [one.assignments for one in document(result).checked] == [2, 2]
+    assert [environment.assignments for environment in document(result).checked] == [2, 2]
     assert document(result).checked[1].has == ""
     acme.commit(
         {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="argo")}, "stage"
@@ -291,45 +285,9 @@ def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None
     before = acme.head("main")
     acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
     acme.commit({"notes.txt": "2"})
-    assert all(one.startswith("dev: ") for one in problems(run(acme)))
+    assert all(problem.startswith("dev: ") for problem in problems(run(acme)))
     pushed = run(acme, job=Job("push", payload={"before": before}))
     assert problems(pushed)[0].startswith("dev, stage: shop-web on drone")
-
-
-def test_an_unusable_registration_is_somebody_elses(acme: Organisation) -> None:
-    acme.commit({"workload/shop.yaml": "kind: Deployment\n"}, repository=SHOP)
-    commit = acme.commit({"notes.txt": "1"})
-    result = run(acme)
-    assert not result.failed
-    assert warnings(result)
-    assert all(one.startswith("dev, stage: registration 'shop'") for one in warnings(result))
-    assert acme.dispatches() == [cd(commit)]
-    assert not run(acme, on_source_failure="block").failed, "it stood before"
-
-
-@pytest.mark.parametrize(("on_source_failure", "fails"), [("last-good", False), ("block", True)])
-def test_a_new_registration_that_is_unusable(
-    acme: Organisation, on_source_failure: str, fails: bool
-) -> None:
-    acme.commit({"registrations/lost.yaml": documents.registration("lost", acme.url("acme/lost"))})
-    result = run(acme, on_source_failure=on_source_failure)
-    assert result.failed == fails
-    findings = result.document.problems if fails else result.document.warnings
-    (one,) = findings
-    assert one.message.startswith("dev, stage: registration 'lost'")
-    assert one.where and one.where.path == "registrations/lost.yaml"
-
-
-def test_a_registration_that_spoils_another_fails(acme: Organisation) -> None:
-    """Both deliver a Workload of the same name: neither is usable."""
-    acme.sandbox.create_repository("acme/shop2", acme.files("main", SHOP))
-    acme.commit(
-        {"registrations/shop2.yaml": documents.registration("shop2", acme.url("acme/shop2"))}
-    )
-    result = run(acme)
-    assert result.failed
-    assert all("registration 'shop'" in one for one in problems(result))
-    assert all("registration 'shop2'" in one for one in warnings(result))
 
 
 def test_a_mass_removal_is_told(acme: Organisation) -> None:
@@ -348,9 +306,11 @@ def test_each_repository_is_read_once(acme: Organisation) -> None:
     acme.forget()
     run(acme)
     fetches = [
-        one.path.split("/")[2]
-        for one in acme.sandbox.traffic
-        if one.template == "git" and one.method == "POST" and "upload-pack" in one.path
+        exchange.path.split("/")[2]
+        for exchange in acme.sandbox.traffic
+        if exchange.template == "git"
+        and exchange.method == "POST"
+        and "upload-pack" in exchange.path
     ]
     # Git reads a shop's branch once: ls-refs, its commit, its blobs.
     assert fetches.count("shop") <= 3

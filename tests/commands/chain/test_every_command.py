@@ -54,7 +54,7 @@ def started(acme: Organisation) -> list[Dispatch]:
     return once
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda one: one.id)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.id)
 def test_killed_anywhere_run_again_and_twice_at_once(
     acme: Organisation, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

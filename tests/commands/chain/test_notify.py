@@ -2,71 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.notify import notify
-from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import main_commit, merge, name_in_base, tree
+from tests.commands.chain.pushes import DEV, checks, document, pushed, run, starts
 
-DEV = "dev environment"
 TRACKING = ".github/tracking/Promoted_Commit_Id"
-
-
-def pushed(acme: Organisation, repository: str = GITOPS) -> Mapping[str, Any]:
-    """The payload of the latest push."""
-    with acme.sandbox.lock:
-        events = [
-            event
-            for event in acme.sandbox.store.events
-            if (event.name, event.repository) == ("push", repository)
-        ]
-    payload: Mapping[str, Any] = events[-1].payload
-    return payload
-
-
-def run(
-    acme: Organisation,
-    payload: Mapping[str, Any] | None = None,
-    repository: str = GITOPS,
-    **inputs: Any,
-) -> CommandResult:
-    """Run notify on the latest push, or another one."""
-    payload = pushed(acme, repository) if payload is None else payload
-    job = Job("push", payload.get("ref", ""), payload.get("after", ""), repository, payload)
-    return acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE, **inputs)
-
-
-def document(result: CommandResult) -> NotifyDocument:
-    assert isinstance(result.document, NotifyDocument)
-    return result.document
-
-
-def checks(merged: str, promoted: str = "", environment: str = "dev") -> Dispatch:
-    given = {
-        "environment": environment,
-        "promoted_commit_id": promoted,
-        "commit_id": merged,
-        "gitops_repository": GITOPS,
-    }
-    return Dispatch("check-promote.yaml", {key: value for key, value in given.items() if value})
-
-
-def starts(acme: Organisation) -> list[Dispatch]:
-    """Return the starts since then."""
-    notified = acme.dispatches()
-    with acme.sandbox.lock:
-        acme.sandbox.repository(CONTROL_PLANE).runs.clear()
-    return notified
 
 
 def test_a_promotion(acme: Organisation) -> None:

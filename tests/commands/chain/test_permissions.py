@@ -93,8 +93,8 @@ def together(scene: Scene) -> dict[str, Level]:
     return levels
 
 
-def higher(one: Level, other: Level | None) -> Level:
-    return "write" if "write" in {one, other} else "read"
+def higher(level: Level, other: Level | None) -> Level:
+    return "write" if "write" in {level, other} else "read"
 
 
 def started(acme: Organisation, scene: Scene) -> Run:
@@ -279,11 +279,11 @@ def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
 
     Every token may read metadata.
     """
-    found: dict[str, dict[str, str]] = {}
+    by_repository: dict[str, dict[str, str]] = {}
     choices = []
     for exchange in traffic:
         for repository in repositories(exchange):
-            levels = found.setdefault(repository, {})
+            levels = by_repository.setdefault(repository, {})
             if "PullRequestAutoMerge" in str(exchange.request_body):
                 levels |= {"contents": "write", "pull-requests": "write"}
                 continue
@@ -300,7 +300,7 @@ def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
         if not any(levels.get(name, "") >= level for name, _, level in split):
             name, _, level = split[-1]  # the narrower one: issues are more than pull requests
             levels[name] = max(level, levels.get(name, ""))
-    return found
+    return by_repository
 
 
 def of_query(exchange: Exchange) -> tuple[str, ...]:

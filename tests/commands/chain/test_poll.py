@@ -226,8 +226,10 @@ def test_a_registration_of_what_may_not_be_read_is_never_asked(
     at_rest(acme)
     push_to_shop(acme)
     result = run(acme)
-    found = document(result)
-    said = " ".join(one.message for one in (*found.warnings, *found.problems))
+    result_document = document(result)
+    said = " ".join(
+        finding.message for finding in (*result_document.warnings, *result_document.problems)
+    )
     assert "not among those that may be read" in said or "this is not the URL of" in said
     assert schedule("stage") in acme.dispatches()
 
@@ -265,8 +267,8 @@ def test_what_the_token_does_not_see_a_credential_for_git_may(
     assert document(run(acme, token=token)).environments == ()
     assert document(run(acme, token=token)).warnings
     credentials = f"{acme.url(SHOP)}=x:{acme.token}"
-    found = document(run(acme, token=token, git_credentials=credentials))
-    assert (found.environments, found.warnings) == (("dev", "stage"), ())
+    result_document = document(run(acme, token=token, git_credentials=credentials))
+    assert (result_document.environments, result_document.warnings) == (("dev", "stage"), ())
 
 
 def test_an_environment_that_cannot_be_read(acme: Organisation) -> None:

@@ -64,7 +64,7 @@ def test_the_record_comes_first(
     run = BY_ID[scene].prepare(acme)
     acme.forget()
     run({"token": acme.token})
-    assert [one for one in map(written, acme.sandbox.traffic) if one] == [
+    assert [write for write in map(written, acme.sandbox.traffic) if write] == [
         f"record {context}",
         f"start {workflow}",
     ]

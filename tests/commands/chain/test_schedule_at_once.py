@@ -104,7 +104,8 @@ SITUATIONS = [first, update, promotion, withdrawal, failure, recovery]
 
 
 @pytest.mark.parametrize(
-    "situation", [first, *(pytest.param(one, marks=pytest.mark.slow) for one in SITUATIONS[1:])]
+    "situation",
+    [first, *(pytest.param(situation, marks=pytest.mark.slow) for situation in SITUATIONS[1:])],
 )
 def test_ten_at_once(acme: Organisation, situation: Any) -> None:
     situation(acme)
@@ -120,7 +121,7 @@ def test_ten_at_once(acme: Organisation, situation: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.__name__)
 def test_killed_anywhere_and_run_again(
     acme: Organisation, situation: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

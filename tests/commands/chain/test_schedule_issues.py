@@ -120,7 +120,7 @@ def test_the_issues_of_others_are_left_alone(acme: Organisation) -> None:
     acme.ask("POST", f"{GITOPS}/issues", {"title": LARGE, "body": "by the operator"})
     acme.commit(BROKEN, "dev")
     blocked(acme)
-    (issue,) = [one for one in acme.issues() if one["title"] == LARGE]
+    (issue,) = [candidate for candidate in acme.issues() if candidate["title"] == LARGE]
     assert "names the Template 'nowhere'" in issue["body"]
     assert {label["name"] for label in issue["labels"]} == {"kalypso", "kalypso-failure"}
     acme.commit(WHOLE, "dev")

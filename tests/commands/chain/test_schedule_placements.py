@@ -5,43 +5,11 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-import pytest
-
 from kalypso_actions.report.chain_documents import ScheduleDocument
-from tests.commands.chain import documents, polls, proposals
+from tests.commands.chain import documents, placements, polls, proposals
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 
 RECORD = ".github/tracking/placements.json"
-PLACEMENT = """\
-apiVersion: cluster.open-cluster-management.io/v1beta1
-kind: Placement
-metadata: {name: one}
-spec:
-  numberOfClusters: 1
-  tolerations:
-  - {key: edge, operator: Exists, tolerationSeconds: 3600}
-"""
-TAINTS = "[{key: edge, effect: NoSelect, timeAdded: '2026-03-01T11:30:00Z'}]"
-
-
-@pytest.fixture
-def placed(acme: Organisation) -> Organisation:
-    """Schedule dev by a Placement."""
-    environment = documents.environment(acme.url(), "dev", next_environment="stage", first=True)
-    annotated = environment.replace(
-        "  annotations:\n", "  annotations:\n    kalypso.io/scheduler: placement\n"
-    )
-    acme.commit({".environments/dev.yaml": annotated})
-    policy = documents.policy().replace(
-        "metadata: {name: everywhere}",
-        "metadata: {name: everywhere, annotations: {kalypso.io/placement: one}}",
-    )
-    large = documents.cluster_type("large").replace(
-        "  name: large\n", f'  name: large\n  annotations: {{kalypso.io/taints: "{TAINTS}"}}\n'
-    )
-    files = {"cluster-types/large.yaml": large, "policy.yaml": policy}
-    acme.commit({**files, ".github/kalypso/one.yaml": PLACEMENT}, "dev")
-    return acme
 
 
 def record(acme: Organisation) -> list[tuple[str, list[str]]]:
@@ -72,11 +40,20 @@ def test_a_placement_is_followed_recorded_and_looked_at_again(placed: Organisati
     placed.clock.sleep(timedelta(minutes=31).total_seconds())
     polls.run(placed, environments="dev")
     assert placed.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
+    polls.run(placed, environments="dev")
+    assert len(placed.dispatches()) == 1  # the run that was started may still wait
+
+    again = proposals.run(placed, now="2026-03-01T12:29:59Z")  # a replay decides as then
+    assert (again.assignments, again.requeue_time) == (1, "2026-03-01T12:30:00Z")
+    document = proposals.run(placed)
+    assert (document.assignments, document.requeue_time) == (0, "")
+    polls.run(placed, environments="dev")
+    assert len(placed.dispatches()) == 1  # once: the next turn is quiet
 
 
 def test_a_misconfigured_placement_proposes_nothing(placed: Organisation) -> None:
     placed.merge(proposals.run(placed).pull_requests[0].number)
-    wrong = PLACEMENT.replace("operator: Exists", "operator: Exists, value: x")
+    wrong = placements.PLACEMENT.replace("operator: Exists", "operator: Exists, value: x")
     placed.commit({".github/kalypso/one.yaml": wrong}, "dev")
     done = proposals.run_schedule(placed)
     assert isinstance(done.document, ScheduleDocument)
@@ -86,6 +63,23 @@ def test_a_misconfigured_placement_proposes_nothing(placed: Organisation) -> Non
     where = done.document.problems[0].where
     assert where is not None
     assert (where.path, where.line) == (".github/kalypso/one.yaml", 1)
+
+
+def test_a_proposal_stays_as_it_is_while_time_passes(placed: Organisation) -> None:
+    """The records have the time of the run; alone they are no change."""
+    for action in ("created", "unchanged"):
+        assert proposals.actions(proposals.run(placed)) == [(1, action)]
+        placed.clock.sleep(60)
+    placed.close(1)
+    assert proposals.actions(proposals.run(placed)) == []  # somebody rejected this content
+
+
+def test_the_record_goes_with_the_scheduler(placed: Organisation) -> None:
+    placed.merge(proposals.run(placed).pull_requests[0].number)
+    assert RECORD in placed.files("dev", GITOPS)
+    placed.commit({"policy.yaml": documents.policy()}, "dev")
+    placed.merge(proposals.run(placed, scheduler="labels").pull_requests[0].number)
+    assert RECORD not in placed.files("dev", GITOPS)
 
 
 def test_an_input_chooses_another_scheduler(placed: Organisation) -> None:

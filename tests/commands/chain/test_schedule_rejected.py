@@ -180,7 +180,9 @@ def test_little_is_read_where_nothing_was_taken_out(acme_over_http: Organisation
         f"{exchange.method} {exchange.path.partition('?')[0]}" for exchange in acme.sandbox.traffic
     ]
     (closed,) = (
-        place for place, one in enumerate(acme.sandbox.traffic) if "state=closed" in one.path
+        place
+        for place, exchange in enumerate(acme.sandbox.traffic)
+        if "state=closed" in exchange.path
     )
     assert requests[closed + 1 : closed + 4] == [
         f"GET /{GITOPS}/info/refs",

@@ -55,6 +55,19 @@ def test_it_is_refused_and_listed(full: Organisation) -> None:
     assert not any("would be removed" in warning.message for warning in document.warnings)
 
 
+def test_a_placement_that_drops_most_of_the_fleet_is_refused(full: Organisation) -> None:
+    placement = (
+        "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"
+        "metadata: {name: few}\nspec: {numberOfClusters: 1}\n"
+    )
+    named = "{name: everywhere, annotations: {kalypso.io/placement: few}}"
+    policy = documents.policy().replace("{name: everywhere}", named)
+    full.commit({"policy.yaml": policy, ".github/kalypso/few.yaml": placement}, "dev")
+    summary = refused(full, scheduler="placement")
+    assert "8 of 16 assignments would be removed" in summary.replace("\\", "")
+    assert actions(run(full, scheduler="placement", allow_removals="true")) == [(2, "created")]
+
+
 def test_whoever_allows_it_is_named(full: Organisation) -> None:
     fill(full, TARGETS[:4])
     document = run(full, allow_removals="true")

@@ -6,9 +6,9 @@ from tests.commands.chain.documents import cluster_type
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.proposals import configure, run
 
-FIRST = 23
+FIRST = 24
 """Our branch, the labels and the pull request do not exist yet."""
-LATER = 20
+LATER = 21
 
 
 def requests(acme: Organisation) -> int:
@@ -17,6 +17,13 @@ def requests(acme: Organisation) -> int:
     run(acme)
     exchanges = [item for item in acme.sandbox.traffic if item.template not in {"git", "azure", ""}]
     return len(exchanges)
+
+
+def test_few_requests(acme: Organisation) -> None:
+    assert requests(acme) <= FIRST
+    configure(acme, NEW="1")
+    assert requests(acme) <= LATER
+    assert requests(acme) <= 12
 
 
 def test_a_larger_fleet_needs_no_more(acme: Organisation) -> None:

@@ -46,7 +46,7 @@ def test_each_repository_gets_the_tree(acme: Organisation) -> None:
         (GITOPS, 1, "created"),
     ]
     assert document.pull_request_url == f"{acme.url(EDGE)}/pull/1"
-    trees = [acme.files("kalypso/dev", one) for one in (EDGE, GITOPS)]
+    trees = [acme.files("kalypso/dev", repository) for repository in (EDGE, GITOPS)]
     for path in (FLUX, TRACKING, SOURCES):
         assert trees[0][path] == trees[1][path]
     acme.forget()
@@ -80,7 +80,9 @@ def test_a_lost_start_is_made_good_once_all_have_the_commit(acme: Organisation) 
     assert acme.dispatches() == []
     heads[GITOPS] = acme.merge(1)
     run(acme)
-    by_repository = sorted(acme.dispatches(), key=lambda one: one.inputs["gitops_repository"])
+    by_repository = sorted(
+        acme.dispatches(), key=lambda dispatch: dispatch.inputs["gitops_repository"]
+    )
     assert by_repository == [
         Dispatch(
             "check-promote.yaml",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from rich.console import Console
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.status import status as read_status
+from kalypso_actions.commands.status import watch
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.status import StatusInputs
@@ -17,8 +20,10 @@ from kalypso_actions.report.failure_issues import assignment_title
 from kalypso_actions.report.status_document import EnvironmentStatusEntry, StatusDocument
 from kalypso_actions.report.status_report import print_status
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
-from tests.commands.chain.organisation import GITOPS, Organisation
-from tests.commands.chain.promotions import main_commit, merge
+from tests.commands.chain.organisation import GITOPS, NOON, Organisation
+from tests.commands.chain.promotions import check, main_commit, merge, name_in_base, sign_in
+
+BROKEN = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Environment\nmetadata: {name: dev}\n"
 
 
 def status(
@@ -106,6 +111,30 @@ def test_clusters_where_asked(acme: Organisation) -> None:
     assert [each.environment for each in document.environments] == ["dev"]
 
 
+def test_the_numbers_of_a_waiting_run(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """check-promote records them on the promoted commit; status asks no cluster reports."""
+    sign_in(acme, monkeypatch)
+    acme.cluster("dev", "drone", delay=100)
+    promoted = main_commit(acme)
+    merged = merge(acme, promoted)
+    name_in_base(acme, promoted)
+    seen: list[str] = []
+    sleep = acme.clock.sleep
+
+    def sleeping(seconds: float) -> None:
+        sleep(seconds)
+        if acme.clock() >= NOON + timedelta(seconds=90) and not seen:
+            seen.append("")
+            seen.append(entry(status(acme)).state.text)
+
+    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
+    check(acme, merged, promoted)
+    assert seen == ["", "Deploying 1/2"]
+    assert entry(status(acme)).state.text == "Deployed"
+    record = {f"kalypso / check-promote dev {GITOPS}": ("success", f"Received: {merged}")}
+    assert acme.records(promoted).items() >= record.items()
+
+
 def test_an_unknown_environment(acme: Organisation) -> None:
     with pytest.raises(UsageError, match="there is no Environment 'dve' on main"):
         status(acme, environment="dve")
@@ -125,3 +154,33 @@ def test_one_graphql_request_for_each_repository(acme: Organisation) -> None:
     status(acme)
     asked = [each for each in acme.sandbox.traffic if each.path.endswith("/graphql")]
     assert len(asked) == 2
+
+
+def test_watch_looks_again_by_the_clock(acme: Organisation) -> None:
+    """It follows what waits for whom; a failed look shows nothing, and is not the last one."""
+    promoted = main_commit(acme)
+    acme.status(promoted, "dev environment", "Promoted")
+    name_in_base(acme, promoted)
+    shown: list[str] = []
+
+    def show(document: StatusDocument) -> None:
+        dev = entry(document)
+        shown.append(f"{dev.state.text}: {', '.join(wait.waits_for for wait in dev.waits)}")
+
+    def after(seconds: float) -> None:
+        acme.clock.sleep(seconds)
+        moment = (acme.clock() - NOON).total_seconds()
+        if moment == 15:
+            acme.status(promoted, "dev environment", "Failed to deploy: x", "failure")
+        elif moment == 30:
+            acme.commit({".environments/dev.yaml": BROKEN}, "main")
+        elif moment == 45:
+            raise KeyboardInterrupt
+
+    def command(inputs: StatusInputs, context: CommandContext) -> CommandResult:
+        watch(inputs, replace(context.runtime, sleep=after), show)
+
+    with pytest.raises(KeyboardInterrupt):
+        acme.run(command, StatusInputs)
+    assert shown == ["Promoted: a run", "Failed to deploy: x: people"]
+    assert acme.logged[-1].endswith("; looking again in 15 s")

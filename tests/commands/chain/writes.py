@@ -6,7 +6,12 @@ from typing import Final
 
 from kalypso_actions.sandbox import Exchange
 
-RECORDS: Final = ("kalypso / cd ", "kalypso / check-promote ", "kalypso / schedule ")
+RECORDS: Final = (
+    "kalypso / cd ",
+    "kalypso / check-promote ",
+    "kalypso / schedule ",
+    "kalypso / tree ",
+)
 """The prefix of the contexts of records of starts."""
 
 STATUSES: Final = "/repos/{owner}/{repo}/statuses/{sha}"

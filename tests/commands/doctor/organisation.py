@@ -26,7 +26,7 @@ from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.report.documents import DoctorDocument
+from kalypso_actions.report.doctor_document import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job

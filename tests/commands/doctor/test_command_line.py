@@ -60,7 +60,7 @@ def test_as_json(organisation: Acme) -> None:
     )
     document = json.loads(done.stdout)
     assert document["schema"] == "kalypso.doctor/v1"
-    assert {one["state"] for one in document["checks"] if one["place"] == "acme"} == {"ok"}
+    assert {check["state"] for check in document["checks"] if check["place"] == "acme"} == {"ok"}
     assert done.returncode == 0, document
 
 

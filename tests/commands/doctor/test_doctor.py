@@ -39,7 +39,7 @@ def test_a_correct_set_up(healthy: Acme) -> None:
         f"{CONTROL_PLANE}: dev can be read and rendered: 3 assignments",
         f"{CONTROL_PLANE}: dev goes on to stage",
         f"{CONTROL_PLANE}: stage is a last environment",
-        f"{CONTROL_PLANE}: workflows on main: 7 files, as in our templates",
+        f"{CONTROL_PLANE}: workflows on main: 8 files, as in our templates",
         f"{CONTROL_PLANE}: secrets and variables are set: AZURE_CLIENT_ID, AZURE_SCOPES, "
         "AZURE_TENANT_ID, KALYPSO_APP_ID, KALYPSO_APP_PRIVATE_KEY",
         "acme: the App is installed with all permissions that it needs",
@@ -68,7 +68,7 @@ FAULTS = [(number, fault) for number, faults in enumerate(SET_UPS) for fault in 
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[str]]:
+def problems_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[str]]:
     """Return doctor's lines on a set-up; each set-up is created once."""
 
     @cache
@@ -84,9 +84,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[str]
 
 
 @pytest.mark.parametrize(("number", "fault"), FAULTS, ids=[fault for _, fault in FAULTS])
-def test_a_fault_is_found(found: Callable[[int], list[str]], number: int, fault: str) -> None:
+def test_a_fault_is_found(problems_of: Callable[[int], list[str]], number: int, fault: str) -> None:
     expected = SET_UPS[number][fault][1]
-    assert [line for line in found(number) if line.startswith(expected)], found(number)
+    assert [line for line in problems_of(number) if line.startswith(expected)], problems_of(number)
 
 
 def test_without_the_right_to_see_settings(healthy: Acme) -> None:
@@ -96,9 +96,9 @@ def test_without_the_right_to_see_settings(healthy: Acme) -> None:
     )
     document = healthy.doctor()
     assert not document.fails
-    found = lines(document, "warning")
+    printed = lines(document, "warning")
     for what in ("secrets", "workflows", "environments", "settings of GitHub Actions"):
-        assert [line for line in found if f"the {what} cannot be" in line], found
+        assert [line for line in printed if f"the {what} cannot be" in line], printed
 
 
 def test_what_a_token_needs_to_see_everything(healthy: Acme) -> None:
@@ -107,7 +107,7 @@ def test_what_a_token_needs_to_see_everything(healthy: Acme) -> None:
     (listed,) = re.findall(
         r"fine-grained token needs read access in both repositories to ([^.]*)", page
     )
-    names = [" ".join(one.split()).replace(" ", "_") for one in re.split(r",| and ", listed)]
+    names = [" ".join(name.split()).replace(" ", "_") for name in re.split(r",| and ", listed)]
     permissions: Permissions = {
         name.replace("variables", "actions_variables"): "read" for name in names
     }
@@ -127,9 +127,11 @@ def test_another_source_of_cluster_reports(healthy: Acme) -> None:
     healthy.azure.clear()
     report = ClusterReport("clusters/drone-1", "fleet", (ReportedPath("drone"),), "", "Compliant")
     reports = FakeClusterReports(lambda _, branch: [report] if branch == "dev" else [])
-    found = [line for line in lines(healthy.doctor(reports)) if " Fake: " in line]
-    assert found[0] == f"ok Fake: {GITOPS}, branch dev is followed by 1 configuration of clusters"
-    assert {line.partition(":")[0] for line in found[1:]} == {"warning Fake"}
+    fake_lines = [line for line in lines(healthy.doctor(reports)) if " Fake: " in line]
+    assert (
+        fake_lines[0] == f"ok Fake: {GITOPS}, branch dev is followed by 1 configuration of clusters"
+    )
+    assert {line.partition(":")[0] for line in fake_lines[1:]} == {"warning Fake"}
     assert reports.is_closed
 
 
@@ -198,8 +200,8 @@ def test_secrets_are_looked_at_where_the_environments_are_hidden(healthy: Acme) 
     permissions: Permissions = {"contents": "read", "secrets": "read", "actions_variables": "read"}
     healthy.token = healthy.sandbox.create_token("user", permissions, owner="acme")
     healthy.control_plane.secrets.clear()
-    found = lines(healthy.doctor(), "problem")
-    assert [line.partition(" (for ")[0] for line in found] == [
+    printed = lines(healthy.doctor(), "problem")
+    assert [line.partition(" (for ")[0] for line in printed] == [
         f"problem {CONTROL_PLANE}: the secret {APP_KEY} is not set"
     ]
 
@@ -219,9 +221,9 @@ def test_another_default_branch_than_main(healthy: Acme) -> None:
     with healthy.sandbox.lock:
         git.update_ref("refs/heads/trunk", git.head("main"), None)
         healthy.control_plane.default_branch = "trunk"
-    found = lines(healthy.doctor(), "problem", "warning")
+    printed = lines(healthy.doctor(), "problem", "warning")
     text = "the default branch is trunk, but the chain uses main"
-    assert f"warning {CONTROL_PLANE}: {text}" in found
+    assert f"warning {CONTROL_PLANE}: {text}" in printed
 
 
 def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
@@ -243,8 +245,8 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     for branch in ("main", *ENVIRONMENTS):
         change(healthy, GITOPS, branch, "check-promote", *BY_TOKEN)
     without_app: dict[str, Any] = {"app_id": "", "app_private_key": ""}
-    found = lines(healthy.doctor(**without_app), "problem", "warning")
-    assert [line.partition(" (for ")[0] for line in found] == [
+    printed = lines(healthy.doctor(**without_app), "problem", "warning")
+    assert [line.partition(" (for ")[0] for line in printed] == [
         f"problem {CONTROL_PLANE}: the secret GITOPS_REPO_TOKEN is not set",
         f"problem {GITOPS}: the secret CONTROL_PLANE_TOKEN is not set",
     ]
@@ -306,9 +308,9 @@ def test_a_token_that_is_wrong(healthy: Acme) -> None:
 
 def test_an_app_that_is_wrong(healthy: Acme) -> None:
     """Each problem appears once, even if several checks meet it."""
-    found = lines(healthy.doctor(app_id="999999"), "problem", "warning")
-    assert len(found) == len(set(found))
-    assert found[0].startswith("problem acme: the permissions of the GitHub App 999999")
+    printed = lines(healthy.doctor(app_id="999999"), "problem", "warning")
+    assert len(printed) == len(set(printed))
+    assert printed[0].startswith("problem acme: the permissions of the GitHub App 999999")
 
 
 def test_where_to_change_something(healthy: Acme) -> None:

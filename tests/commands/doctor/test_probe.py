@@ -13,7 +13,7 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.github import pull_requests, refs
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
-from kalypso_actions.report.documents import CheckEntry
+from kalypso_actions.report.doctor_document import CheckEntry
 from kalypso_actions.sandbox.faults import Fault
 from kalypso_actions.sandbox.workflow_files import FOLDER
 from tests.commands.doctor.organisation import Acme, acme

@@ -19,7 +19,7 @@ from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
-from kalypso_actions.report.documents import InitDocument
+from kalypso_actions.report.init_document import InitDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.clock import Clock

@@ -16,7 +16,7 @@ from kalypso_actions.commands.init import init
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent
-from kalypso_actions.report.documents import InitDocument
+from kalypso_actions.report.init_document import InitDocument
 from tests.command_line import call_kalypso
 from tests.commands.init.repositories import WORKFLOWS, outline, runtime
 from tests.git_repositories import ENVIRONMENT, commit, git
@@ -63,7 +63,9 @@ def test_commits_lie_on_local_branches_and_can_be_pushed_at_once(folder: Path) -
     text = git(folder / "control-plane", "show", "dev:base-repo.yaml")
     assert "repo: https://github.com/acme/control-plane\n" in text
     assert f"commit: {git(folder / 'control-plane', 'rev-parse', 'main')}" in text
-    (task,) = [one for one in document.remaining if one.title == "Push the commits"]
+    (task,) = [
+        remaining for remaining in document.remaining if remaining.title == "Push the commits"
+    ]
     for line, name in zip(task.lines, ("gitops", "control-plane"), strict=True):
         assert line == f"git -C {folder / name} push --atomic origin dev stage main"
         git(folder / name, "remote", "set-url", "origin", str(folder / "server" / name))

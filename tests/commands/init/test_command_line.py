@@ -134,7 +134,7 @@ def test_json(acme: Acme, terminal: Terminal) -> None:
     Draft202012Validator(schema).validate(document)
     assert document["schema"] == "kalypso.init/v1"
     assert document["environments"] == ["dev", "stage"]
-    assert [(one["branch"], one["commit"]) for one in document["branches"]] == [
+    assert [(branch["branch"], branch["commit"]) for branch in document["branches"]] == [
         (branch, acme.branches(name)[branch])
         for name in (GITOPS, CONTROL_PLANE)
         for branch in ("dev", "stage", "main")

@@ -39,6 +39,7 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
             f"add {WORKFLOWS}/poll.yaml",
             f"add {WORKFLOWS}/preview-comment.yaml",
             f"add {WORKFLOWS}/preview.yaml",
+            f"add {WORKFLOWS}/report.yaml",
             f"add {WORKFLOWS}/schedule.yaml",
             f"delete {WORKFLOWS}/check-promote.yml",
             f"delete {WORKFLOWS}/utils/update-status.sh",
@@ -106,8 +107,8 @@ def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     document = acme.init(delete_upstream_workflows=True)
     assert "Delete upstream's workflow files" not in {task.title for task in document.remaining}
     left = sorted(path for path in acme.files("main") if path.startswith(WORKFLOWS))
-    names = ("cd", "check-promote", "ci", "lint", "poll", "preview-comment", "preview", "schedule")
-    assert left == [f"{WORKFLOWS}/{name}.yaml" for name in names]
+    names = ("cd", "check-promote", "ci", "lint", "poll", "preview-comment", "preview", "report")
+    assert left == [f"{WORKFLOWS}/{name}.yaml" for name in (*names, "schedule")]
     assert outline(acme.init()) == {}
 
 
@@ -222,7 +223,11 @@ def test_another_environment_is_added_to_a_control_plane(acme: Acme) -> None:
     assert "add cluster-types/standard.yaml" in added["acme/control-plane@prod"]
     assert "acme/gitops@prod" in added
     assert "acme/gitops@main" not in added
-    (task,) = [one for one in document.remaining if one.title == "Say what comes before prod"]
+    (task,) = [
+        remaining
+        for remaining in document.remaining
+        if remaining.title == "Say what comes before prod"
+    ]
     assert task.lines[-1] == "    kalypso.io/next-environment: prod"
 
 

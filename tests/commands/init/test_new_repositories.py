@@ -11,7 +11,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs, ValidateInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
-from kalypso_actions.report.documents import InitDocument
+from kalypso_actions.report.init_document import InitDocument
 from tests.commands.chain.killing import is_killed
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
 from tests.git_repositories import git, programs
@@ -20,7 +20,8 @@ OF_MAIN = [
     ".environments/dev.yaml",
     ".environments/stage.yaml",
     *(f"{WORKFLOWS}/{name}.yaml" for name in ("cd", "check-promote", "ci", "poll")),
-    *(f"{WORKFLOWS}/{name}.yaml" for name in ("preview-comment", "preview", "schedule")),
+    *(f"{WORKFLOWS}/{name}.yaml" for name in ("preview-comment", "preview", "report")),
+    f"{WORKFLOWS}/schedule.yaml",
     ".sourceignore",
     ".vscode/settings.json",
     "README.md",
@@ -61,8 +62,8 @@ def problems_of(acme: Acme) -> list[str]:
             str(acme.sandbox.git(name).git_dir),
             path.name,
         )
-    found = validate(ValidateInputs(places=(str(own),)), context)
-    problems = [*found.warnings, *found.problems]
+    result = validate(ValidateInputs(places=(str(own),)), context)
+    problems = [*result.warnings, *result.problems]
     for environment in ("dev", "stage"):
         inputs = RenderInputs.model_validate(
             {
@@ -169,7 +170,9 @@ def test_the_actions_can_come_from_a_mirror(acme: Acme) -> None:
             assert uses
             own = [action for action in uses if not action.startswith("actions/")]
             assert own
-            assert all(one.startswith("acme/kalypso") and one.endswith("@v1.2.3") for one in own)
+            assert all(
+                action.startswith("acme/kalypso") and action.endswith("@v1.2.3") for action in own
+            )
     notify = acme.files("dev", GITOPS)[f"{WORKFLOWS}/check-promote.yaml"]
     assert f"control-plane: {CONTROL_PLANE}\n" in notify
 

@@ -14,11 +14,11 @@ from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, A
 def pulls(acme: Acme, repository: str) -> list[tuple[str, str]]:
     """Return head and base of every pull request."""
     with acme.sandbox.lock:
-        found = acme.sandbox.repository(repository).issues.values()
+        issues = acme.sandbox.repository(repository).issues.values()
         return [
-            (one.pull_request.head_branch, one.pull_request.base_branch)
-            for one in found
-            if one.pull_request
+            (issue.pull_request.head_branch, issue.pull_request.base_branch)
+            for issue in issues
+            if issue.pull_request
         ]
 
 
@@ -40,7 +40,11 @@ def test_existing_branches_are_proposed_to_and_new_ones_created(acme: Acme) -> N
     }
     # main is only proposed to, so the new environment names main's present commit.
     assert f"commit: {before[CONTROL_PLANE]['main']}\n" in acme.files("stage")["base-repo.yaml"]
-    (task,) = [one for one in document.remaining if one.title == "Merge the pull requests"]
+    (task,) = [
+        remaining
+        for remaining in document.remaining
+        if remaining.title == "Merge the pull requests"
+    ]
     assert list(task.links) == [
         "acme/gitops, dev",
         "acme/gitops, main",
@@ -97,8 +101,8 @@ def test_what_is_merged_is_proposed_no_more(acme: Acme) -> None:
             git = acme.sandbox.git(repository)
             with acme.sandbox.lock:
                 assert git.update_ref(f"refs/heads/{base}", git.head(head), git.head(base))
-    found = outline(acme.init(pull_request=True))
-    assert [action.split()[0] for actions in found.values() for action in actions] == [
+    lines = outline(acme.init(pull_request=True))
+    assert [action.split()[0] for actions in lines.values() for action in actions] == [
         "delete",
         "delete",
     ]

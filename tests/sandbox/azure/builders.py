@@ -71,8 +71,8 @@ def azure(folder: Path, clock: Clock, *clusters: Cluster) -> Azure:
     """Return an Azure with these clusters and an empty repository acme/fleet."""
     made = Azure(store(folder, clock), threading.RLock())
     made.store.add_repository("acme", "fleet")
-    for one in clusters:
-        made.put(one)
+    for added in clusters:
+        made.put(added)
     return made
 
 
@@ -91,20 +91,20 @@ def push(
     repository: str = "acme/fleet",
 ) -> str:
     """Commit to a branch as a push does; return the commit's id."""
-    found = made.repository(repository)
-    assert found is not None
-    git = made.git(found)
+    served = made.repository(repository)
+    assert served is not None
+    git = made.git(served)
     before = git.head(branch)
     author = Person("n", "n@example.com", made.now)
     commit = git.commit_files(branch, files, "change", author)
-    handle_push(made, found, f"refs/heads/{branch}", before, commit, SOMEBODY)
+    handle_push(made, served, f"refs/heads/{branch}", before, commit, SOMEBODY)
     return commit
 
 
 def delete_branch(made: Store, branch: str = "dev", repository: str = "acme/fleet") -> None:
     """Delete a branch, as a push does."""
-    found = made.repository(repository)
-    assert found is not None
-    before = made.git(found).head(branch)
-    made.git(found).update_ref(f"refs/heads/{branch}", None, before)
-    handle_push(made, found, f"refs/heads/{branch}", before, None, SOMEBODY)
+    served = made.repository(repository)
+    assert served is not None
+    before = made.git(served).head(branch)
+    made.git(served).update_ref(f"refs/heads/{branch}", None, before)
+    handle_push(made, served, f"refs/heads/{branch}", before, None, SOMEBODY)

@@ -102,13 +102,13 @@ def test_too_many_subscriptions_are_told_in_a_header(made: Azure) -> None:
 
 def pages(made: Azure, options: dict[str, Any], query: str = QUERY) -> list[str]:
     """Every page by its clusters, following the tokens."""
-    found = []
+    pages_of_names = []
     while True:
         answer = ask(made, query, options=options)
-        found.append("".join(names(answer)))
+        pages_of_names.append("".join(names(answer)))
         token = answer.get_json().get("$skipToken")
         if not token:
-            return found
+            return pages_of_names
         options = {"$skipToken": token}
 
 

@@ -15,9 +15,9 @@ from tests.sandbox.azure.builders import Clock, azure, cluster, push
 
 @pytest.fixture
 def made(tmp_path: Path) -> Azure:
-    found = azure(tmp_path, Clock(), *(cluster(f"drone-{number}") for number in range(5)))
-    push(found.store, {"drone/a": "1"})
-    return found
+    simulated = azure(tmp_path, Clock(), *(cluster(f"drone-{number}") for number in range(5)))
+    push(simulated.store, {"drone/a": "1"})
+    return simulated
 
 
 def test_one_page(made: Azure) -> None:
@@ -31,18 +31,18 @@ def test_one_page(made: Azure) -> None:
 
 
 def test_all_pages_hold_every_row_once(made: Azure) -> None:
-    found = []
+    rows = []
     with serving(made) as url, sdk(url, Given(made.issue_token())) as asked:
         options = {"top": 2}
         while True:
             content, _ = query(asked, **options)
             assert content.total_records == 5
-            found += [row["id"] for row in content.data]
+            rows += [row["id"] for row in content.data]
             if not content.skip_token:
                 break
             options = {"skip_token": content.skip_token}
-    assert found == sorted(found)
-    assert len(set(found)) == 5
+    assert rows == sorted(rows)
+    assert len(set(rows)) == 5
 
 
 def test_a_truncated_answer_has_no_token(made: Azure) -> None:

@@ -31,8 +31,11 @@ def made(tmp_path: Path, clock: Clock) -> Azure:
 
 def listed(asked: FlaskClient) -> dict[str, dict[str, Any]]:
     """Return cluster -> the state of its configuration."""
-    found = asked.get("/_sandbox/clusters").get_json()["clusters"]
-    return {one["name"]: one["state"]["cluster-config"] for one in found}
+    listed = asked.get("/_sandbox/clusters").get_json()["clusters"]
+    return {
+        listed_cluster["name"]: listed_cluster["state"]["cluster-config"]
+        for listed_cluster in listed
+    }
 
 
 def test_a_cluster_is_added_listed_changed_and_deleted(
@@ -93,13 +96,13 @@ def test_wrong_controls(
 
 
 def test_one_of_several_configurations_is_named(made: Azure) -> None:
-    one = cluster()
-    other = one.configurations[0].model_copy(update={"name": "other"})
-    made.put(one.model_copy(update={"configurations": [*one.configurations, other]}))
+    put = cluster()
+    other = put.configurations[0].model_copy(update={"name": "other"})
+    made.put(put.model_copy(update={"configurations": [*put.configurations, other]}))
     with pytest.raises(UnknownNameError, match="2 configurations"):
         made.change("drone-1", delay=5)
     changed = made.change("drone-1", "other", delay=5)
-    assert [found.delay for found in changed.configurations] == [0, 5]
+    assert [configuration.delay for configuration in changed.configurations] == [0, 5]
 
 
 def test_a_changed_behaviour_begins_now_and_others_go_on(made: Azure, clock: Clock) -> None:

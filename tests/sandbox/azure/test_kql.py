@@ -72,7 +72,7 @@ def test_conditions(condition: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "term", "found"),
+    ("text", "term", "is_found"),
     [
         ("https://github.com/acme/fleet", "acme", True),
         ("https://github.com/acme/fleet", "github.com/acme", True),
@@ -82,9 +82,9 @@ def test_conditions(condition: str, expected: str) -> None:
         ("", "", True),
     ],
 )
-def test_has_looks_for_whole_words(text: str, term: str, found: bool) -> None:
+def test_has_looks_for_whole_words(text: str, term: str, is_found: bool) -> None:
     rows = [{"id": text}]
-    assert run(f"| where id has '{term}'", rows) == (rows if found else [])
+    assert run(f"| where id has '{term}'", rows) == (rows if is_found else [])
 
 
 @pytest.mark.parametrize(
@@ -227,8 +227,8 @@ def test_escaped_texts_survive(text: str, quote: str) -> None:
 
 @given(LINES, LINES)
 def test_a_text_never_ends_where_it_should_not(text: str, other: str) -> None:
-    found = run(f"| where id == {quoted(text)}", [{"id": other}])
-    assert bool(found) == (text == other)
+    rows = run(f"| where id == {quoted(text)}", [{"id": other}])
+    assert bool(rows) == (text == other)
 
 
 @given(st.text(st.sampled_from("t|where id=='\\\"(),.[]~!\n0 and or by asc tostring")))

@@ -219,7 +219,7 @@ def test_a_token_that_is_refused_before_its_end(made: Azure, kind: str, error: s
     challenge = response.headers["WWW-Authenticate"]
     assert f'error="{error}"' in challenge
     assert ("claims=" in challenge) == (kind == "challenged")
-    assert [ask(made, token=one).status_code for one in (token, other, token)] == [401, 200, 401]
+    assert [ask(made, token=used).status_code for used in (token, other, token)] == [401, 200, 401]
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,9 @@ def row(
     **fields: Any,
 ) -> Row:
     """Return the row of a cluster at a moment; its branch has one commit."""
-    one = configuration(**fields)
-    now = sync_state(one, pushes(*heads), lambda commit: commit in broken, at(seconds))
-    return configuration_row(owner or Cluster(name="drone-1"), one, now, SERVER)
+    made = configuration(**fields)
+    now = sync_state(made, pushes(*heads), lambda commit: commit in broken, at(seconds))
+    return configuration_row(owner or Cluster(name="drone-1"), made, now, SERVER)
 
 
 def properties(seconds: float = 100, **fields: Any) -> Any:
@@ -68,24 +68,24 @@ def test_a_row_has_all_columns_of_the_table() -> None:
     owner = Cluster(
         name="Drone-1", subscription="5ub", resource_group="Edge-RG", location="uksouth"
     )
-    found = row(owner=owner)
-    assert list(found) == list(COLUMNS)
+    shown = row(owner=owner)
+    assert list(shown) == list(COLUMNS)
     cluster_id = (
         "/subscriptions/5ub/resourceGroups/Edge-RG/providers/"
         "Microsoft.ContainerService/managedClusters/Drone-1"
     )
-    assert found["id"] == (
+    assert shown["id"] == (
         f"{cluster_id}/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/cluster-config"
     )
-    assert found["type"] == "microsoft.kubernetesconfiguration/fluxconfigurations"
-    assert (found["name"], found["resourceGroup"]) == ("cluster-config", "edge-rg")
-    assert (found["subscriptionId"], found["location"]) == ("5ub", "uksouth")
-    assert found["properties"].keys() == RECORDED
+    assert shown["type"] == "microsoft.kubernetesconfiguration/fluxconfigurations"
+    assert (shown["name"], shown["resourceGroup"]) == ("cluster-config", "edge-rg")
+    assert (shown["subscriptionId"], shown["location"]) == ("5ub", "uksouth")
+    assert shown["properties"].keys() == RECORDED
 
 
 def test_clusters_of_azure_arc_have_another_provider() -> None:
-    found = cluster(kind="arc")
-    assert found.id.endswith("/providers/Microsoft.Kubernetes/connectedClusters/drone-1")
+    shown = cluster(kind="arc")
+    assert shown.id.endswith("/providers/Microsoft.Kubernetes/connectedClusters/drone-1")
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_clusters_of_azure_arc_have_another_provider() -> None:
     ],
 )
 def test_urls_are_reported_as_given(repository: str, url: str) -> None:
-    found = properties(repository=repository, branch="edge@1/x", sync_interval=60)["gitRepository"]
-    assert found["url"] == url
-    assert found["repositoryRef"]["branch"] == "edge@1/x"
-    assert found["syncIntervalInSeconds"] == 60
+    shown = properties(repository=repository, branch="edge@1/x", sync_interval=60)["gitRepository"]
+    assert shown["url"] == url
+    assert shown["repositoryRef"]["branch"] == "edge@1/x"
+    assert shown["syncIntervalInSeconds"] == 60
 
 
 @pytest.mark.parametrize(
@@ -117,18 +117,18 @@ def test_revisions_have_the_form_of_the_clusters_flux(form: dict[str, str], expe
 
 
 def test_before_the_first_sync_nothing_is_known() -> None:
-    found = properties(5, delay=10)
-    assert found["complianceState"] == "Pending"
-    assert (found["sourceSyncedCommitId"], found["sourceUpdatedAt"]) == (None, None)
-    assert found["statuses"] == []
-    assert found["statusUpdatedAt"] == "2026-07-01T12:00:00.000000+00:00"
+    shown = properties(5, delay=10)
+    assert shown["complianceState"] == "Pending"
+    assert (shown["sourceSyncedCommitId"], shown["sourceUpdatedAt"]) == (None, None)
+    assert shown["statuses"] == []
+    assert shown["statusUpdatedAt"] == "2026-07-01T12:00:00.000000+00:00"
 
 
 def test_times_are_written_as_azure_does() -> None:
-    found = properties(25, delay=10, settle=4)
-    assert found["sourceUpdatedAt"] == "2026-07-01T12:00:10+00:00"
-    assert found["statusUpdatedAt"] == "2026-07-01T12:00:14.000000+00:00"
-    condition = found["statuses"][1]["statusConditions"][0]
+    shown = properties(25, delay=10, settle=4)
+    assert shown["sourceUpdatedAt"] == "2026-07-01T12:00:10+00:00"
+    assert shown["statusUpdatedAt"] == "2026-07-01T12:00:14.000000+00:00"
+    condition = shown["statuses"][1]["statusConditions"][0]
     assert condition == {
         "type": "Ready",
         "status": "True",
@@ -204,7 +204,10 @@ def test_one_of_several_kustomizations_fails(ordered: bool, drone: tuple[str, ..
     }
     infra = ("Kustomization", *BROKEN, "HealthCheckFailed")
     assert conditions(100, **given) == [STORED, infra, drone]
-    depends = [one["dependsOn"] for one in properties(**given)["kustomizations"].values()]
+    depends = [
+        kustomization["dependsOn"]
+        for kustomization in properties(**given)["kustomizations"].values()
+    ]
     assert depends == [None, ["infra"] if ordered else None]
     release = properties(**given, releases=True)["statuses"][2]
     assert (release["name"], release["complianceState"]) == ("infra-release", "Non-Compliant")
@@ -223,50 +226,53 @@ def test_kustomizations_keep_the_revision_before_until_they_begin() -> None:
         properties(seconds, **given)["statuses"][1]["statusConditions"][0]["message"]
         for seconds in (60, 70)
     ]
-    assert messages == [f"Applied revision: dev@sha1:{sha(one)}" for one in "ab"]
+    assert messages == [f"Applied revision: dev@sha1:{sha(letter)}" for letter in "ab"]
 
 
 def test_a_nested_kustomization_has_its_own_revision() -> None:
     nested = properties(nested=True, releases=True)["statuses"][2:]
-    assert [one["kind"] for one in nested] == ["HelmRelease", "Kustomization"]
-    assert {one["appliedBy"]["name"] for one in nested} == {"cluster-config-drone"}
-    messages = [one["statusConditions"][0]["message"] for one in nested]
+    assert [item["kind"] for item in nested] == ["HelmRelease", "Kustomization"]
+    assert {item["appliedBy"]["name"] for item in nested} == {"cluster-config-drone"}
+    messages = [item["statusConditions"][0]["message"] for item in nested]
     assert messages == ["Helm upgrade succeeded", f"Applied revision: main@sha1:{'5' * 40}"]
     failure = {"kustomization": "drone-app"}
     broken = properties(nested=True, behaviour="fail", broken=sha("a"), failure=failure)
-    assert [one["complianceState"] for one in broken["statuses"][1:]] == [
+    assert [status["complianceState"] for status in broken["statuses"][1:]] == [
         "Compliant",
         "Non-Compliant",
     ]
 
 
 def test_a_suspended_configuration_says_so() -> None:
-    found = properties(behaviour="suspended", since=at(10))
-    assert (found["suspend"], found["complianceState"]) == (True, "Suspended")
-    assert found["sourceSyncedCommitId"] == f"dev@sha1:{sha('a')}"
+    shown = properties(behaviour="suspended", since=at(10))
+    assert (shown["suspend"], shown["complianceState"]) == (True, "Suspended")
+    assert shown["sourceSyncedCommitId"] == f"dev@sha1:{sha('a')}"
 
 
 @pytest.mark.parametrize("kind", ["Bucket", "AzureBlob", "OCIRepository"])
 def test_other_sources_name_no_git_repository(kind: str) -> None:
-    found = properties(source_kind=kind, repository="https://storage.example/x")
-    assert found["gitRepository"] is None
-    assert found[kind[0].lower() + kind[1:] if kind != "OCIRepository" else "ociRepository"] == {
+    shown = properties(source_kind=kind, repository="https://storage.example/x")
+    assert shown["gitRepository"] is None
+    assert shown[kind[0].lower() + kind[1:] if kind != "OCIRepository" else "ociRepository"] == {
         "url": "https://storage.example/x",
         "timeoutInSeconds": 600,
         "syncIntervalInSeconds": 600,
     }
-    assert found["statuses"] == []
-    assert (found["sourceKind"], found["complianceState"]) == (kind, "Compliant")
+    assert shown["statuses"] == []
+    assert (shown["sourceKind"], shown["complianceState"]) == (kind, "Compliant")
 
 
 def test_provisioning_and_errors_are_reported_as_given() -> None:
-    found = properties(provisioning_state="Failed", error_message="no agent")
-    assert (found["provisioningState"], found["errorMessage"]) == ("Failed", "no agent")
+    shown = properties(provisioning_state="Failed", error_message="no agent")
+    assert (shown["provisioningState"], shown["errorMessage"]) == ("Failed", "no agent")
 
 
 def test_kustomizations_are_named_by_their_paths() -> None:
-    found = properties(paths=["./", "./drone/", "./x/Drone", "./x/other"])["kustomizations"]
-    assert [(name, one["path"], one["dependsOn"]) for name, one in found.items()] == [
+    shown = properties(paths=["./", "./drone/", "./x/Drone", "./x/other"])["kustomizations"]
+    assert [
+        (name, kustomization["path"], kustomization["dependsOn"])
+        for name, kustomization in shown.items()
+    ] == [
         ("root", "./", None),
         ("drone", "./drone/", ["root"]),
         ("drone-2", "./x/Drone", ["drone"]),

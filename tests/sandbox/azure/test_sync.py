@@ -15,13 +15,15 @@ NOTHING = ("", "waiting")
 
 
 def at_second(seconds: float, broken: str = "", **fields: Any) -> SyncState:
-    return sync_state(configuration(**fields), HISTORY, lambda one: one in broken, at(seconds))
+    return sync_state(
+        configuration(**fields), HISTORY, lambda commit: commit in broken, at(seconds)
+    )
 
 
 def seen(seconds: float, broken: str = "", **fields: Any) -> tuple[str, str]:
     """Return the first digit of the commit, and the phase."""
-    found = at_second(seconds, broken, **fields)
-    return found.commit[:1], found.phase
+    state = at_second(seconds, broken, **fields)
+    return state.commit[:1], state.phase
 
 
 @pytest.mark.parametrize(
@@ -88,8 +90,8 @@ def test_following_without_delays_is_ready_at_once() -> None:
 
 
 def test_the_times_of_a_sync() -> None:
-    found = at_second(37, delay=30, settle=10, reports_every=1)
-    assert (found.synced_at, found.changed_at, found.reported_at) == (at(30), at(35), at(37))
+    state = at_second(37, delay=30, settle=10, reports_every=1)
+    assert (state.synced_at, state.changed_at, state.reported_at) == (at(30), at(35), at(37))
 
 
 @pytest.mark.parametrize(
@@ -97,10 +99,10 @@ def test_the_times_of_a_sync() -> None:
     [(0, 0), (59, 30), (60, 60), (75, 75), (80, 80), (89, 80), (90, 90), (119, 90)],
 )
 def test_reports_come_regularly_and_with_every_change(seconds: float, reported: float) -> None:
-    found = sync_state(
+    state = sync_state(
         configuration(delay=20, settle=10), pushes((50, "a")), lambda _: False, at(seconds)
     )
-    assert found.reported_at == at(reported)
+    assert state.reported_at == at(reported)
 
 
 @pytest.mark.parametrize(
@@ -121,8 +123,8 @@ def test_failing_is_for_broken_commits_and_their_repair_succeeds(
 
 
 def test_a_failure_begins_when_the_sync_has_settled() -> None:
-    found = at_second(200, sha("c"), behaviour="fail", delay=10, settle=4)
-    assert (found.phase, found.changed_at) == ("failing", at(119))
+    state = at_second(200, sha("c"), behaviour="fail", delay=10, settle=4)
+    assert (state.phase, state.changed_at) == ("failing", at(119))
 
 
 @pytest.mark.parametrize(
@@ -136,8 +138,8 @@ def test_a_failure_begins_when_the_sync_has_settled() -> None:
     ],
 )
 def test_flapping_takes_turns(seconds: float, phase: str, since: float) -> None:
-    found = at_second(seconds, behaviour="flap", settle=10, period=60)
-    assert (found.phase, found.changed_at) == (phase, at(since))
+    state = at_second(seconds, behaviour="flap", settle=10, period=60)
+    assert (state.phase, state.changed_at) == (phase, at(since))
 
 
 @pytest.mark.parametrize("behaviour", ["stall", "suspended", "disconnected"])
@@ -166,8 +168,8 @@ def test_only_the_disconnected_stop_reporting(
     behaviour: str, since: float | None, reported: float | None
 ) -> None:
     given: dict[str, Any] = {"behaviour": behaviour, "since": since if since is None else at(since)}
-    found = at_second(9999, **given)
-    assert found.reported_at == (reported if reported is None else at(reported))
+    state = at_second(9999, **given)
+    assert state.reported_at == (reported if reported is None else at(reported))
 
 
 @pytest.mark.parametrize(
@@ -187,13 +189,13 @@ def test_ahead_has_a_given_commit_or_the_newest_before_all_others(
 
 
 def test_a_behaviour_has_no_past() -> None:
-    found = at_second(200, sha("c"), behaviour="fail", since=at(150), settle=10)
-    assert (found.phase, found.synced_at, found.changed_at) == ("failing", at(150), at(160))
+    state = at_second(200, sha("c"), behaviour="fail", since=at(150), settle=10)
+    assert (state.phase, state.synced_at, state.changed_at) == ("failing", at(150), at(160))
 
 
 def test_other_sources_follow_no_branch() -> None:
-    found = at_second(50, source_kind="Bucket")
-    assert (found.commit, found.phase) == ("", "ready")
+    state = at_second(50, source_kind="Bucket")
+    assert (state.commit, state.phase) == ("", "ready")
 
 
 def test_the_same_moment_gives_the_same_answer() -> None:

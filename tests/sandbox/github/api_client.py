@@ -13,6 +13,7 @@ import requests
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.store import Event, Issue, PullRequest, Repository
+from tests.chain.direct_requests import direct_requests
 from tests.git_repositories import programs
 
 NAME = "acme/fleet"
@@ -28,6 +29,8 @@ class ApiClient:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
+        self._session = requests.Session()
+        self._session.trust_env = False  # reads neither .netrc nor proxies
         self.root = sandbox.create_repository(NAME, README).full_name
         self.root = self.head("main")
         self.token = sandbox.create_token()
@@ -50,7 +53,7 @@ class ApiClient:
         self, method: str, path: str, body: Any = None, *, token: str = ""
     ) -> requests.Response:
         url = path if path.startswith("/") else f"/repos/{NAME}/{path}"
-        return requests.request(
+        return self._session.request(
             method,
             self.sandbox.api_url + url,
             json=body,
@@ -94,9 +97,9 @@ class ApiClient:
         return self.repository.issues[number]
 
     def pull_request(self, number: int) -> PullRequest:
-        found = self.issue(number).pull_request
-        assert found is not None
-        return found
+        pull_request = self.issue(number).pull_request
+        assert pull_request is not None
+        return pull_request
 
     def events(self, name: str = "") -> list[Event]:
         return [event for event in self.sandbox.store.events if name in {"", event.name}]
@@ -108,5 +111,8 @@ class ApiClient:
 
 @contextmanager
 def hub(folder: Path, flavour: Literal["github.com", "ghes"] = "github.com") -> Iterator[ApiClient]:
-    with Sandbox(folder, programs(), now=lambda: NOW, flavour=flavour) as sandbox:
+    with (
+        Sandbox(folder, programs(), now=lambda: NOW, flavour=flavour) as sandbox,
+        direct_requests(sandbox),
+    ):
         yield ApiClient(sandbox)

@@ -10,5 +10,5 @@ from tests.sandbox.github.api_client import ApiClient, hub
 
 @pytest.fixture
 def github(tmp_path: Path) -> Iterator[ApiClient]:
-    with hub(tmp_path) as one:
-        yield one
+    with hub(tmp_path) as client:
+        yield client

@@ -55,7 +55,10 @@ def test_a_token_for_everything(github: ApiClient) -> None:
     assert told["permissions"] == {"contents": "write", "issues": "read", "metadata": "read"}
     assert (told["expires_at"], told["repository_selection"]) == ("2026-03-01T13:00:00Z", "all")
     listed = github.made("GET", "/installation/repositories", token=told["token"])
-    assert [one["full_name"] for one in listed["repositories"]] == ["acme/fleet", "acme/other"]
+    assert [repository["full_name"] for repository in listed["repositories"]] == [
+        "acme/fleet",
+        "acme/other",
+    ]
 
 
 def test_a_token_for_a_part(github: ApiClient) -> None:
@@ -63,7 +66,7 @@ def test_a_token_for_a_part(github: ApiClient) -> None:
     body = {"repositories": ["Fleet"], "permissions": {"contents": "read"}}
     told = app.made("POST", app.tokens, body)
     assert told["permissions"] == {"contents": "read", "metadata": "read"}
-    assert [one["full_name"] for one in told["repositories"]] == ["acme/fleet"]
+    assert [repository["full_name"] for repository in told["repositories"]] == ["acme/fleet"]
     token = told["token"]
     listed = github.made("GET", "/installation/repositories", token=token)
     assert (listed["total_count"], listed["repository_selection"]) == (1, "selected")

@@ -72,15 +72,15 @@ def test_a_long_comparison_is_told_in_pages(github: ApiClient) -> None:
     told = github.made("GET", "compare/main...long")
     assert (told["total_commits"], len(told["commits"])) == (253, 250)
     assert told["commits"][-1]["sha"] == made[-1]
-    found = []
+    subjects = []
     answer = github.ask("GET", "compare/main...long?per_page=100")
     while True:
-        found += [commit["sha"] for commit in answer.json()["commits"]]
+        subjects += [commit["sha"] for commit in answer.json()["commits"]]
         if "next" not in answer.links:
             break
         address = answer.links["next"]["url"].removeprefix(github.sandbox.api_url)
         answer = github.ask("GET", address)
-    assert found == made[1:]
+    assert subjects == made[1:]
     assert answer.json()["files"] == []
 
 
@@ -100,7 +100,7 @@ def test_the_pull_requests_of_a_commit(github: ApiClient) -> None:
     github.made("PATCH", f"pulls/{rejected}", {"state": "closed"})
 
     def found(commit: str) -> list[int]:
-        return [one["number"] for one in github.made("GET", f"commits/{commit}/pulls")]
+        return [pull["number"] for pull in github.made("GET", f"commits/{commit}/pulls")]
 
     assert found(first) == found(second) == found("a") == [number]
     assert found(github.root) == []

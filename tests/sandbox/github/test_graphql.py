@@ -59,7 +59,7 @@ def test_one_faulty_repository_hides_no_other(github: ApiClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "found"),
+    ("field", "expected"),
     [
         ('ref(qualifiedName: "main") { name }', {"name": "main"}),
         ('ref(qualifiedName: "refs/heads/nowhere") { name }', None),
@@ -74,10 +74,10 @@ def test_one_faulty_repository_hides_no_other(github: ApiClient) -> None:
         ("nameWithOwner", "acme/fleet"),
     ],
 )
-def test_what_a_repository_has(github: ApiClient, field: str, found: Any) -> None:
+def test_what_a_repository_has(github: ApiClient, field: str, expected: Any) -> None:
     field = field % github.git.tree_id("main", "") if "%s" in field else field
     query = f'{{ repository(owner: "ACME", name: "Fleet") {{ it: {field} }} }}'
-    assert asked(github, query) == {"data": {"repository": {"it": found}}}
+    assert asked(github, query) == {"data": {"repository": {"it": expected}}}
 
 
 def test_what_may_not_be_read(github: ApiClient) -> None:
@@ -178,4 +178,4 @@ def test_our_schema_is_a_part_of_githubs() -> None:
 
 def _written(field: graphql.GraphQLField) -> tuple[str, dict[str, str]]:
     """A field's type, and those of its arguments."""
-    return str(field.type), {name: str(one.type) for name, one in field.args.items()}
+    return str(field.type), {name: str(argument.type) for name, argument in field.args.items()}

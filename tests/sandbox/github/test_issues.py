@@ -21,7 +21,7 @@ def test_issues_and_pull_requests_share_numbers_and_lists(github: ApiClient) -> 
     github.branch("side")
     assert (made(github), github.propose("side"), made(github)) == (1, 2, 3)
     listed = github.made("GET", "issues")
-    assert [(one["number"], "pull_request" in one) for one in listed] == [
+    assert [(issue["number"], "pull_request" in issue) for issue in listed] == [
         (3, False),
         (2, True),
         (1, False),
@@ -51,7 +51,7 @@ def test_issues_are_found(github: ApiClient, query: str, numbers: list[int]) -> 
     made(github, labels=["Bug", "Kalypso"])
     github.made("PATCH", "issues/2", {"state": "closed"})
     github.made("POST", "issues/1/comments", {"body": "c"})
-    assert [one["number"] for one in github.made("GET", f"issues?{query}")] == numbers
+    assert [issue["number"] for issue in github.made("GET", f"issues?{query}")] == numbers
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,8 @@ def test_the_events_of_an_issue(github: ApiClient) -> None:
         github.made("PATCH", f"issues/{number}", body, token=github.job)
     told = github.made("GET", f"issues/{number}/events")
     assert [
-        (one["event"], one["actor"]["type"], one.get("label") or one.get("rename")) for one in told
+        (event["event"], event["actor"]["type"], event.get("label") or event.get("rename"))
+        for event in told
     ] == [
         ("labeled", "User", {"name": "bug", "color": "ededed"}),
         ("renamed", "Bot", {"from": "Broken", "to": "Other"}),
@@ -160,7 +161,10 @@ def test_comments_are_written_changed_and_taken_away(github: ApiClient) -> None:
     changed = github.made("PATCH", f"issues/comments/{first['id']}", {"body": "c"})
     assert changed["issue_url"].endswith(f"/issues/{number}")
     listed = github.made("GET", f"issues/{number}/comments")
-    assert [(one["id"], one["body"]) for one in listed] == [(first["id"], "c"), (second["id"], "b")]
+    assert [(comment["id"], comment["body"]) for comment in listed] == [
+        (first["id"], "c"),
+        (second["id"], "b"),
+    ]
     assert github.made("GET", f"issues/{number}")["comments"] == 2
     github.made("DELETE", f"issues/comments/{first['id']}")
     assert github.made("GET", f"issues/{number}/comments") == [second]

@@ -35,8 +35,8 @@ def test_what_a_merge_makes(github: ApiClient, method: str, behind: bool) -> Non
             assert commit.parents == (base,)
             assert commit.message == "Take side (#1)\n\n* Change\n\n* Second"
         case _:
-            assert [one.message for one in before] == ["Change", "Second"]
-            assert [len(one.parents) for one in before] == [1, 1]
+            assert [commit.message for commit in before] == ["Change", "Second"]
+            assert [len(commit.parents) for commit in before] == [1, 1]
     assert commit.committer.name == "GitHub"
     told = github.made("GET", f"pulls/{number}")
     assert (told["merged"], told["state"], told["merge_commit_sha"]) == (True, "closed", sha)

@@ -96,7 +96,7 @@ def test_pull_requests_are_found(github: ApiClient, query: str, numbers: list[in
         github.branch(name)
         github.propose(name, "release" if name == "c" else "main")
     github.made("PATCH", "pulls/2", {"state": "closed"})
-    assert [one["number"] for one in github.made("GET", f"pulls?{query}")] == numbers
+    assert [pull["number"] for pull in github.made("GET", f"pulls?{query}")] == numbers
 
 
 def test_a_jobs_token_needs_a_setting(github: ApiClient) -> None:

@@ -85,7 +85,7 @@ def test_one_that_is_not_submitted_is_its_author_s_alone(github: ApiClient, prop
     path = f"pulls/{proposed}/reviews"
     made = github.made("POST", path, {"body": "draft"}, token=anna)
     assert (made["state"], "submitted_at" in made) == ("PENDING", False)
-    assert [one["id"] for one in github.made("GET", path, token=anna)] == [made["id"]]
+    assert [review["id"] for review in github.made("GET", path, token=anna)] == [made["id"]]
     assert github.made("GET", path) == []
     assert github.events("pull_request_review") == []
     second = github.ask("POST", path, {"event": "APPROVE"}, token=anna)

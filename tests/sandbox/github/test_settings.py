@@ -30,7 +30,7 @@ def test_variables_are_kept_in_capitals(github: ApiClient, place: str) -> None:
     assert github.refused("POST", place, variable).startswith("409 Already exists")
     github.made("PATCH", f"{place}/NEXT_ENVIRONMENT", {"value": ""})
     listed = github.made("GET", place)
-    assert [(one["name"], one["value"]) for one in listed["variables"]] == [
+    assert [(variable["name"], variable["value"]) for variable in listed["variables"]] == [
         ("NEXT_ENVIRONMENT", "")
     ]
     for name in ("GITHUB_X", "1a", "a-b"):
@@ -77,9 +77,12 @@ def test_files_and_folders(github: ApiClient) -> None:
     assert base64.b64decode(file["content"]).decode() == "ä: 1\n"
     assert (file["type"], file["size"], file["encoding"]) == ("file", 6, "base64")
     listed = github.made("GET", "contents/a")
-    assert [(one["path"], one["type"]) for one in listed] == [("a/b", "dir"), ("a/d.bin", "file")]
+    assert [(entry["path"], entry["type"]) for entry in listed] == [
+        ("a/b", "dir"),
+        ("a/d.bin", "file"),
+    ]
     assert listed[0]["sha"] == github.git.tree_id("main", "a/b")
-    assert [one["name"] for one in github.made("GET", "contents/")] == ["README.md", "a"]
+    assert [entry["name"] for entry in github.made("GET", "contents/")] == ["README.md", "a"]
     assert github.refused("GET", f"contents/a?ref={github.root}") == "404 Not Found"
 
 

@@ -27,7 +27,7 @@ def test_what_statuses_say_together(github: ApiClient, states: list[str], combin
         post(github, state, f"context {number}")
     told = github.made("GET", "commits/main/status")
     assert (told["state"], told["total_count"]) == (combined, len(states))
-    assert [one["state"] for one in told["statuses"]] == states
+    assert [status["state"] for status in told["statuses"]] == states
 
 
 def test_the_last_status_of_a_context_counts_whatever_its_case(github: ApiClient) -> None:
@@ -36,7 +36,7 @@ def test_the_last_status_of_a_context_counts_whatever_its_case(github: ApiClient
     (latest,) = github.made("GET", f"commits/{github.root}/status")["statuses"]
     assert (latest["context"], latest["description"]) == ("kalypso/DEV", "second")
     told = github.made("GET", f"commits/{github.root}/statuses")
-    assert [one["description"] for one in told] == ["second", "first"]
+    assert [status["description"] for status in told] == ["second", "first"]
 
 
 @pytest.mark.parametrize(

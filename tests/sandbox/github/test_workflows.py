@@ -82,13 +82,13 @@ def test_workflows_of_the_default_branch(github: ApiClient) -> None:
     with_workflow(github)
     github.commit("main", {".github/workflows/no.txt": "", ".github/workflows/b.yml": "on: push"})
     told = github.made("GET", "actions/workflows")
-    assert [(one["path"], one["name"]) for one in told["workflows"]] == [
+    assert [(workflow["path"], workflow["name"]) for workflow in told["workflows"]] == [
         (".github/workflows/b.yml", ".github/workflows/b.yml"),
         (FILE, "Check"),
     ]
-    one = told["workflows"][1]
-    assert github.made("GET", f"actions/workflows/{one['id']}") == one
-    assert github.made("GET", "actions/workflows/check.yaml") == one
+    second = told["workflows"][1]
+    assert github.made("GET", f"actions/workflows/{second['id']}") == second
+    assert github.made("GET", "actions/workflows/check.yaml") == second
 
 
 def test_a_run_is_started_and_named(github: ApiClient) -> None:

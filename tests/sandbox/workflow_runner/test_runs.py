@@ -190,7 +190,7 @@ def test_a_job_comes_after_those_that_it_needs_and_sees_its_environment(
     sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
     (run,) = made.pending_runs()
     verify, deploy = made.run(run)
-    assert [one.environment for one, _ in command.runs] == ["dev", "of-dev"]
+    assert [job.environment for job, _ in command.runs] == ["dev", "of-dev"]
     assert (verify.is_verified, deploy.is_verified) == (True, False)
     assert (verify.folder.name, deploy.folder.name) == ("01-cd-dev-verify", "01-cd-of-dev")
     variables = [context.runtime.environment for _, context in command.runs]
@@ -215,7 +215,7 @@ def test_the_first_step_that_fails_is_the_last(
     command.failed = fails
     made = workflows(sandbox, tmp_path)
     done = made.run(start(sandbox, made))
-    assert [one.exit_code for one in done] == ([1] if fails else [0, 0])
+    assert [run.exit_code for run in done] == ([1] if fails else [0, 0])
     (record,) = sandbox.repository(FLEET).runs
     assert (record.status, record.conclusion) == ("completed", "failure" if fails else "success")
 

@@ -41,8 +41,8 @@ def event(name: str, commit: str, payload: Mapping[str, Any], **more: Any) -> Ev
 def starts(git: BareRepository, on: str, event: Event) -> bool:
     changes = {FILE: f"on: {on}\n{JOBS}"}
     head = git.commit_files("main", changes, "on", Person("n", "n@example.com", NOON))
-    found = workflow_files.started_by(event.model_copy(update={"commit": head}), git)
-    return [one.path for one in found] == [FILE]
+    started = workflow_files.started_by(event.model_copy(update={"commit": head}), git)
+    return [file.path for file in started] == [FILE]
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_a_job_has_its_own_permissions_or_those_of_the_file() -> None:
           one: {steps: []}
           two: {steps: [], permissions: {}}
         """
-    one, two = workflow_files.read(FILE, content.encode()).jobs
-    assert one.permissions == {"contents": "read", "id_token": "write"}
+    first, two = workflow_files.read(FILE, content.encode()).jobs
+    assert first.permissions == {"contents": "read", "id_token": "write"}
     assert two.permissions == {}
 
 
@@ -182,9 +182,10 @@ def test_the_action_of_the_root_runs_a_command_by_its_name() -> None:
     assert job.steps == [workflow_files.Step({"branch": "dev"}, action="start-schedule")]
 
 
+# The sandbox publishes no pages: their workflow has steps of GitHub's own actions.
 @pytest.mark.parametrize(
     "file",
-    sorted(TEMPLATES.rglob("*.yaml")),
+    sorted(set(TEMPLATES.rglob("*.yaml")) - set(TEMPLATES.glob("control-plane-pages/*"))),
     ids=lambda file: "-".join(file.parts[-5:]),
 )
 def test_our_own_are_understood(file: Path) -> None:

@@ -98,9 +98,45 @@ def test_too_costly_an_expression_does_not_match() -> None:
     assert not matches(f"{numbers}.all(a, {numbers}.all(b, {numbers}.all(c, a + b + c >= 0)))")
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param("[[1]]" + ".map(a, a + a)" * 24 + ".size() > 0", id="lists"),
+        pytest.param("[[1]]" + ".map(a, [a, a])" * 24 + ".all(a, a == a)", id="nested"),
+        pytest.param("[{1: 1}]" + ".map(a, {1: a, 2: a})" * 24 + " == []", id="maps"),
+        pytest.param("[['a', 'b']]" + ".map(a, [a.join(), a.join()])" * 24 + " == []", id="join"),
+        pytest.param("['a']" + ".map(a, '%s%s'.format([a, a]))" * 24 + " == []", id="format"),
+        pytest.param("['a']" + ".map(a, a.replace('', 'aaaa'))" * 12 + " == []", id="replace"),
+        pytest.param("'%.2000000000f'.format([1.0]) == ''", id="precision"),
+        pytest.param("'%.99999999999999999999f'.format([1.0]) == ''", id="long precision"),
+        pytest.param(
+            "[[1]]" + ".map(a, [a, a])" * 14 + f".all(a, {list(range(99))}.all(b, a == a))",
+            id="work",
+        ),
+    ],
+)
+def test_what_asks_for_too_much_memory_or_work_is_an_error(expression: str) -> None:
+    with pytest.raises(UnsupportedExpressionError, match="too large"):
+        matches(f"false || {expression}")
+
+
+def test_all_expressions_of_a_fleet_have_a_budget() -> None:
+    """A different expression for each Placement, and many clusters: the same one fails each time."""
+    for _ in range(2):
+        expressions = CelExpressions(FLEET.hub(), budget=6)
+        found = expressions.matcher(["managedCluster.metadata.name == 'c1'"])
+        assert found(C1)
+        assert found(C1)  # its answer is kept, and costs nothing
+        with pytest.raises(UnsupportedExpressionError, match="cost too much for this fleet"):
+            expressions.matcher(["managedCluster.metadata.name.split('c').size() == 2"])(C1)
+
+
 def test_what_is_not_evaluated_here_is_an_error() -> None:
     with pytest.raises(UnsupportedExpressionError, match="existsOne"):
         matches("[1].existsOne(x, x == 1)")
+    with pytest.raises(UnsupportedExpressionError, match="32 levels"):
+        matches(" + ".join(["1"] * 40) + " > 0")
+    assert matches(" || ".join(["false"] * 200 + ["true"]))  # these are balanced
 
 
 def test_uint_is_a_type_of_its_own() -> None:

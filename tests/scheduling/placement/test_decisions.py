@@ -24,9 +24,9 @@ THREE = [cluster("c1"), cluster("c2"), cluster("c3")]
 
 
 def scores(answer: dict[str, Any], name: str) -> dict[str, int]:
-    (found,) = [r["scores"] for r in answer["prioritizeResults"] if r["name"] == name]
-    assert isinstance(found, dict)
-    return found
+    (scores,) = [r["scores"] for r in answer["prioritizeResults"] if r["name"] == name]
+    assert isinstance(scores, dict)
+    return scores
 
 
 @pytest.mark.parametrize(

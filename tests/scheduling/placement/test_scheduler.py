@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -119,7 +121,7 @@ def test_misconfiguration_keeps_the_last_decision_and_is_a_problem(spec: Body) -
 
 
 @pytest.mark.parametrize(
-    ("documents", "policies", "found"),
+    ("documents", "policies", "expected"),
     [
         pytest.param([], [placed()], ["placement-unknown"], id="unknown"),
         pytest.param([placement()], [policy("all")], ["placement-unused"], id="unused"),
@@ -135,12 +137,18 @@ def test_misconfiguration_keeps_the_last_decision_and_is_a_problem(spec: Body) -
             [placement(numberOfClusters=5)], [placed()], ["placement-finds-too-few"], id="too-few"
         ),
         pytest.param([placement(sortBy="x")], [placed()], ["placement-refused"], id="refused"),
+        pytest.param(
+            [{**placement(), "apiVersion": "cluster.open-cluster-management.io/v1alpha1"}],
+            [placed()],
+            ["placement-refused"],
+            id="version",
+        ),
     ],
 )
 def test_findings(
-    documents: list[Body], policies: list[SchedulingPolicy], found: list[str]
+    documents: list[Body], policies: list[SchedulingPolicy], expected: list[str]
 ) -> None:
-    assert codes(scheduled(documents, policies=policies)[0]) == found
+    assert codes(scheduled(documents, policies=policies)[0]) == expected
 
 
 def test_a_policy_without_annotation_places_by_labels() -> None:
@@ -219,8 +227,8 @@ def test_the_order_of_inputs_does_not_matter() -> None:
     expected, _ = scheduled([spec], cluster_types=types, so_far=[decisions("c4")])
     for seed in range(5):
         shuffled = random.Random(seed).sample(types, len(types))
-        found, _ = scheduled([spec], cluster_types=shuffled, so_far=[decisions("c4")])
-        assert found.assignments == expected.assignments
+        schedule, _ = scheduled([spec], cluster_types=shuffled, so_far=[decisions("c4")])
+        assert schedule.assignments == expected.assignments
 
 
 def test_the_steps_explain_a_cluster_type() -> None:
@@ -245,9 +253,62 @@ def test_the_steps_explain_a_cluster_type() -> None:
     assert steps["c3"][-1] == ("Placement app: cut", "total 100, place 2 of 2, 1 wanted", False)
 
 
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        pytest.param(
+            {
+                "predicates": [
+                    selecting(labels={"zone": "a", "tier": "gold"}),
+                    selecting(claims=[{"key": "link", "operator": "Exists"}]),
+                ]
+            },
+            "Predicate: predicate 1: label tier = gold (it is absent) and label zone = a (it is b); "
+            "predicate 2: claim link exists (it is absent)",
+            id="label-and-claim",
+        ),
+        pytest.param(
+            {"predicates": [selecting(cel="managedCluster.metadata.name == 'c2'")]},
+            "Predicate: CEL managedCluster.metadata.name == 'c2' (is false)",
+            id="expression",
+        ),
+        pytest.param(
+            {"predicates": [selecting(cel="managedCluster.spec.no")]},
+            "Predicate: CEL managedCluster.spec.no (fails: no such key: no)",
+            id="expression-that-fails",
+        ),
+        pytest.param(
+            {"tolerations": [{"operator": "Exists", "tolerationSeconds": 60}]},
+            "TaintToleration: the taint edge=:NoSelect is not tolerated since 2026-03-01T11:01:00Z",
+            id="toleration-that-ended",
+        ),
+        pytest.param(
+            {"clusterSets": ["shops", "depots"]},
+            "cluster sets: is in labs, not in shops or depots",
+            id="sets",
+        ),
+    ],
+)
+def test_the_step_that_drops_a_cluster_type_names_the_term(spec: Body, reason: str) -> None:
+    dropped = annotated(cluster_type("c1", zone="b"), taints=TAINT, cluster_sets="[labs]")
+    schedule, given = scheduled(
+        [placement(**spec)], cluster_types=[dropped], so_far=[decisions("c1")]
+    )
+    first, *_, last = schedule.explain(given.targets[0], dropped)[0].steps
+    assert (first.name, first.detail, first.passed) == ("Placement app: so far", "selected", None)
+    assert (f"{last.name}: {last.detail}", last.passed) == (f"Placement app: {reason}", False)
+
+
+def test_a_placement_that_does_not_exist_is_the_step_that_fails() -> None:
+    schedule, given = scheduled([])
+    (decision,) = schedule.explain(given.targets[0], given.cluster_types[0])
+    assert not decision.selected
+    assert decision.steps[-1].detail == "there is no such Placement"
+
+
 def test_the_record_can_be_read_again() -> None:
-    found = (decisions("c1", "c2"), decisions("c3", target="app-t1"))
-    assert read_placements(placements_file(found)) == found
+    schedule = (decisions("c1", "c2"), decisions("c3", target="app-t1"))
+    assert read_placements(placements_file(schedule)) == schedule
     assert read_placements(b"{}") is read_placements(None) is None
 
 
@@ -294,6 +355,18 @@ def test_what_a_plugin_does_wrong_is_an_error_that_names_it(
     with pytest.raises(KalypsoError, match=message) as failure:
         CheckedScheduler("prices", Plugin(*answers)).schedule(FLEET)
     assert "'prices'" in failure.value.problem.message
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_a_plugin_that_never_ends_is_ended() -> None:
+    class Endless:
+        def schedule(self, fleet: Fleet) -> Schedule:
+            while True:
+                with suppress(Exception):
+                    str(fleet)
+
+    with pytest.raises(KalypsoError, match=r"'prices' did not answer in 0\.05 seconds"):
+        CheckedScheduler("prices", Endless(), patience=0.05).schedule(FLEET)
 
 
 def test_a_plugin_without_fault_is_used() -> None:

@@ -13,7 +13,9 @@ from tools.mutants.all_breaks import BREAKS
 from tools.mutants.breaks import Break
 from tools.mutants.trials import ROOT, apply
 
-BY_NAME = pytest.mark.parametrize("broken", BREAKS, ids=lambda one: one.name.replace(" ", "-"))
+BY_NAME = pytest.mark.parametrize(
+    "broken", BREAKS, ids=lambda broken: broken.name.replace(" ", "-")
+)
 
 
 @BY_NAME
@@ -32,7 +34,7 @@ def test_make_test_runs_what_catches_it(broken: Break) -> None:
         file, _, name = test.partition("::")
         module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
         function = getattr(module, name.partition("[")[0])
-        marks = [getattr(one, "pytestmark", []) for one in (module, function)]
+        marks = [getattr(place, "pytestmark", []) for place in (module, function)]
         assert "slow" not in {mark.name for every in marks for mark in every}
 
 

@@ -20,7 +20,7 @@ def finder(holds: Callable[[Sample], bool]) -> Find:
 def test_only_what_matters_is_left(number: int) -> None:
     sample = generate(5, number)
     marked = Sample(tree("body", sample.template, tree("item", "{{ fail }}")), sample.data)
-    small = shrunk(marked, finder(lambda found: "fail" in str(found.template)))
+    small = shrunk(marked, finder(lambda sample: "fail" in str(sample.template)))
     assert str(small.template) == "fail"
     assert not any(small.data.values())
 
@@ -28,8 +28,8 @@ def test_only_what_matters_is_left(number: int) -> None:
 def test_data_that_matters_is_kept() -> None:
     sample = Sample(tree("body", "abc"), {"Labels": {"a": "1", "b": "2"}, "Workload": "w"})
 
-    def has_the_label(found: Sample) -> bool:
-        labels = found.data["Labels"]
+    def has_the_label(sample: Sample) -> bool:
+        labels = sample.data["Labels"]
         return isinstance(labels, dict) and "b" in labels
 
     small = shrunk(sample, finder(has_the_label))

@@ -5,6 +5,7 @@ program.py       nodes → functions; what they call: operators.py, strings.py, 
                  addresses.py, formats.py, kubernetes.py
 values.py        values and their order
 costs.py         what a call costs
+sizes.py         how large values become
 cluster_value.py a cluster as CEL sees it
 environment.py   the checker and its declarations; the expressions of one hub
 """

@@ -10,12 +10,15 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from kalypso_actions.scheduling.placement.cel.sizes import MAX_WORK, TooLargeError, size_of
 from kalypso_actions.scheduling.placement.cel.values import Value, cost_size
 
 LIMIT: Final = 1_000_000
 """Of one expression for one cluster."""
 BUDGET: Final = 10_000_000
 """Of all expressions of a predicate for one cluster."""
+FLEET_BUDGET: Final = 100_000_000
+"""Of all different expressions for all clusters: minutes of the processor."""
 LIST: Final = 10
 MAP: Final = 30
 
@@ -35,19 +38,27 @@ class CostLimitError(Exception):
 
 
 class Meter:
-    """Counts the cost of one evaluation."""
+    """Counts the cost of one evaluation, and the parts of all arguments."""
 
-    __slots__ = ("cost", "limit")
+    __slots__ = ("cost", "limit", "parts")
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.cost = 0
         self.limit = limit
+        self.parts = 0
 
     def add(self, cost: int) -> None:
         """Count. Raises CostLimitError above the limit."""
         self.cost += cost
         if self.cost > self.limit:
             raise CostLimitError
+
+    def read(self, args: Sequence[Value]) -> None:
+        """Count the parts of arguments. Raises TooLargeError above the limit."""
+        for value in args:
+            self.parts += size_of(value)
+        if self.parts > MAX_WORK:
+            raise TooLargeError
 
 
 def call_cost(function: str, args: Sequence[Value]) -> int:  # noqa: PLR0911 - one for each formula

@@ -12,15 +12,22 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kalypso_actions.errors import UsageError
+from kalypso_actions.errors import MissingExtraError
 from kalypso_actions.scheduling.placement.cel.checked import decode
 from kalypso_actions.scheduling.placement.cel.cluster_value import cluster_value
-from kalypso_actions.scheduling.placement.cel.costs import BUDGET, LIMIT, CostLimitError, Meter
+from kalypso_actions.scheduling.placement.cel.costs import (
+    BUDGET,
+    FLEET_BUDGET,
+    LIMIT,
+    CostLimitError,
+    Meter,
+)
 from kalypso_actions.scheduling.placement.cel.kubernetes import LIBRARIES, OPAQUE
 from kalypso_actions.scheduling.placement.cel.lists import OPTIONALS
 from kalypso_actions.scheduling.placement.cel.operators import STANDARD, Function, to_string
 from kalypso_actions.scheduling.placement.cel.program import Step, UnsupportedError, compile_node
 from kalypso_actions.scheduling.placement.cel.signatures import Overload, dispatcher, overloads
+from kalypso_actions.scheduling.placement.cel.sizes import TooLargeError, checked
 from kalypso_actions.scheduling.placement.cel.strings import STANDARD_STRINGS, STRINGS
 from kalypso_actions.scheduling.placement.cel.values import EvaluationError, Value
 from kalypso_actions.scheduling.placement.filters import (
@@ -33,6 +40,7 @@ from kalypso_actions.scheduling.placement.objects import Cluster
 
 VARIABLE: Final = "managedCluster"
 MAX_LENGTH: Final = 100_000
+MOST_SHOWN: Final = 200
 
 _UNKNOWN: Final = -1
 _ADDRESS_TEXT: Final = "addressToString"
@@ -40,13 +48,16 @@ _NO_OVERLOAD: Final = re.compile(
     r"<input>:(\d+):(\d+): found no matching overload for 'string' applied to "
     r"'\(net\.(?:IP|CIDR)\)'"
 )
+_TOO_DEEP: Final = re.compile(r"max recursion depth of|recursion limit exceeded")
 _OWN: Final = ("dyn:scores(string) -> list<dyn>", "string:parseJSON() -> dyn")
 
 
 class CelExpressions:
     """The expressions of placements on one hub; each is evaluated once for each cluster."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, budget: int = FLEET_BUDGET) -> None:
+        """Prepare for a hub; `budget` is the cost of all expressions for all its clusters."""
+        self._budget = budget
         self._functions: dict[str, Function] = {
             **_functions(),
             "scores": functools.partial(_scores, hub),
@@ -60,7 +71,7 @@ class CelExpressions:
         """Return whether a cluster matches all expressions, within the budget of a predicate.
 
         Raises ExpressionError for one that does not compile, UnsupportedExpressionError for one
-        that cannot be evaluated as OCM does.
+        that cannot be evaluated as OCM does; so does the function, for one that asks for too much.
         """
         for expression in expressions:
             self._compile(expression)
@@ -75,6 +86,22 @@ class CelExpressions:
             return True
 
         return matches
+
+    def why_not(self, expression: str, cluster: Cluster) -> str:
+        """Return why a cluster does not match an expression that compiles; "" if it does."""
+        self._compile(expression)
+        meter = Meter()
+        try:
+            value = self._steps[expression](self._variables(cluster), meter)
+        except EvaluationError as error:
+            return f"fails: {error}"
+        except CostLimitError:
+            return f"costs more than {LIMIT}"
+        except TooLargeError:
+            return "has too large a value"
+        if value is True:
+            return "" if meter.cost <= LIMIT else f"costs more than {LIMIT}"
+        return "is false" if value is False else "is neither true nor false"
 
     def _compile(self, expression: str) -> None:
         if expression in self._steps:
@@ -97,21 +124,31 @@ class CelExpressions:
         answer = answers[number]
         if answer == _UNKNOWN:
             matched, cost = self._evaluate(expression, cluster)
+            self._budget -= cost
+            if self._budget < 0:
+                message = "the CEL expressions of all Placements cost too much for this fleet"
+                raise UnsupportedExpressionError(message, advice="simplify them, or use labels")
             answer = answers[number] = cost * 2 + matched
         return bool(answer % 2), answer // 2
 
     def _evaluate(self, expression: str, cluster: Cluster) -> tuple[bool, int]:
-        variables = self._values.get(cluster.name)
-        if variables is None:
-            variables = self._values[cluster.name] = {VARIABLE: cluster_value(cluster)}
         meter = Meter()
         try:
-            value = self._steps[expression](variables, meter)
+            value = self._steps[expression](self._variables(cluster), meter)
         except EvaluationError:
             return False, meter.cost
-        except (CostLimitError, RecursionError):
+        except CostLimitError:
             return False, LIMIT
+        except TooLargeError as error:
+            message = f"a value of the CEL expression is too large: {expression[:MOST_SHOWN]}"
+            raise UnsupportedExpressionError(message, advice="simplify it") from error
         return value is True and meter.cost <= LIMIT, meter.cost
+
+    def _variables(self, cluster: Cluster) -> dict[str, Value]:
+        variables = self._values.get(cluster.name)
+        if variables is None:
+            variables = self._values[cluster.name] = {VARIABLE: checked(cluster_value(cluster))}
+        return variables
 
 
 def _check(expression: str) -> bytes:
@@ -127,6 +164,8 @@ def _check(expression: str) -> bytes:
             if renamed is None:
                 if ".existsOne(" in text:
                     raise UnsupportedError("the macro existsOne") from error
+                if _TOO_DEEP.search(str(error)):
+                    raise UnsupportedError("more than 32 levels of nesting") from error
                 message = str(error).removeprefix("INVALID_ARGUMENT: ")
                 raise ExpressionError(message.removesuffix(" [INVALID_ARGUMENT]")) from error
             text = renamed
@@ -150,13 +189,14 @@ def _with_address_text(text: str, message: str) -> str | None:
 
 @functools.cache
 def _environment() -> Any:
-    """Return the checker with all declarations. Raises UsageError without the extra."""
+    """Return the checker with all declarations. Raises MissingExtraError."""
     try:
         from cel_expr_python import cel  # noqa: PLC0415 - an extra
         from cel_expr_python.ext import ext_optional  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        advice = "install kalypso-actions[placement], in a job by the input plugins of the set-up"
-        raise UsageError("CEL expressions need cel-expr-python", advice=advice) from error
+        message, extra = "CEL expressions need cel-expr-python", "placement"
+        advice = f"install kalypso-actions[{extra}], in a job by the input plugins of the set-up"
+        raise MissingExtraError(message, extra, advice) from error
 
     def declared(name: str) -> Any:
         if "optional_type" in name:  # the package cannot declare optional types

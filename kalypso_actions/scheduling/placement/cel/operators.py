@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kalypso_actions.gotemplate.numerals import RangeError, format_float, parse_float
 from kalypso_actions.gotemplate.sprig.durations import parse_duration
+from kalypso_actions.scheduling.placement.cel.sizes import joined
 from kalypso_actions.scheduling.placement.cel.values import (
     INT,
     UINT,
@@ -47,8 +48,10 @@ def no_overload() -> EvaluationError:
 
 
 def _add(a: Value, b: Value) -> Value:
+    if isinstance(a, list) and isinstance(b, list):
+        return joined(a, b)
     if type(a) is type(b):
-        if type(a) in {str, bytes, list}:
+        if type(a) in {str, bytes}:
             return a + b
         if isinstance(a, Duration):
             return as_duration(a.nanos + b.nanos)

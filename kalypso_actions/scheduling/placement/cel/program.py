@@ -25,6 +25,7 @@ from kalypso_actions.scheduling.placement.cel.operators import (
     iterate,
     no_overload,
 )
+from kalypso_actions.scheduling.placement.cel.sizes import checked
 from kalypso_actions.scheduling.placement.cel.values import (
     NONE,
     EvaluationError,
@@ -77,7 +78,7 @@ class _Compiler:
         def select(variables: Variables, meter: Meter) -> Value:
             value = operand(variables, meter)
             meter.cost += 1
-            if type(value) is dict:
+            if isinstance(value, dict):
                 try:
                     return value[name]
                 except KeyError:
@@ -123,7 +124,7 @@ class _Compiler:
                     items.append(value)
                 elif _as_optional(value).present:
                     items.append(value.content)
-            return items
+            return checked(items)
 
         return create
 
@@ -143,7 +144,7 @@ class _Compiler:
                 if key in entries:
                     raise EvaluationError(f"duplicate key: {key}")
                 entries[key] = value.content if is_optional else value
-            return entries
+            return checked(entries)
 
         return create
 
@@ -285,6 +286,7 @@ def _optional_or(first: Step, second: Step, *, unwrap: bool) -> Step:
 
 def _strict(name: str, function: Function, steps: list[Step]) -> Step:
     is_index = name == "_[_]"
+    reads = name != "_+_"  # map() adds to a list once for each element
 
     def call(variables: Variables, meter: Meter) -> Value:
         args = [step(variables, meter) for step in steps]
@@ -294,8 +296,10 @@ def _strict(name: str, function: Function, steps: list[Step]) -> Step:
                 return _optional_index(args[0], args[1])
             return function(*args)
         meter.add(call_cost(name, args))
+        if reads:
+            meter.read(args)
         try:
-            return function(*args)
+            return checked(function(*args))
         except TypeError as error:
             raise no_overload() from error
 

@@ -15,6 +15,11 @@ import re2
 from kalypso_actions.gotemplate.numerals import format_float
 from kalypso_actions.scheduling.placement.cel.operators import to_string
 from kalypso_actions.scheduling.placement.cel.signatures import Implementation
+from kalypso_actions.scheduling.placement.cel.sizes import (
+    MAX_PRECISION,
+    TooLargeError,
+    check_length,
+)
 from kalypso_actions.scheduling.placement.cel.values import (
     Duration,
     EvaluationError,
@@ -94,7 +99,13 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
     return text[start:end]
 
 
+def _join(parts: list[str], separator: str = "") -> str:
+    check_length(sum(map(len, parts)) + len(parts) * len(separator))
+    return separator.join(parts)
+
+
 def _replace(text: str, old: str, new: str, count: int = -1) -> str:
+    check_length(len(text) + text.count(old) * len(new))
     return text.replace(old, new, count if count >= 0 else -1)
 
 
@@ -147,10 +158,12 @@ def _precision(text: str, at: int) -> tuple[int, int | None]:
     if text[at : at + 1] != ".":
         return at, None
     end = at + 1
-    while text[end : end + 1].isdigit():
+    while "0" <= text[end : end + 1] <= "9":
         end += 1
     if end == at + 1:
         raise EvaluationError("the precision has no digits")
+    if end - at > len(str(MAX_PRECISION)) or int(text[at + 1 : end]) > MAX_PRECISION:
+        raise TooLargeError
     return end, int(text[at + 1 : end])
 
 
@@ -205,8 +218,8 @@ STRINGS: Final[Mapping[str, Implementation]] = {
     "string:indexOf(string, int) -> int": _index_of,
     "string:lastIndexOf(string) -> int": _last_index_of,
     "string:lastIndexOf(string, int) -> int": _last_index_of,
-    "list<string>:join() -> string": "".join,
-    "list<string>:join(string) -> string": lambda parts, separator: separator.join(parts),
+    "list<string>:join() -> string": _join,
+    "list<string>:join(string) -> string": _join,
     "strings.quote(string) -> string": _quote,
     "string:replace(string, string) -> string": _replace,
     "string:replace(string, string, int) -> string": _replace,

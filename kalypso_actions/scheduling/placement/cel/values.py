@@ -28,6 +28,20 @@ class UInt(int):
     """A value of CEL's type uint."""
 
 
+class SizedList(list[Value]):
+    """A list that knows the number of its parts."""
+
+    __slots__ = ("parts",)
+    parts: int
+
+
+class SizedMap(dict[Value, Value]):
+    """A map that knows the number of its parts."""
+
+    __slots__ = ("parts",)
+    parts: int
+
+
 @dataclass(frozen=True, slots=True)
 class TypeName:
     """A type as a value."""
@@ -178,7 +192,8 @@ def type_of(value: Value) -> str:
     """Return the name of a value's type."""
     names: dict[type, str] = {
         bool: "bool", UInt: "uint", int: "int", float: "double", str: "string", bytes: "bytes",
-        list: "list", dict: "map", type(None): "null_type", TypeName: "type",
+        list: "list", SizedList: "list", dict: "map", SizedMap: "map", type(None): "null_type",
+        TypeName: "type",
         Duration: "google.protobuf.Duration", Timestamp: "google.protobuf.Timestamp",
         Optional: "optional_type",
     }  # fmt: skip

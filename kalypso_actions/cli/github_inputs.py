@@ -1,0 +1,56 @@
+"""The inputs and the runtime of commands that read from GitHub, outside of the chain."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kalypso_actions.cli.output import log_line
+from kalypso_actions.cli.runtime import make_runtime
+from kalypso_actions.clients.github import GitHubServer
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.commands.runtime.current_clone import find_clone
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.reading import collect_inputs, secrets_of
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.urls import name_in, repository_key
+from kalypso_actions.runner import read_job_context
+
+Model = TypeVar("Model", bound=ChainInputs)
+
+
+def github_inputs(
+    model: type[Model],
+    given: Mapping[str, Any],
+    progress: Progress,
+    variables: Mapping[str, str] | None = None,
+) -> tuple[Model, Runtime]:
+    """Return the inputs from options and the environment, and the runtime; mask the secrets.
+
+    Without a control plane, it is that of the job, else that of the clone at hand. `variables` are
+    those of the environment if `make_runtime` has taken them before. Raises UsageError for wrong
+    inputs.
+    """
+    runtime = make_runtime(progress, sys.stderr, log_line, variables)
+    runtime = replace(runtime, job=read_job_context(runtime.environment))
+    collected = collect_inputs(model, given, runtime.environment)
+    if not collected.get("control-plane") and not runtime.job.repository:
+        collected["control-plane"] = _of_clone(runtime.environment)
+    inputs = checked_inputs(model, collected)
+    for secret in secrets_of(inputs):
+        runtime.runner.mask(secret)
+    return inputs, runtime
+
+
+def _of_clone(environment: Mapping[str, str]) -> str:
+    """Return owner/name of the clone that contains the current folder; "" if it is elsewhere."""
+    clone = find_clone(Path(), Programs(os.environ))
+    server = repository_key(GitHubServer.of_environment(environment).server_url)
+    urls = clone[1].remotes() if clone else ()
+    return next((name_in(url) for url in urls if repository_key(url).startswith(f"{server}/")), "")

@@ -1,0 +1,29 @@
+"""Which code runs: two installations with the same digest render the same."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+RENDERING: Final = ("google-re2", "jinja2", "markupsafe", "pyyaml")
+"""The packages of others that rendering and validation use."""
+
+
+@cache
+def code_digest() -> str:
+    """Return the digest of this package's modules, of Python and of the packages that render.
+
+    The version does not suffice: an action runs at any commit.
+    """
+    sha256 = hashlib.sha256(sys.version.encode())
+    for package in RENDERING:
+        sha256.update(metadata.version(package).encode() + b"\n")
+    root = Path(__file__).parents[1]
+    for path in sorted(root.rglob("*.py")):
+        content = path.read_bytes()
+        sha256.update(b"%s %d\n" % (str(path.relative_to(root)).encode(), len(content)) + content)
+    return sha256.hexdigest()

@@ -1,0 +1,51 @@
+"""The numbers of clusters that a waiting run records, so that `kalypso status` can show them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
+from kalypso_actions.commands.check_promote.watch import Observation
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.dispatch import record_compliant
+from kalypso_actions.errors import KalypsoError
+
+PAUSE: Final = timedelta(minutes=1)
+"""Between two records: GitHub keeps 1,000 statuses of a commit and context.
+
+https://docs.github.com/rest/commits/statuses
+"""
+
+
+class RecordedNumbers:
+    """Records numbers that have changed, once a minute at most; a short run records nothing.
+
+    Of a configuration change there is no commit to record them on.
+    """
+
+    def __init__(self, context: CommandContext, verified: VerifiedRequest, began: datetime) -> None:
+        self._context = context
+        self._verified = verified
+        self._recorded_at = began
+        self._numbers: tuple[int, int] | None = None
+
+    def look(self, observation: Observation, now: datetime) -> None:
+        """Record the numbers of an observation; a failure of GitHub is logged, and ends nothing."""
+        request = self._verified.request
+        numbers = observation.counts().get("compliant", 0), len(observation.clusters)
+        is_new = numbers != self._numbers and now - self._recorded_at >= PAUSE
+        if request.promoted_commit is None or not observation.clusters or not is_new:
+            return
+        self._numbers, self._recorded_at = numbers, now
+        try:
+            record_compliant(
+                self._context,
+                request.environment,
+                request.promoted_commit,
+                self._verified.repository,
+                request.gitops_commit,
+                numbers,
+            )
+        except KalypsoError as error:
+            self._context.runtime.log(f"The numbers are not recorded: {error.problem.message}")

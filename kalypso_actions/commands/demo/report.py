@@ -1,0 +1,58 @@
+"""The report about the fleet at the end of the demo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from io import StringIO
+from pathlib import Path
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
+from kalypso_actions.commands.report import report
+from kalypso_actions.commands.report.pipeline import read_pipeline
+from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.inputs import Source
+from kalypso_actions.inputs.local import ReportInputs
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.runner import Runner
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
+
+TITLE = "Acme's fleet"
+
+
+def write_report(sandbox: Sandbox, clock: Clock, machine: Mapping[str, str], folder: Path) -> Path:
+    """Write the report about the organisation to a folder, and return its page.
+
+    It reads the sandbox's repositories on disk, and the pipeline from the sandbox. Raises
+    KalypsoError.
+    """
+    token = sandbox.create_token(owner=OWNER)
+    environment = RunnerEnvironment(sandbox, machine).environment() | {"KALYPSO_TOKEN": token}
+    programs = Programs(environment)
+    runtime = Runtime(
+        environment=environment,
+        programs=programs,
+        runner=Runner({}, StringIO()),
+        progress=no_progress,
+        log=lambda _: None,
+        now=clock,
+        sleep=clock.sleep,
+    )
+    repositories = {
+        f"{sandbox.url}/{repository.full_name}": sandbox.store.git(repository).git_dir
+        for repository in sandbox.store.repositories.values()
+    }
+    url = f"{sandbox.url}/{CONTROL_PLANE}"
+    inputs = ReportInputs(
+        out=folder,
+        title=TITLE,
+        control_plane=str(repositories[url]),
+        source=tuple(Source(url=url, path=path) for url, path in repositories.items()),
+    )
+    context = LocalContext(programs, no_progress, now=clock())
+    report(inputs, context, clock(), partial(read_pipeline, url, runtime))
+    return folder / "index.html"

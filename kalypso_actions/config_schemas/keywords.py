@@ -1,0 +1,87 @@
+"""Keywords that a schema probably means, and that the validator does not have.
+
+A validator of JSON Schema ignores what it does not know, so a misspelled keyword checks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from kalypso_actions.config_schemas.errors import SchemaError
+from kalypso_actions.config_schemas.json_decoder import decode
+from kalypso_actions.config_schemas.json_values import Json
+from kalypso_actions.model.nearest import misspelled
+
+_SCHEMA: Final = (
+    *("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not"),
+    *("propertyNames", "then"),
+)
+_SCHEMAS: Final = ("allOf", "anyOf", "items", "oneOf")
+_BY_NAME: Final = ("$defs", "definitions", "dependencies", "patternProperties", "properties")
+
+KEYWORDS: Final = frozenset(
+    {
+        *(*_SCHEMA, *_SCHEMAS, *_BY_NAME, "const", "enum", "exclusiveMaximum", "exclusiveMinimum"),
+        *("format", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength"),
+        *("minProperties", "minimum", "multipleOf", "pattern", "required", "type", "uniqueItems"),
+        *("$comment", "$id", "$ref", "$schema", "contentEncoding", "contentMediaType", "default"),
+        *("description", "examples", "id", "readOnly", "title", "writeOnly", "deprecated"),
+    }
+)
+"""Those of the drafts 4, 6 and 7, and those that only describe."""
+
+LATER: Final = frozenset(
+    {
+        *("$dynamicRef", "dependentRequired", "dependentSchemas", "maxContains", "minContains"),
+        *("prefixItems", "unevaluatedItems", "unevaluatedProperties"),
+    }
+)
+"""Keywords of later drafts, which upstream's validator ignores."""
+
+SIMILAR: Final = 0.85
+
+
+def unknown_keywords(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each keyword of a schema without effect that is a mistake, and advice.
+
+    Other unknown keywords may be notes of tools. A text that is no schema has none: that is another
+    fault.
+    """
+    try:
+        pending: list[Json] = [decode(text)]
+    except SchemaError:
+        return
+    seen = set()
+    while pending:
+        schema = pending.pop()
+        if not isinstance(schema, dict):
+            continue
+        for keyword in schema:
+            advice = "" if keyword in seen else _advice(keyword)
+            if advice:
+                seen.add(keyword)
+                yield keyword, advice
+        pending += _inner(schema)
+
+
+def _inner(schema: dict[str, Json]) -> Iterator[Json]:
+    """Yield the schemas directly inside of one."""
+    for keyword, value in schema.items():
+        if keyword in _SCHEMA:
+            yield value
+        if keyword in _SCHEMAS and isinstance(value, list):
+            yield from value
+        if keyword in _BY_NAME and isinstance(value, dict):
+            yield from value.values()
+
+
+def _advice(keyword: str) -> str:
+    if keyword in KEYWORDS:
+        return ""
+    if keyword in LATER:
+        return "it belongs to a later draft of JSON Schema; Kalypso has the drafts 4, 6 and 7"
+    close = misspelled(keyword, KEYWORDS)
+    close = close or next(iter(get_close_matches(keyword, KEYWORDS, n=1, cutoff=SIMILAR)), "")
+    return f"did you mean {close}?" if close else ""

@@ -1,0 +1,180 @@
+"""The files of an assignment's folder, each from a Template or without one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.kinds import (
+    DOCUMENTS_FROM_ANNOTATION,
+    Assignment,
+    ClusterType,
+    Template,
+)
+from kalypso_actions.model.layout import (
+    CONFIG_FILE,
+    CONFIG_SCRIPT,
+    LEGACY_CONFIG_FILE,
+    NAMESPACE_FILE,
+    RECONCILER_FILE,
+)
+from kalypso_actions.rendering import builtin_config
+from kalypso_actions.rendering.compiled_templates import (
+    compiled,
+    join_manifests,
+    manifest_failure,
+    missing_template,
+)
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.failures import Failure
+from kalypso_actions.rendering.manifests import Manifest, ManifestError
+from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
+
+CONFIG_FIELD = "configType"
+SHELL_CONTENT = "sh"
+
+_CONFIG_MAP_TYPES = frozenset({"", "configMap"})
+_ENV_FILE_TYPE = "envFile"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options by which the output of old control planes differs."""
+
+    namespace_scheme: NamespaceScheme = "current"
+    config_file: Literal["current", "legacy"] = "current"
+    registration_text: Literal["strict", "any"] = "strict"
+
+
+class FolderFiles:
+    """Renders the files of assignments of one environment. Each Template is compiled once."""
+
+    def __init__(
+        self,
+        environment: str,
+        templates: Iterable[Template],
+        options: Options,
+        unpromoted: Collection[str] = (),
+    ) -> None:
+        """`unpromoted` are Templates of main's head that the environment's commit lacks."""
+        self._environment = environment
+        self._options = options
+        self._unpromoted = unpromoted
+        self._templates = {template.name: template for template in templates}
+        self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
+
+    def data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
+        """Return what the Templates see."""
+        target = assignment.target
+        return TemplateData(
+            target=target.name,
+            namespace=namespace_of(assignment, self._environment, self._options.namespace_scheme),
+            environment=self._environment,
+            workspace=target.workspace,
+            workload=target.workload,
+            labels=target.labels,
+            manifests=target.manifests,
+            cluster_type=assignment.cluster_type.name,
+            config=config.values,
+        )
+
+    def render(
+        self, assignment: Assignment, data: TemplateData, config: MergedConfig
+    ) -> dict[str, bytes] | Failure:
+        """Return the files by name.
+
+        A configuration that is empty has no file; the other two files exist even if they are empty.
+        """
+        cluster_type = assignment.cluster_type
+        files: dict[str, bytes] = {}
+        for file, name, field in (
+            (RECONCILER_FILE, cluster_type.reconciler, "reconciler"),
+            (NAMESPACE_FILE, cluster_type.namespace_service, "namespaceService"),
+        ):
+            text = self._render_template(name, data, cluster_type, field)
+            if isinstance(text, Failure):
+                return text
+            files[file] = _encoded(text)
+        config_text = self._render_config(assignment, data, config)
+        if isinstance(config_text, Failure):
+            return config_text
+        if config_text:
+            files[self._config_file(cluster_type.config_type)] = _encoded(config_text)
+        return files
+
+    def list_keys(self, cluster_type: ClusterType) -> set[str]:
+        """Return the keys of manifests of which the Templates make documents."""
+        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
+        templates = filter(None, map(self._templates.get, names))
+        texts = (item.annotations.get(DOCUMENTS_FROM_ANNOTATION, "") for item in templates)
+        return {key.strip() for text in texts for key in text.split(",")}
+
+    def _render_config(
+        self, assignment: Assignment, data: TemplateData, config: MergedConfig
+    ) -> str | Failure:
+        """Render the Template that `configType` names, else a file without a Template."""
+        cluster_type = assignment.cluster_type
+        config_type = cluster_type.config_type
+        if config_type in self._templates:
+            return self._render_template(config_type, data, cluster_type, CONFIG_FIELD)
+        try:
+            if config_type in _CONFIG_MAP_TYPES:
+                return builtin_config.config_map(config.texts, data.namespace)
+            if config_type == _ENV_FILE_TYPE:
+                return builtin_config.env_file(config.texts)
+        except ManifestError as error:
+            return Failure(error.message, cluster_type.at(CONFIG_FIELD))
+        return self._not_found(config_type, cluster_type, CONFIG_FIELD)
+
+    def _config_file(self, config_type: str) -> str:
+        template = self._templates.get(config_type)
+        if template.content_type == SHELL_CONTENT if template else config_type == _ENV_FILE_TYPE:
+            return CONFIG_SCRIPT
+        return LEGACY_CONFIG_FILE if self._options.config_file == "legacy" else CONFIG_FILE
+
+    def _render_template(
+        self, name: str, data: TemplateData, cluster_type: ClusterType, field: str
+    ) -> str | Failure:
+        """Render and join the manifests of one Template, which a field of a cluster type names."""
+        template = self._templates.get(name)
+        if template is None:
+            return self._not_found(name, cluster_type, field)
+        manifests = self._manifests(template)
+        if isinstance(manifests, Failure):
+            return manifests
+        texts = []
+        for index, manifest in enumerate(manifests):
+            try:
+                texts.append(manifest.render(data))
+            except ManifestError as error:
+                return manifest_failure(template, index, error)
+        return join_manifests(texts)
+
+    def _not_found(self, name: str, cluster_type: ClusterType, field: str) -> Failure:
+        problem = missing_template(name, cluster_type, field, self._templates, self._unpromoted)
+        return Failure(
+            problem.message,
+            cluster_type.at(field),
+            problem.advice,
+            code=problem.code,
+            missing_template=name,
+        )
+
+    def _manifests(self, template: Template) -> tuple[Manifest, ...] | Failure:
+        known = self._compiled.get(template.name)
+        if known is None:
+            manifests, failures = compiled(template)
+            known = self._compiled[template.name] = failures[0] if failures else manifests
+        return known
+
+
+def is_builtin_config(config_type: str) -> bool:
+    """Return whether a `configType` works without a Template of that name."""
+    return config_type in _CONFIG_MAP_TYPES or config_type == _ENV_FILE_TYPE
+
+
+def _encoded(text: str) -> bytes:
+    """Encode a text; a byte that is not UTF-8 (templates may split characters) stays that byte."""
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,69 @@
+// Pipeline
+
+function showPipeline() {
+  const { pipeline } = report;
+  const seen = new Map(pipeline.environments.map((item) => [item.environment, item]));
+  if (!seen.size) {
+    const why = pipeline.problems.map((one) => [one.message, one.advice].filter(Boolean).join(": ")).join("; ");
+    const unknown = "States, authors, open pull requests and what waits for whom are not known";
+    id("pipeline-note").textContent = `${unknown}${why ? ": " + why : ""}.`;
+    id("pipeline-note").hidden = false;
+  } else if (pipeline.main) {
+    id("pipeline-note").replaceChildren("main: ", ...commit(pipeline.main), pipeline.ci ? ` (ci: ${pipeline.ci})` : "");
+    id("pipeline-note").hidden = false;
+  }
+  for (const item of report.environments) id("pipeline").append(environmentCard(item, seen.get(item.environment)));
+}
+
+function commit(view) {
+  return [node("code", {}, view.commit.slice(0, 7)), ` ${view.subject}`,
+    view.author ? [node("span", { className: "dim" }, ` by ${view.author}, `, age(view.committedAt))] : []].flat();
+}
+
+function environmentCard(item, state) {
+  const items = report.assignments.filter((each) => each.environment === item.environment);
+  const fails = items.filter((each) => each.failure).length;
+  const { main } = item;
+  const ahead = state && state.ahead !== null ? state.ahead : main && main.ahead;
+  const looks = { success: "good", pending: "warn", failure: "bad", error: "bad" };
+  const parts = [];
+  if (state) parts.push(node("p", { className: looks[state.state.state] || "" }, external(state.state.url, state.state.text),
+    state.state.at ? node("span", { className: "dim" }, " ", age(state.state.at)) : null));
+  if (state && state.commit) parts.push(node("p", {}, commit(state.commit)));
+  if (main && !(state && state.commit && state.commit.commit === main.commit)) {
+    parts.push(node("p", {}, state && state.commit ? "this report shows " : "", commit(main)));
+  }
+  if (!main && !(state && state.commit)) parts.push(node("p", {}, "No commit of main is known."));
+  const counts = [counted(items.length, "assignment"), fails ? node("strong", { className: "bad" }, `${fails} failing`) : null,
+    item.problems.length ? node("strong", { className: "bad" }, counted(item.problems.length, "problem")) : null,
+    item.warnings.length ? node("span", { className: "warn" }, counted(item.warnings.length, "warning")) : null,
+    Number.isInteger(ahead) && ahead ? `main is ${counted(ahead, "commit")} ahead` : null].filter(Boolean);
+  parts.push(node("p", {}, counts.flatMap((each, index) => (index ? [", ", each] : [each]))));
+  if (state) parts.push(...waiting(state));
+  return node("li", {}, node("h3", {}, item.environment), parts);
+}
+
+function waiting(state) {
+  const waits = state.waits.map((wait) => node("li", {}, `waits for ${wait.waitsFor}: `, external(wait.url, wait.text)));
+  const pulls = state.pullRequests.map((pull) => node("li", {}, external(pull.url, `${pull.repository}#${pull.number}`),
+    ` ${pull.title}`, node("span", { className: "dim" }, ` by ${pull.author}, `, age(pull.createdAt))));
+  const problems = state.problems.map((one) => node("li", { className: "bad" }, one.message));
+  return [waits, pulls, problems].filter((list) => list.length).map((list) => node("ul", {}, list));
+}
+
+// Findings
+
+function showFindings() {
+  for (const item of report.environments) {
+    const all = [...item.problems.map((one) => ["problem", one]), ...item.warnings.map((one) => ["warning", one])];
+    if (!all.length) continue;
+    id("findings").append(node("h3", {}, item.environment));
+    for (const [kind, one] of all.slice(0, MOST)) {
+      id("findings").append(node("div", { className: "finding " + kind },
+        node("strong", { className: kind === "problem" ? "bad" : "warn" }, kind), " ", place(one.where), node("br"),
+        node("span", {}, one.message), one.advice ? node("div", { className: "dim" }, "→ " + one.advice) : null));
+    }
+    if (all.length > MOST) id("findings").append(node("p", {}, `${all.length - MOST} more are in report.json.`));
+  }
+  if (!id("findings").children.length) id("findings").append(node("p", {}, "None."));
+}

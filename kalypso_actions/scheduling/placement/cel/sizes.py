@@ -1,0 +1,75 @@
+"""How large values become: a few words of an expression can ask for more than a machine has.
+
+cel-go does not count it: its lists share their parts, and some functions cost by their arguments
+alone. Both bounds are far above what an expression about a cluster needs. Beyond them, the
+expression is not evaluated, which is an error and never a decision.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.scheduling.placement.cel.values import Optional, SizedList, SizedMap, Value
+
+MAX_SIZE: Final = 100_000
+"""The parts of a value: elements, entries, and tens of characters."""
+MAX_WORK: Final = 2_000_000
+"""The parts of all arguments of one evaluation."""
+MAX_PRECISION: Final = 1_000
+"""The digits of a formatted number."""
+
+_CHARACTERS: Final = 10
+
+
+class TooLargeError(Exception):
+    """A value of the expression, or the work on its values, is larger than allowed."""
+
+
+def size_of(value: Value) -> int:
+    """Return the number of parts of a value."""
+    if isinstance(value, SizedList | SizedMap):
+        return value.parts
+    if isinstance(value, str | bytes):
+        return 1 + len(value) // _CHARACTERS
+    if isinstance(value, list):
+        return 1 + sum(map(size_of, value))
+    if isinstance(value, dict):
+        return 1 + sum(map(size_of, value.keys())) + sum(map(size_of, value.values()))
+    return size_of(value.content) if isinstance(value, Optional) else 1
+
+
+def checked(value: Value) -> Value:
+    """Return a value with its size known, at all levels. Raises TooLargeError."""
+    if type(value) is list:
+        return _with_parts(SizedList(map(checked, value)))
+    if type(value) is dict:
+        return _with_parts(SizedMap({key: checked(item) for key, item in value.items()}))
+    if isinstance(value, str | bytes):
+        check_length(len(value))
+    return value
+
+
+def joined(first: list[Value], second: list[Value]) -> SizedList:
+    """Return two lists as one. Raises TooLargeError."""
+    result = SizedList(first)
+    result += second
+    _limit(result, size_of(first) + size_of(second) - 1)
+    return result
+
+
+def check_length(characters: int) -> None:
+    """Raise TooLargeError for a text of so many characters."""
+    if characters // _CHARACTERS >= MAX_SIZE:
+        raise TooLargeError
+
+
+def _with_parts(value: SizedList | SizedMap) -> Value:
+    items = value if isinstance(value, list) else [*value.keys(), *value.values()]
+    _limit(value, 1 + sum(map(size_of, items)))
+    return value
+
+
+def _limit(value: SizedList | SizedMap, parts: int) -> None:
+    if parts > MAX_SIZE:
+        raise TooLargeError
+    value.parts = parts

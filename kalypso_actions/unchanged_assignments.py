@@ -1,0 +1,113 @@
+"""Render the assignments whose inputs have changed, and take over the folders of the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from kalypso_actions import gitops, rendering
+from kalypso_actions.assignment_inputs import input_digests
+from kalypso_actions.assignment_rendering import AssignmentRenderer, Folders, PlannedAssignment
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.kinds import Assignment, Fleet
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.tree import Snapshot, TreeChanges
+from kalypso_actions.platform_config import PlatformConfig
+
+
+class UnchangedAssignments:
+    """The folders that the base trees have with the same inputs, and the record for the next run.
+
+    `folders` has the names of their files.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        fleet: Fleet,
+        layout: rendering.Options,
+        code: str,
+        assignments: Sequence[Assignment],
+    ) -> None:
+        """Without `code`, which identifies the code that renders, no folder is known."""
+        self._assignments = assignments
+        self._digests: dict[str, bytes] = {}
+        self.folders: Mapping[str, tuple[str, ...]] = {}
+        if code:
+            self._digests = input_digests(fleet, PlatformConfig(fleet), layout, code, assignments)
+            self.folders = gitops.unchanged_folders(
+                snapshot.base_trees, snapshot.environment, self._digests
+            )
+
+    def record(
+        self, planned: Sequence[PlannedAssignment], folders: Folders
+    ) -> gitops.InputsRecord | None:
+        """Return the record of the inputs; None without digests.
+
+        What fails, has a warning, or may fail by other assignments is rendered by each run.
+        """
+        if not self._digests:
+            return None
+        no_value = rendering.NO_VALUE.encode()
+        unfit = {item.assignment.folder for item in planned if item.failure}
+        unfit |= {
+            folder
+            for folder, files in folders.items()
+            if any(no_value in content for content in files.values())
+        }
+        doubtful = doubtful_registrations(planned, self._assignments)
+        unfit |= {item.folder for item in self._assignments if item.target.registration in doubtful}
+        return gitops.record_inputs(self._digests, unfit)
+
+    def refuted(self, changes: TreeChanges, repository: str) -> Iterator[Problem]:
+        """Yield a problem for each rendered file that differs though its inputs are unchanged."""
+        for path in (*changes.added, *changes.modified, *changes.deleted):
+            folder = "/".join(path.split("/")[-3:-1])
+            if folder in self.folders:
+                yield Problem(
+                    "the file differs, though everything that decides it is as it was",
+                    Location(repository, path),
+                    "report this as an error of Kalypso: without verify, the old file would stay",
+                )
+
+
+def render_changed(
+    make_renderer: Callable[[], AssignmentRenderer],
+    assignments: Sequence[Assignment],
+    known: Mapping[str, tuple[str, ...]],
+    progress: Progress,
+) -> tuple[tuple[PlannedAssignment, ...], Folders]:
+    """Render the assignments whose folders are not `known`; return all, and the new files.
+
+    `known` has the names of the files that the base tree has for unchanged inputs. If a rendered
+    assignment fails or is expensive, whether others of its registration are rendered depends on it:
+    then none of them is taken over.
+    """
+    while True:
+        renderer, folders = make_renderer(), Folders()
+        changed = [item for item in assignments if item.folder not in known]
+        rendered = {
+            item.assignment.folder: item for item in renderer.render_all(changed, folders, progress)
+        }
+        doubtful = doubtful_registrations(rendered.values(), assignments)
+        again = {item.folder for item in assignments if item.target.registration in doubtful}
+        if again.isdisjoint(known):
+            return tuple(
+                rendered.get(item.folder) or renderer.taken_over(item, known[item.folder])
+                for item in assignments
+            ), folders
+        known = {folder: names for folder, names in known.items() if folder not in again}
+
+
+def doubtful_registrations(
+    rendered: Iterable[PlannedAssignment], assignments: Sequence[Assignment]
+) -> frozenset[str]:
+    """Return the registrations of which an assignment fails, or takes more than its share."""
+    counts = Counter(item.target.registration for item in assignments)
+    doubtful = {
+        item.assignment.target.registration
+        for item in rendered
+        if item.failure
+        or item.work > rendering.share_of_registration(counts[item.assignment.target.registration])
+    }
+    return frozenset(doubtful - {""})

@@ -1,0 +1,126 @@
+"""Pages of reports, as files, for the browser."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from kalypso_actions.commands.report.page_parts import page_parts
+from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet_report import MergedTree, ReportCollection
+from kalypso_actions.model.history import HistoryCommit
+from kalypso_actions.model.kinds import Fleet
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.page import report_page
+from kalypso_actions.report.status_document import (
+    CommitViewEntry,
+    EnvironmentStatusEntry,
+    ProposalEntry,
+    StateEntry,
+    StatusDocument,
+    WaitEntry,
+)
+from tests.builders import cluster_type, config_map, fleet, policy, selector, target, template
+from tests.plans import plan
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HOSTILE = "<img src=x onerror=alert(1)>"
+TITLE = "Fleet </script><script>alert(1)</script>"
+PAGE = "https://github.test/acme/gitops"
+SCRIPT = "javascript:alert(1)"
+UNKNOWN = StatusDocument(problems=ProblemEntry.all_of([Problem("no token is given")]))
+
+
+def environment(name: str, size: int, targets: int) -> Fleet:
+    """Return an environment of `size` cluster types and `targets`; `type-0` lacks a Template."""
+    return fleet(
+        environment=name,
+        cluster_types=[
+            cluster_type(f"type-{n}", **({} if n else {"config_type": "absent"}), size="large")
+            for n in range(size)
+        ],
+        targets=[
+            target(f"t{n}", workload="app", workspace=f"team-{n % 7}", environment=name)
+            for n in range(targets)
+        ],
+        policies=[policy("all", targets=selector(workload="app"))],
+        config_maps=[
+            config_map(
+                "all", {"URL": f"https://{name}.test", "NOTE": HOSTILE, "TOKEN": "t0ps3cret"}
+            ),
+            config_map("large", {"URL": f"https://large.{name}.test"}, size="large"),
+        ],
+        templates=(
+            template("reconciler", "kind: {{.Environment}}\nnote: {{.ConfigData.NOTE}}"),
+            template("namespace", "name: {{.Namespace}}"),
+            template("config", "token: {{.ConfigData.TOKEN}}"),
+        ),
+    )
+
+
+def merged(name: str) -> MergedTree:
+    """Return a GitOps branch with two commits that changed app-t1 on type-1."""
+    commits = [
+        HistoryCommit(str(n) * 40, (), NOON - timedelta(days=n), f"{HOSTILE} {n}\n\n.", {}, "Ana")
+        for n in (1, 2)
+    ]
+    return MergedTree(PAGE, name, "", "1" * 40, {"type-1/app-t1": tuple(commits)})
+
+
+def pipeline(*names: str) -> StatusDocument:
+    """Return what GitHub shows; the first environment waits, with links that no page may have."""
+    commit = CommitViewEntry(
+        commit="c" * 40, subject=HOSTILE, author="Ana", committed_at=NOON - timedelta(hours=3)
+    )
+    proposal = ProposalEntry(
+        repository="acme/gitops",
+        number=7,
+        title=HOSTILE,
+        url=f"{PAGE}/pull/7",
+        author="ana",
+        created_at=NOON,
+    )
+    wait = WaitEntry(waits_for="people", text="merge acme/gitops#7", url=SCRIPT)
+    states = {
+        "text": "Deploying 4/8",
+        "state": "pending",
+        "at": NOON - timedelta(minutes=5),
+        "url": SCRIPT,
+    }
+    environments = [
+        EnvironmentStatusEntry(
+            environment=name,
+            branch=name,
+            commit=commit,
+            ahead=2,
+            state=StateEntry.model_validate(states),
+            next_environments=(),
+            assignments=1,
+            failing=0,
+            degraded=0,
+            pull_requests=(proposal,) if name == names[0] else (),
+            waits=(wait,) if name == names[0] else (),
+        )
+        for name in names
+    ]
+    return StatusDocument(
+        control_plane="acme/control-plane",
+        at=NOON,
+        main=commit,
+        ci="success",
+        environments=tuple(environments),
+    )
+
+
+def written(folder: Path, *fleets: Fleet, shown: StatusDocument = UNKNOWN) -> str:
+    """Write the page of a report, and return its URL."""
+    report = ReportCollection(Mask())
+    for each in fleets:
+        problem = Problem(HOSTILE, Location("test", "a.yaml", 3), "change it", "code")
+        made = plan(each, problems=[problem])
+        report.add(made, "labels", merged=[merged(each.environment)])
+    document = report.document(TITLE, NOON, shown)
+    page = report_page(TITLE, document.to_json(), page_parts())
+    (folder / "index.html").write_text(page, encoding="utf-8")
+    return (folder / "index.html").as_uri()

@@ -1,0 +1,98 @@
+"""What is broken in the rules by which folders with unchanged inputs are taken over."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools.mutants.breaks import COMMANDS, GITOPS, Break, case
+
+PLANS: Final = "tests/test_unchanged_assignments.py"
+WHOLE: Final = f"{PLANS}::test_the_tree_is_that_of_a_whole_run"
+RENDERED: Final = f"{PLANS}::test_what_is_rendered"
+ID: Final = f"{PLANS}::test_the_id_of_a_tree"
+INPUTS: Final = "kalypso_actions/assignment_inputs.py"
+ASSIGNMENTS: Final = "kalypso_actions/unchanged_assignments.py"
+RECORDS: Final = f"{GITOPS}/unchanged_inputs.py"
+TAKEN_OVER: Final = "commands/chain/schedule_taken_over"
+
+UNCHANGED_BREAKS: Final = (
+    Break(
+        "each tree counts as one that we have written",
+        "kalypso_actions/snapshot/base_tree.py",
+        "    written = bool(known) and ",
+        "    written = True or ",
+        (case(TAKEN_OVER, "a_folder_that_people_edit_is_rendered"),),
+    ),
+    Break(
+        "anybody can record a tree",
+        f"{COMMANDS}/runtime/tree_records.py",
+        "    posted = own_statuses(context, commit)\n",
+        "    github, control_plane = context.github, context.control_plane\n"
+        "    posted = statuses.of_commits(github, control_plane, [commit])[commit]\n",
+        (case(TAKEN_OVER, "forged_records_pass_nothing_on"),),
+    ),
+    Break(
+        "the id of a tree leaves its folders out",
+        RECORDS,
+        'f"{folders.get(name)} {name}"',
+        "name",
+        (ID,),
+    ),
+    Break(
+        "the id of a tree leaves its record out",
+        RECORDS,
+        "    lines = [blob_id(sources)]\n",
+        "    lines = []\n",
+        (ID,),
+    ),
+    Break(
+        "trees that others have changed are taken over",
+        RECORDS,
+        " for base in bases if base.is_as_written]",
+        " for base in bases]",
+        (RENDERED,),
+    ),
+    Break(
+        "one of two trees suffices",
+        RECORDS,
+        "    if len(records) < max(1, len(bases)):\n",
+        "    if not records:\n",
+        (f"{PLANS}::test_one_of_two_trees_is_not_as_written",),
+    ),
+    Break("other code renders the same", INPUTS, "_digest([code, ", '_digest(["", ', (RENDERED,)),
+    Break(
+        "Templates do not decide files",
+        INPUTS,
+        '    return own + b"".join(',
+        '    return own or b"".join(',
+        (WHOLE,),
+    ),
+    Break(
+        "the configuration does not decide files",
+        INPUTS,
+        "hashlib.sha256(parts + config)",
+        "hashlib.sha256(parts)",
+        (WHOLE,),
+    ),
+    Break(
+        "a failure is not looked for again",
+        ASSIGNMENTS,
+        "unfit = {item.assignment.folder for item in planned if item.failure}",
+        "unfit = set()",
+        (f"{PLANS}::test_a_failure_is_reported_again_by_each_run",),
+    ),
+    Break(
+        "a missing value is reported once",
+        ASSIGNMENTS,
+        "            if any(no_value in content for content in files.values())\n",
+        "            if not files\n",
+        (f"{PLANS}::test_a_missing_value_is_reported_again_by_each_run",),
+    ),
+    Break(
+        "a registration whose assignments are doubtful is rendered in part",
+        ASSIGNMENTS,
+        "        if again.isdisjoint(known):\n",
+        "        if True:\n",
+        (f"{PLANS}::test_an_expensive_assignment_renders_its_whole_registration",),
+    ),
+)
