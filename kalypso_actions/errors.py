@@ -5,6 +5,7 @@ stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catch
 
     KalypsoError                 errors                  the run ends with exit code 1
     ├── UsageError               errors                  invalid options or inputs: exit code 2
+    │   └── MissingExtraError    errors                  a package of an extra is not installed
     ├── MovedError               commands.schedule.read  a branch moved while it was read
     ├── ProcessError             clients.process         a program is missing, failed, or timed out
     │   └── OutputLimitError     clients.process         it wrote too much
@@ -48,6 +49,7 @@ All other exceptions are caught in the room that raises them, or by the room tha
     UnsupportedError             scheduling.placement.cel.program  CEL that is not evaluated here
     EvaluationError              scheduling.placement.cel.values   CEL without a value
     CostLimitError               scheduling.placement.cel.costs    CEL that costs too much
+    TooLargeError                scheduling.placement.cel.sizes    CEL with a value that is too large
     RefusedError                 sandbox.endpoints                 the embedded GitHub refuses
     └── MovedError               sandbox.rest                      a renamed repository
     ProtocolError                sandbox.pkt_lines                 invalid lines of git's protocol

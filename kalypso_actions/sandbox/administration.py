@@ -32,6 +32,7 @@ ALL_PERMISSIONS: Final[Permissions] = {
     "environments": "write",
     "issues": "write",
     "metadata": "read",
+    "pages": "write",
     "pull_requests": "write",
     "secrets": "write",
     "statuses": "write",

@@ -266,6 +266,7 @@ class Repository(Entity):
     default_branch: str = "main"
     archived: bool = False
     actions_may_open_pull_requests: bool = True
+    has_pages: bool = False
     allow_auto_merge: bool = False
     actions_enabled: bool = True
     allowed_actions: Literal["all", "local_only", "selected"] = "all"

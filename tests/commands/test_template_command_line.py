@@ -27,7 +27,7 @@ def test_failures_on_a_terminal(tmp_path: Path) -> None:
     done = call_kalypso("template", file)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        f"problem {tmp_path}/template.txt:2: Template 'template.txt' fails: no assignment has the "
+        f"problem {tmp_path}/template.txt:2:7: Template 'template.txt' fails: no assignment has the "
         "field .Nope [template-failed]",
         "    → fields: .DeploymentTargetName, .Namespace, .Environment, .Workspace, .Workload, "
         ".Labels, .Manifests, .ClusterType, .ConfigData, .Repo, .Branch, .Path",
@@ -50,7 +50,7 @@ def test_json(tmp_path: Path) -> None:
         "repository": str(tmp_path),
         "path": "template.txt",
         "line": 1,
-        "column": 0,
+        "column": 7,
         "branch": "",
         "commit": "",
     }

@@ -18,6 +18,7 @@ from kalypso_actions.clients.github import (
     issues,
     labels,
     overviews,
+    pages,
     pull_requests,
     refs,
     registered_heads,
@@ -108,6 +109,9 @@ CALLS: Final = {
     "environments.variable": _call(
         lambda github, scene: environments.variable(github, FLEET, scene.environment(), "NEXT"),
         "GET R/environments/{environment_name}/variables/{name}",
+    ),
+    "pages.is_public": _call(
+        lambda github, _: pages.is_public(github, FLEET), "GET R", "GET R/pages"
     ),
     "git_data.create_commit": _call(
         sequences.create_commit,

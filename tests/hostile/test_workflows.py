@@ -11,9 +11,16 @@ import yaml
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "workflows-templates").rglob("*.yaml"))
 ACTIONS = [ROOT / "action.yml", *sorted((ROOT / "actions").rglob("action.yml"))]
-OF_PREVIEWS = ("actions/upload-artifact@", "actions/download-artifact@")
-"""The workflow that comments on a fork's pull request takes an artifact, and has no secrets."""
 COMMENTER = "preview-comment"
+"""It comments on a fork's pull request, takes an artifact, and has no secrets."""
+REPORTS = ("report", "report-pages")
+"""They have secrets, and start with each run of check-promote, of which they read nothing."""
+ACTIONS_OF_GITHUB = {
+    "preview": ["upload-artifact"],
+    COMMENTER: ["download-artifact"],
+    "report": ["upload-artifact"],
+    "report-pages": ["upload-pages-artifact", "deploy-pages"],
+}
 UNTRUSTED_EVENTS = {"pull_request_target", "workflow_run", "issue_comment", "issues", "fork"}
 
 
@@ -31,10 +38,9 @@ def used(value: Any) -> list[str]:
 @pytest.mark.parametrize("file", [*TEMPLATES, *ACTIONS], ids=lambda file: file.parent.name)
 def test_no_cache_and_no_artifact_of_another_run_is_read(file: Path) -> None:
     document = yaml.safe_load(file.read_text(encoding="utf-8"))
-    others = [name for name in used(document) if not name.startswith("OWNER/kalypso-actions")]
-    artifacts = OF_PREVIEWS if file.stem.startswith("preview") else ()
-    assert [name for name in others if not name.startswith(artifacts or "-")] == []
-    assert file.stem == COMMENTER or not any("download" in name for name in others)
+    names = [name.partition("@")[0] for name in used(document)]
+    others = [name for name in names if not name.startswith("OWNER/kalypso-actions")]
+    assert others == [f"actions/{name}" for name in ACTIONS_OF_GITHUB.get(file.stem, ())]
 
 
 @pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: f"{file.parent.name}-{file.stem}")
@@ -42,7 +48,17 @@ def test_no_event_of_strangers_gets_secrets(file: Path) -> None:
     document = yaml.safe_load(file.read_text(encoding="utf-8"))
     events = document[True]  # YAML 1.1 reads `on` so
     assert TEMPLATES
-    assert UNTRUSTED_EVENTS.isdisjoint(events) or file.stem == COMMENTER
+    assert UNTRUSTED_EVENTS.isdisjoint(events) or file.stem in (COMMENTER, *REPORTS)
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in TEMPLATES if file.stem in REPORTS], ids=lambda file: file.stem
+)
+def test_a_report_takes_nothing_of_the_run_that_starts_it(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    event = {"workflows": ["Check and promote"], "types": ["requested"]}
+    assert yaml.safe_load(text)[True]["workflow_run"] == event
+    assert not any(word in text for word in ("checkout@", "download-", "github.event", "head_"))
 
 
 def test_the_commenter_has_no_secrets_and_runs_nothing_of_the_pull_request() -> None:

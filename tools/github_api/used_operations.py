@@ -71,6 +71,9 @@ GET     R/actions/runs
 GET     R/actions/runs/{run_id}
 POST    R/dispatches
 
+GET     R/pages
+POST    R/pages
+
 GET     R/environments
 GET     R/environments/{environment_name}
 PUT     R/environments/{environment_name}

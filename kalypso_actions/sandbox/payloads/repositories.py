@@ -103,7 +103,7 @@ def simple(view: View, repository: Repository) -> Json:
         "has_issues": True,
         "has_projects": False,
         "has_wiki": False,
-        "has_pages": False,
+        "has_pages": repository.has_pages,
         "has_downloads": False,
         "has_discussions": False,
         "allow_forking": True,

@@ -22,6 +22,7 @@ PROVOCATIONS: Final = (
     *discussions.ISSUES,
     *discussions.LABELS,
     *settings.ACTIONS,
+    *settings.PAGES,
     *settings.ENVIRONMENTS,
     *settings.SETTINGS,
     *settings.REPOSITORIES,

@@ -39,6 +39,13 @@ ACTIONS: Final = (
     ),
 )
 
+PAGES: Final = (
+    Provocation(404, "GET", "pages"),
+    Provocation(201, "POST", "pages", {"build_type": "workflow"}),
+    Provocation(409, "POST", "pages", {"build_type": "workflow"}),
+    Provocation(200, "GET", "pages"),
+)
+
 ENVIRONMENTS: Final = (
     Provocation(200, "GET", "environments"),
     Provocation(200, "GET", "environments/{environment}"),
