@@ -49,7 +49,7 @@ All other exceptions are caught in the room that raises them, or by the room tha
     UnsupportedError             scheduling.placement.cel.program  CEL that is not evaluated here
     EvaluationError              scheduling.placement.cel.values   CEL without a value
     CostLimitError               scheduling.placement.cel.costs    CEL that costs too much
-    TooLargeError                scheduling.placement.cel.sizes    CEL with a value that is too large
+    TooLargeError                scheduling.placement.cel.sizes    CEL with too large a value
     RefusedError                 sandbox.endpoints                 the embedded GitHub refuses
     └── MovedError               sandbox.rest                      a renamed repository
     ProtocolError                sandbox.pkt_lines                 invalid lines of git's protocol
