@@ -60,6 +60,14 @@ def check(traffic: Traffic) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def outside_of_every_clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let the current folder be an empty one: commands read the clone that contains it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("empty"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def keys_of_apps() -> Iterator[None]:
     """Sandboxes take turns with a few keys: to make one takes longer than most tests."""
     turns = itertools.cycle(range(4))
