@@ -7,17 +7,17 @@ share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions import gitops, rendering
-from kalypso_actions.assignment_rendering import AssignmentRenderer, PlannedAssignment
+from kalypso_actions.assignment_rendering import AssignmentRenderer, Folders, PlannedAssignment
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacementState
 from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
@@ -124,38 +124,26 @@ def make_plan(
         progress,
     )
     failed = [item for item in planned if item.failure]
-    written = [
-        (item.assignment, folders[item.assignment.folder])
-        for item in planned
-        if item.assignment.folder in folders
-    ]
-    findings.warnings += rendering.missing_values(written, fleet.templates)
+    findings.warnings += rendering.missing_values(_written(planned, folders), fleet.templates)
 
-    cluster_types = tuple(cluster_type.name for cluster_type in fleet.cluster_types)
     preserved = gitops.preserved_folders(snapshot, [item.assignment.folder for item in failed])
-    recorded = _recorded_options(options, snapshot, schedule)
     sources = gitops.sources_file(
         gitops.run_sources(
             snapshot,
             fleet.targets,
-            recorded,
+            _recorded_options(options, snapshot, schedule),
             preserved[0].targets,
             unchanged.record(planned, folders),
         )
     )
-    taken_over = frozenset(
-        item.assignment.folder
-        for item in planned
-        if not item.failure and item.assignment.folder not in folders
-    )
     placed = schedule.placements
     desired = gitops.DesiredTree(
-        cluster_types,
+        tuple(cluster_type.name for cluster_type in fleet.cluster_types),
         folders,
         snapshot.promoted_commit,
         sources,
         placements=None if placed is None else gitops.placements_file(placed),
-        taken_over=taken_over,
+        taken_over=_taken_over(planned, folders),
     )
     trees = _tree_changes(snapshot, desired, preserved)
     for changes, base in zip(trees, snapshot.base_trees or (None,), strict=True):
@@ -169,7 +157,7 @@ def make_plan(
         sources=tuple(_revisions(snapshot)),
         schedule=schedule,
         assignments=planned,
-        cluster_types=cluster_types,
+        cluster_types=desired.cluster_types,
         promoted_commit=snapshot.promoted_commit,
         trees=trees,
         preserved=preserved,
@@ -179,6 +167,26 @@ def make_plan(
         warnings=tuple(findings.warnings),
         mass_removals=tuple(mass_removals(snapshot.base_trees, trees, options, findings)),
         fleet=fleet,
+    )
+
+
+def _written(
+    planned: Iterable[PlannedAssignment], folders: Folders
+) -> list[tuple[Assignment, Mapping[str, bytes]]]:
+    """Return the assignments that were rendered, with their files."""
+    return [
+        (item.assignment, folders[item.assignment.folder])
+        for item in planned
+        if item.assignment.folder in folders
+    ]
+
+
+def _taken_over(planned: Iterable[PlannedAssignment], folders: Folders) -> frozenset[str]:
+    """Return the folders that stay as they are in the base tree, because no input has changed."""
+    return frozenset(
+        item.assignment.folder
+        for item in planned
+        if not item.failure and item.assignment.folder not in folders
     )
 
 

@@ -125,6 +125,21 @@ class PlanInputs(ChainInputs):
 EnvironmentInput = Annotated[
     EnvironmentName, Field(description="The name of the Environment object.")
 ]
+CdWorkflow = Annotated[str, Field(description="The workflow file that runs cd.")]
+ScheduleWorkflow = Annotated[str, Field(description="The workflow file that runs schedule.")]
+CheckPromoteWorkflow = Annotated[
+    str, Field(description="The workflow file that runs check-promote.")
+]
+CommitBy = Annotated[
+    Literal["auto", "git", "api"],
+    Field(
+        description="How to commit: git; api (GitHub signs the commits of Apps and jobs); or auto "
+        "(api where a rule of the branch requires signatures)."
+    ),
+]
+VerifyOnly = Annotated[
+    Flag, Field(description="Only verify the inputs, and write nothing but the start record.")
+]
 
 
 class CiInputs(PlanInputs):
@@ -141,20 +156,7 @@ class CiInputs(PlanInputs):
         Literal["auto", "true", "false"],
         Field(description="Start CD: auto (on a push to main), true or false."),
     ] = "auto"
-    cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
-
-
-CommitBy = Annotated[
-    Literal["auto", "git", "api"],
-    Field(
-        description="How to commit: git; api (GitHub signs the commits of Apps and jobs); or auto "
-        "(api where a rule of the branch requires signatures)."
-    ),
-]
-
-VerifyOnly = Annotated[
-    Flag, Field(description="Only verify the inputs, and write nothing but the start record.")
-]
+    cd_workflow: CdWorkflow = "cd.yaml"
 
 
 class CdInputs(ChainInputs):
@@ -176,9 +178,7 @@ class CdInputs(ChainInputs):
     pre_deployment: Annotated[
         str, Field(description="A command to run first; if it fails, the commit does not enter.")
     ] = ""
-    schedule_workflow: Annotated[
-        str, Field(description="The workflow file that runs schedule.")
-    ] = "schedule.yaml"
+    schedule_workflow: ScheduleWorkflow = "schedule.yaml"
     verify_only: VerifyOnly = False
 
 
@@ -220,9 +220,7 @@ class ScheduleInputs(PlanInputs):
     labels: Annotated[List, Field(description="More labels for the pull requests.")] = ()
     mask: MaskedKeys = ()
     commit_by: CommitBy = "auto"
-    check_promote_workflow: Annotated[
-        str, Field(description="The workflow file that runs check-promote.")
-    ] = "check-promote.yaml"
+    check_promote_workflow: CheckPromoteWorkflow = "check-promote.yaml"
 
 
 class NotifyInputs(ChainInputs):
@@ -318,7 +316,7 @@ class CheckPromoteInputs(ClusterReportsInputs):
     post_deployment: Annotated[
         str, Field(description="A command to run last; if it fails, the commit does not go on.")
     ] = ""
-    cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
+    cd_workflow: CdWorkflow = "cd.yaml"
     started_at: Annotated[
         str,
         Field(
@@ -338,19 +336,13 @@ class PollInputs(ChainInputs):
     repair_after: Annotated[
         Duration, Field(description="How long to wait for the run of a start before repeating it.")
     ] = timedelta(minutes=10)
-    schedule_workflow: Annotated[
-        str, Field(description="The workflow file that runs schedule.")
-    ] = "schedule.yaml"
-    cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
-    check_promote_workflow: Annotated[
-        str, Field(description="The workflow file that runs check-promote.")
-    ] = "check-promote.yaml"
+    schedule_workflow: ScheduleWorkflow = "schedule.yaml"
+    cd_workflow: CdWorkflow = "cd.yaml"
+    check_promote_workflow: CheckPromoteWorkflow = "check-promote.yaml"
 
 
 class StartScheduleInputs(ChainInputs):
     """Inputs of `kalypso start-schedule`."""
 
     branch: Annotated[str, Field(description="The pushed branch; default: the current one.")] = ""
-    schedule_workflow: Annotated[
-        str, Field(description="The workflow file that runs schedule.")
-    ] = "schedule.yaml"
+    schedule_workflow: ScheduleWorkflow = "schedule.yaml"

@@ -13,6 +13,7 @@ from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document, FileEntry
+from kalypso_actions.sources.file_texts import MAX_BYTES, too_large
 from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules
 from kalypso_actions.sources.kustomization import Kustomization, Resource
 from kalypso_actions.sources.limits import listing_excess
@@ -20,7 +21,7 @@ from kalypso_actions.sources.parsed_contents import ParsedContents
 from kalypso_actions.sources.path_problems import check_symlink, missing_folder
 from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize, printable
 from kalypso_actions.sources.source_tree import NON_FILE_MODES, SourceTree
-from kalypso_actions.sources.yaml_documents import MAX_BYTES, MAX_DEPTH, too_large
+from kalypso_actions.sources.yaml_documents import MAX_DEPTH
 
 UNREAD: Final = re.compile(
     rb'"scheduler\.kalypso\.io/|"kind"\s*:\s*"ConfigMap"|^apiVersion: *scheduler\.kalypso\.io/',

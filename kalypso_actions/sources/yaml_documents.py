@@ -7,7 +7,6 @@ nesting, expansion of aliases and the number of problems are limited.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.goyaml.errors import YAMLError
 from kalypso_actions.goyaml.scalars import resolve, tagged
 from kalypso_actions.model.documents import Document, EntryMark, Mark, Path
+from kalypso_actions.sources.file_texts import MAX_BYTES, read_text
 from kalypso_actions.sources.yaml_errors import (
     counted_from_one,
     error_mark,
@@ -26,7 +26,6 @@ from kalypso_actions.sources.yaml_errors import (
     tab_fault,
 )
 
-MAX_BYTES: Final = 10 * 1024 * 1024
 MAX_DOCUMENTS: Final = 10_000
 MAX_VALUES: Final = 500_000
 MAX_DEPTH: Final = 100
@@ -62,35 +61,10 @@ def parse_yaml(
     `scalar` gives the value of a plain scalar.
     """
     whole = Location(repository, path)
-    if len(content) > MAX_BYTES:
-        return ParsedFile(problems=(too_large(whole, len(content)),))
-    try:
-        text = _decode(content)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        message = f"the file is not UTF-8 (byte {error.start})"
-        where = Location(repository, path, line)
-        problem = Problem(message, where, "save the file as UTF-8", "file-not-utf-8")
-        return ParsedFile(problems=(problem,))
+    text = read_text(content, whole)
+    if isinstance(text, Problem):
+        return ParsedFile(problems=(text,))
     return _Composer(whole, scalar, max_values).compose(text)
-
-
-def too_large(where: Location, size: int) -> Problem:
-    """Return the problem of a file that is too large."""
-    limit = MAX_BYTES // (1024 * 1024)
-    return Problem(
-        f"the file has {size / (1024 * 1024):.1f} MiB, but the limit is {limit} MiB",
-        where,
-        "split it, or exclude it by .sourceignore",
-        "file-too-large",
-    )
-
-
-def _decode(content: bytes) -> str:
-    """Decode UTF-8, or UTF-16 with a byte order mark."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return content.decode("utf-16")
-    return content.decode("utf-8-sig")
 
 
 class _UnreadableError(Exception):
