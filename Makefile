@@ -33,7 +33,7 @@ define install
 	$$python -m venv --clear $(1)
 	@total=$$(grep -c '^[A-Za-z0-9_.-]*==' $(2)); \
 	echo "installing $$total packages into $(1), once: about a minute"; \
-	$(1)/bin/python -u -m pip install --progress-bar off --disable-pip-version-check --require-hashes -r $(2) | \
+	$(1)/bin/python -u -m pip install --progress-bar off --no-compile --disable-pip-version-check --require-hashes -r $(2) | \
 		$(1)/bin/python -c "$$PROGRESS" $$total
 	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -187,12 +187,16 @@ def install(folder: Path, wheelhouse: Path | None) -> Path:
 
 
 def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
-    """By uv, which is quicker, or else by pip, which more is configured for in companies."""
+    """By uv, which is quicker, or else by pip, which more is configured for in companies.
+
+    Python compiles what a command imports, and keeps it: compiling all packages takes two seconds
+    more.
+    """
     refused = ""
     uv = shutil.which("uv")
     if uv and Path(uv).is_absolute():  # Windows looks in the current folder, too
         tell("Installing Kalypso's dependencies by uv.")
-        command = [uv, "pip", "install", "--python", str(python), "--compile-bytecode"]
+        command = [uv, "pip", "install", "--python", str(python)]
         try:
             run([*command, *wanted], folder, translated(OF_PIP_FOR_UV))
         except InstallError as error:
@@ -201,9 +205,9 @@ def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
         else:
             return
     tell("Installing Kalypso's dependencies by pip.")
-    command = [*pip_for(python, folder), "install", "--quiet", "--no-input", "--no-user"]
+    command = [*pip_for(python, folder), "install", "--quiet", "--no-compile"]
     try:
-        run([*command, "--disable-pip-version-check", *wanted], folder)
+        run([*command, "--no-input", "--no-user", "--disable-pip-version-check", *wanted], folder)
     except InstallError as error:
         raise InstallError(f"{refused}{error}", advice_for_missing_wheels()) from error
 
