@@ -15,7 +15,9 @@ replaces the record. `poll` repeats a start whose record stays.
                                                  check-promote with `, 4/8 clusters comply`
     Not needed: <subject>              success   a later commit has made the start superfluous
     Scheduled: <digest>                success   schedule has computed everything of these inputs;
-                                                 `, again at <time>` if they differ by then
+                                                 `, nothing left of 4 assignments by <digest>` if it
+                                                 had nothing to do, with the digest of code and
+                                                 options; `, again at <time>` if they differ by then
     Blocked: <digest>                  failure   schedule cannot propose anything of these inputs
     Refused: <subject>                 failure   the repositories contradict the started run
     Given up: <subject>                failure   no run began after `MOST_ATTEMPTS` starts
@@ -27,7 +29,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.own_account import Identity
@@ -50,6 +52,7 @@ STATES: Final[dict[Kind, StatusState]] = {
 DESCRIPTION: Final = re.compile(
     r"(?P<kind>Starting|Received|Not needed|Scheduled|Blocked|Refused|Given up)"
     r"(?:, attempt (?P<attempt>\d+))?(?P<force> with force)?: (?P<subject>.*?)"
+    r"(?:, nothing left of (?P<assignments>\d+) assignments by (?P<run>[0-9a-f]{16}))?"
     r"(?:, (?P<compliant>\d+)/(?P<clusters>\d+) clusters comply)?"
     r"(?:, again at (?P<again>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ))?"
 )
@@ -67,7 +70,8 @@ class StartRecord:
 
     `since` is when it was posted (None: not known). `force`: schedule shall propose what people
     rejected. `again_at` is when the same inputs may have another result. `compliant` are the
-    clusters that comply, and all of them, while a run waits.
+    clusters that comply, and all of them, while a run waits. `run` is the digest of the code and
+    the options of a run that left nothing to do, of so many `assignments`; else "".
     """
 
     kind: Kind
@@ -77,6 +81,8 @@ class StartRecord:
     force: bool = False
     again_at: datetime | None = None
     compliant: tuple[int, int] | None = None
+    assignments: int = 0
+    run: str = ""
 
     @property
     def description(self) -> str:
@@ -84,9 +90,10 @@ class StartRecord:
         attempt = f", attempt {self.attempt}" if self.kind == "starting" else ""
         force = " with force" if self.force else ""
         again = f", again at {self.again_at:{TIME}}" if self.again_at else ""
+        rest = f", nothing left of {self.assignments} assignments by {self.run}" if self.run else ""
         clusters = "{}/{}".format(*self.compliant) if self.compliant else ""
         comply = f", {clusters} clusters comply" if clusters else ""
-        return f"{self.kind.capitalize()}{attempt}{force}: {self.subject}{comply}{again}"
+        return f"{self.kind.capitalize()}{attempt}{force}: {self.subject}{rest}{comply}{again}"
 
     def status(self, context: str, target_url: str = "") -> CommitStatus:
         """Return the status to post under a context."""
@@ -127,6 +134,8 @@ def read_record(status: CommitStatus | None) -> StartRecord | None:
         force=match["force"] is not None,
         again_at=_time(match["again"]),
         compliant=(int(match["compliant"]), int(match["clusters"])) if match["clusters"] else None,
+        assignments=int(match["assignments"] or 0),
+        run=match["run"] or "",
     )
 
 
@@ -192,6 +201,34 @@ def is_over(record: StartRecord | None, now: datetime) -> bool:
     """
     minute = now.replace(second=0, microsecond=0)
     return record is not None and record.again_at is not None and minute > record.again_at
+
+
+CLOCK: Final = "schedule"
+"""The event of a workflow that runs at set times."""
+
+
+def may_rest(event_name: str, attempt: int, *, force: bool) -> bool:
+    """Whether a run of schedule may end at once if nothing has moved.
+
+    cd, poll, a push and people want it to repair as well: issues, merges and lost starts.
+    """
+    return event_name == CLOCK and attempt == 1 and not force
+
+
+def is_at_rest(
+    record: StartRecord | None, digest: str, run: str, now: datetime
+) -> TypeGuard[StartRecord]:
+    """Whether a run with the same inputs, code and options left nothing to do until now.
+
+    A recorded start that no run has served is another kind of record.
+    """
+    return (
+        record is not None
+        and record.kind == "scheduled"
+        and record.subject == digest
+        and record.run == run != ""
+        and not is_over(record, now)
+    )
 
 
 def is_served(record: StartRecord | None, *, force: bool) -> bool:

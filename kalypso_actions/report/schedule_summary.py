@@ -21,7 +21,8 @@ class ScheduleFacts:
 
     `branches` are the GitOps branches, `removed` the folders that a mass removal would delete.
     `stopped`: people have rejected the proposal. `started` are the URLs of check-promote's runs,
-    `cells` the assignments.
+    `cells` the assignments. `earlier_run` is the page of a run with the same inputs, which this run
+    repeats.
     """
 
     main: CommitLink | None = None
@@ -30,16 +31,21 @@ class ScheduleFacts:
     stopped: bool = False
     started: Sequence[str] = ()
     cells: Sequence[AssignmentCell] = ()
+    earlier_run: str = ""
 
 
 def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     """Return the step summary."""
-    changes = document.changes
+    manifests = (
+        f"as {markdown.link('an earlier run', facts.earlier_run)} has left them"
+        if facts.earlier_run
+        else change_counts(document.changes, with_unchanged=True)
+    )
     rows = [
         ("Environment", markdown.code(document.environment)),
         ("Commit of main", _main(document, facts)),
         ("Assignments", str(document.assignments)),
-        ("Manifests", change_counts(changes, with_unchanged=True)),
+        ("Manifests", manifests),
         ("GitOps", ", ".join(map(markdown.code, facts.branches))),
     ]
     if facts.started:

@@ -62,13 +62,13 @@ def read_control_plane(
     findings are those of the documents, without those of the files. Raises KalypsoError for an
     unreadable base repository.
     """
-    branch = fleet.Branch(environment, own.documents)
-    first_look, _ = fleet.assemble(environment, branch, ())
+    named = tuple(document for document in own.documents if document.kind == "BaseRepo")
+    first_look, _ = fleet.assemble(environment, fleet.Branch(environment, named), ())
     base_repos = [_pinned(base, promoted_commit, reader) for base in first_look.base_repos]
     readings = in_parallel(lambda base: _read_base(base, reader), base_repos)
     assembled, findings = fleet.assemble(
         environment,
-        branch,
+        fleet.Branch(environment, own.documents),
         [
             fleet.Branch(f"{environment}-{base.name}", reading.documents)
             for base, reading in zip(base_repos, readings, strict=True)

@@ -17,8 +17,10 @@ from kalypso_actions.promotion.start_records import (
     StartRecord,
     cd_context,
     check_promote_context,
+    is_at_rest,
     is_lost_check,
     may_be_run_of,
+    may_rest,
     overdue,
     read_record,
     schedule_context,
@@ -64,6 +66,12 @@ def test_contexts(context: str, text: str) -> None:
             StartRecord("scheduled", DIGEST, again_at=NOON),
             "success",
             f"Scheduled: {DIGEST}, again at {NOON:%Y-%m-%dT%H:%M:%SZ}",
+        ),
+        (
+            StartRecord("scheduled", DIGEST, assignments=4, run=CHANGED, again_at=NOON),
+            "success",
+            f"Scheduled: {DIGEST}, nothing left of 4 assignments by {CHANGED}, "
+            f"again at {NOON:%Y-%m-%dT%H:%M:%SZ}",
         ),
         (StartRecord("refused", M), "failure", f"Refused: {M}"),
         (
@@ -248,3 +256,47 @@ def test_lost_checks(
 ) -> None:
     is_lost = is_lost_check(latest, made, M, is_before_merge=before, has_failed=failed)
     assert is_lost == lost
+
+
+@pytest.mark.parametrize(
+    ("event", "attempt", "force", "may"),
+    [
+        ("schedule", 1, False, True),
+        ("schedule", 2, False, False),
+        ("schedule", 1, True, False),
+        ("workflow_dispatch", 1, False, False),
+        ("push", 1, False, False),
+        ("", 1, False, False),
+    ],
+)
+def test_only_a_run_by_the_clock_may_rest(event: str, attempt: int, force: bool, may: bool) -> None:
+    assert may_rest(event, attempt, force=force) == may
+
+
+RESTING = StartRecord("scheduled", DIGEST, run=CHANGED, assignments=4)
+
+
+@pytest.mark.parametrize(
+    ("made", "digest", "run", "rests"),
+    [
+        pytest.param(RESTING, DIGEST, CHANGED, True, id="nothing has moved"),
+        pytest.param(None, DIGEST, CHANGED, False, id="no record"),
+        pytest.param(RESTING, CHANGED, CHANGED, False, id="other inputs"),
+        pytest.param(RESTING, DIGEST, DIGEST, False, id="other code"),
+        pytest.param(replace(RESTING, run=""), DIGEST, "", False, id="something was left"),
+        pytest.param(replace(RESTING, kind="blocked"), DIGEST, CHANGED, False, id="blocked"),
+        pytest.param(replace(RESTING, kind="starting"), DIGEST, CHANGED, False, id="starting"),
+        pytest.param(
+            replace(RESTING, again_at=NOON), DIGEST, CHANGED, True, id="in the minute it waits for"
+        ),
+        pytest.param(
+            replace(RESTING, again_at=NOON - timedelta(minutes=1)),
+            DIGEST,
+            CHANGED,
+            False,
+            id="after it",
+        ),
+    ],
+)
+def test_what_is_at_rest(made: StartRecord | None, digest: str, run: str, rests: bool) -> None:
+    assert is_at_rest(made, digest, run, NOON) == rests

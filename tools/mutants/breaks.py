@@ -306,6 +306,20 @@ CHAIN_BREAKS: Final = (
         (case("commands/chain/schedule_issues", "the_issue_follows_the_failure"),),
     ),
     Break(
+        "a run by the clock rests after the time of a placement",
+        f"{PROMOTION}/start_records.py",
+        "        and not is_over(record, now)\n",
+        "",
+        (case("promotion/start_records", "what_is_at_rest"),),
+    ),
+    Break(
+        "another attempt repairs nothing",
+        f"{PROMOTION}/start_records.py",
+        "    return event_name == CLOCK and attempt == 1 and not force\n",
+        "    return event_name == CLOCK and not force\n",
+        (case("promotion/start_records", "only_a_run_by_the_clock_may_rest"),),
+    ),
+    Break(
         "what has moved is not polled",
         f"{PROMOTION}/schedule_inputs.py",
         '        json.dumps(["folder", place.repo, place.branch, place.path, tree])\n',

@@ -12,6 +12,7 @@ from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.arrivals import arrivals
+from kalypso_actions.commands.schedule.at_rest import left_nothing, result_at_rest, run_digest
 from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges, disabled_on_failure
 from kalypso_actions.commands.schedule.issues import update_issues
 from kalypso_actions.commands.schedule.propose import ProposalPlan, plan_proposal
@@ -59,6 +60,8 @@ def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     writes anything. Raises KalypsoError if the control plane or a GitOps branch cannot be read, or
     others keep changing them.
     """
+    if at_rest := result_at_rest(inputs, context):
+        return at_rest
     attempts = ATTEMPTS
     disabled: list[Problem] = []
     while True:
@@ -113,7 +116,9 @@ def _attempt(
                 repository, plan, read.sources, inputs.max_issues, context
             )
     with results.collecting_refusals():
-        record_schedule(read, plan, results, context, force=inputs.force)
+        is_left = is_blocked or not left_nothing(plan, proposals, results)
+        run = "" if is_left else run_digest(inputs, read.environment)
+        record_schedule(read, plan, results, context, force=inputs.force, run=run)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
     return build_result(results, plan, branches, proposals, main_position(read, context), context)
 

@@ -139,8 +139,11 @@ def record_schedule(
     context: CommandContext,
     *,
     force: bool,
+    run: str,
 ) -> None:
     """Post the digest of the inputs on the head of the environment's branch.
+
+    `run` is the digest of code and options if the run has left nothing to do, else "".
 
     Post nothing if another run with the same inputs may have another result: GitHub refused a
     request, a registered repository could not be read, or a start with `force` still waits. Raises
@@ -161,7 +164,13 @@ def record_schedule(
     digest = inputs_digest(read.folders, branches)
     is_blocked = bool(plan.faults or plan.problems or results.removed)
     kind: Kind = "blocked" if is_blocked else "scheduled"
-    record = StartRecord(kind, digest, again_at=plan.schedule.requeue_time)
+    record = StartRecord(
+        kind,
+        digest,
+        again_at=plan.schedule.requeue_time,
+        assignments=len(plan.assignments) if run else 0,
+        run=run,
+    )
     is_new = latest is not None and latest.description != record.description
     post_record(context, head, status_context, record, is_new=is_new)
 

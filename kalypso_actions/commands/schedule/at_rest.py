@@ -1,0 +1,104 @@
+"""Answer a run that the clock has started and that has nothing to do, without its documents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Final
+
+from kalypso_actions.clients.installed_code import code_digest
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.own_statuses import own_statuses
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.runtime.schedule_inputs import read_inputs
+from kalypso_actions.commands.schedule.propose import ProposalPlan
+from kalypso_actions.commands.schedule.result import Results, commit_link
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.plan import Plan
+from kalypso_actions.promotion.start_records import (
+    TIME,
+    is_at_rest,
+    may_rest,
+    read_record,
+    schedule_context,
+)
+from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.report.schedule_summary import ScheduleFacts, schedule_summary
+from kalypso_actions.scheduling.registry import OWN
+
+LENGTH: Final = 16
+"""Hexadecimal digits of `run_digest`; the description of a status is short."""
+
+PER_RUN: Final = frozenset({"allow_removals", "force", "now", "verify"})
+"""Inputs that a person gives for one run."""
+
+
+def result_at_rest(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | None:
+    """Return the result of a run whose inputs an earlier run has scheduled; None for a full run.
+
+    That run has recorded that it left nothing to do: see `promotion.start_records`. What cannot be
+    read now needs a full run, which reports it.
+    """
+    job = context.runtime.job
+    if inputs.now or inputs.verify or not may_rest(job.event_name, job.attempt, force=inputs.force):
+        return None
+    try:
+        return _result(inputs, context)
+    except KalypsoError as error:
+        context.runtime.log(f"Everything is read: {error.problem.message}")
+        return None
+    finally:
+        # A full run has to read heads after those of its own branches.
+        context.remotes.forget_heads()
+
+
+def run_digest(inputs: ScheduleInputs, environment: Environment) -> str:
+    """Return the digest of what decides a run besides the repositories; "" if it is unknown.
+
+    These are the code, the options and the Environment object. Schedulers of others may decide by
+    anything.
+    """
+    if {inputs.scheduler, environment.scheduler} - {"", *OWN}:
+        return ""
+    options = inputs.model_dump_json(exclude=set(PER_RUN))
+    text = f"{code_digest()}\n{options}\n{environment}"
+    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+
+
+def left_nothing(plan: Plan, proposals: Iterable[ProposalPlan], results: Results) -> bool:
+    """Whether a run has found everything as it is to be, and started nothing."""
+    return not (
+        plan.degraded
+        or results.problems
+        or results.entries
+        or results.started
+        or any(item.proposal.has_changes for item in proposals)
+    )
+
+
+def _result(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | None:
+    environment = context.environment(inputs.environment, context.environments())
+    read, problems, warnings = read_inputs(context, [environment])
+    if problems or warnings:
+        return None
+    (now,) = read
+    # Strictly our own: a record of another account must not keep a run from its work.
+    status = own_statuses(context, now.head).get(schedule_context(environment.name).lower())
+    record = read_record(status)
+    run = run_digest(inputs, environment)
+    if status is None or not is_at_rest(record, now.digest, run, context.runtime.now()):
+        return None
+    document = ScheduleDocument(
+        environment=environment.name,
+        assignments=record.assignments,
+        requeue_time=f"{record.again_at:{TIME}}" if record.again_at else "",
+    )
+    facts = ScheduleFacts(
+        main=commit_link(now.promoted_commit, context),
+        branches=[f"{branch.repository}@{branch.branch}" for branch in now.branches],
+        earlier_run=status.target_url,
+    )
+    context.runtime.log(f"{environment.name}: nothing has moved since {status.target_url}.")
+    return CommandResult(document, schedule_summary(document, facts))
