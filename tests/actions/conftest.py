@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.actions.checkout import PYTHON, make_runner_temp
+from tests.actions.checkout import PYTHON, Machine, make_runner_temp
 from tests.actions.composite import Job
 
 
@@ -28,6 +28,11 @@ def runner_temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     PYTHONPATH, and the environment of these tests may have Kalypso from another folder.
     """
     return make_runner_temp(tmp_path_factory.mktemp("runner-temp"))
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine.make(tmp_path)
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.fleet import Diagnostics, parse_document
-from kalypso_actions.fleet.schemas import KALYPSO_API
 from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import ClusterType, ConfigMap, SchedulingPolicy, Template, Workload
 from tests.builders import documents
+from tests.fleet.parsed_documents import parse
 
 CLUSTER_TYPE = """\
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -20,13 +19,6 @@ spec:
   reconciler: flux
   namespaceService: default
 """
-
-
-def parse(text: str) -> tuple[object | None, list[str], list[str]]:
-    diagnostics = Diagnostics()
-    (document,) = documents(text)
-    noun = parse_document(document, diagnostics)
-    return noun, [str(p) for p in diagnostics.problems], [str(w) for w in diagnostics.warnings]
 
 
 def test_a_cluster_type_in_its_old_form() -> None:
@@ -143,44 +135,6 @@ def test_labels_may_be_null() -> None:
     assert isinstance(noun, ClusterType)
     assert noun.labels == {}
     assert not problems
-
-
-@pytest.mark.parametrize(
-    ("api_version", "kind", "advice"),
-    [
-        ("apps/v1", "Deployment", "keep it elsewhere, or list its file in .sourceignore"),
-        ("v1", "ConfigMapping", "did you mean kind: ConfigMap?"),
-        ("sched.kalypso.io/v1alpha1", "Template", f"did you mean apiVersion: {KALYPSO_API}?"),
-    ],
-)
-def test_foreign_kinds_are_left_out_with_a_warning(
-    api_version: str, kind: str, advice: str
-) -> None:
-    text = f"{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: x}}}}"
-    noun, problems, warnings = parse(text)
-    assert noun is None
-    assert not problems
-    assert warnings == [
-        f"test: file.yaml:1: {kind} 'x' is not a kind of Kalypso; it is ignored ({advice})"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("api_version", "kind", "fault"),
-    [
-        ("v1", "Configmap", "unknown kind 'Configmap' (did you mean ConfigMap?)"),
-        (
-            "schedular.kalypso.io/v1alpha1",
-            "Template",
-            "Template has apiVersion 'schedular.kalypso.io/v1alpha1' (write apiVersion: "
-            f"{KALYPSO_API})",
-        ),
-    ],
-)
-def test_misspelled_kinds_of_kalypso_are_errors(api_version: str, kind: str, fault: str) -> None:
-    text = f"{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: x}}}}"
-    noun, problems, warnings = parse(text)
-    assert (noun, problems, warnings) == (None, [f"test: file.yaml:1: {fault}"], [])
 
 
 def test_a_config_map_knows_the_lines_of_its_keys() -> None:

@@ -209,5 +209,11 @@ def blamed(document: RenderDocument) -> list[ProblemEntry]:
     return blamed
 
 
+ADMIN = (
+    r'"dev\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n'
+    r'metadata: {name: evil}\nroleRef: {kind: ClusterRole, name: cluster-admin}"'
+)
+"""A text that ends its document, and begins one of its own."""
+
 CALM = "edge/calm-web/reconciler.yaml"
 EVIL = "edge/evil-web/reconciler.yaml"

@@ -11,14 +11,14 @@ from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import start_records, statuses
 from kalypso_actions.promotion.start_records import StartRecord
+from tests.commands.chain.cd_runs import change_main
+from tests.commands.chain.cd_runs import run as run_cd
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
 from tests.commands.chain.polls import LONG, at_rest, started
 from tests.commands.chain.polls import post as post_as_poll
 from tests.commands.chain.polls import run as poll
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
 from tests.commands.chain.proposals import run_schedule, settle
-from tests.commands.chain.test_cd import change_main
-from tests.commands.chain.test_cd import run as run_cd
 
 DEV = "dev environment"
 CHECK = f"kalypso / check-promote dev {GITOPS}"

@@ -12,17 +12,13 @@ from kalypso_actions.commands.validate import validate
 from kalypso_actions.inputs import ValidateInputs
 from kalypso_actions.model.progress import no_progress
 from tests.hostile.fleet_under_attack import (
+    ADMIN,
     CALM,
     EVIL,
     MANIFESTS,
     FleetUnderAttack,
     blamed,
     workload,
-)
-
-ADMIN = (
-    r'"dev\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n'
-    r'metadata: {name: evil}\nroleRef: {kind: ClusterRole, name: cluster-admin}"'
 )
 
 LINES = {
@@ -329,28 +325,6 @@ def test_the_environment_keeps_the_last_good_commit(kept: FleetUnderAttack) -> N
     assert "branch: dev" in files[EVIL]
     assert "ClusterRoleBinding" not in "".join(files.values())
     assert (document.problems, document.degraded) == ((), True)
-
-
-def test_any_lets_a_text_through_with_a_warning(fleet: FleetUnderAttack) -> None:
-    fleet.commit_main("kind: ConfigMap\ndata:\n  a: {{ .Manifests.description | quote }}\n")
-    fleet.attack(description=r'"two\nlines"', branch="'a  b'")
-    document, files = fleet.rendered(registration_text="any")
-    assert (document.problems, document.degraded) == ((), False)
-    assert [(item.code, item.where and item.where.line) for item in document.warnings] == [
-        ("registration-text", 10),
-        ("registration-text", 12),
-    ]
-    assert r'a: "two\nlines"' in files[EVIL]
-
-
-def test_any_changes_no_documents(fleet: FleetUnderAttack) -> None:
-    fleet.attack(branch=ADMIN)
-    document, files = fleet.rendered(registration_text="any")
-    assert [item.code for item in document.warnings][:2] == [
-        "registration-text",
-        "registration-documents",
-    ]
-    assert EVIL not in files
 
 
 def test_a_jinja_template_is_judged_as_well(fleet: FleetUnderAttack) -> None:

@@ -130,22 +130,6 @@ def test_several_documents_each_at_its_line() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "value"),
-    [
-        (b"\xef\xbb\xbfa: b", "b"),
-        ("a: ü".encode("utf-16-le").join([b"\xff\xfe", b""]), "ü"),
-        ("a: ü".encode("utf-16-be").join([b"\xfe\xff", b""]), "ü"),
-        (b"a: b\r\n# c\r\n", "b"),
-        (b"a: b\rc: d\r", "b"),
-    ],
-)
-def test_encodings_and_line_ends(content: bytes, value: str) -> None:
-    parsed = body(content)
-    assert isinstance(parsed, dict)
-    assert parsed["a"] == value
-
-
 def test_aliases_share_and_merge_keys_merge() -> None:
     text = """\
 base: &base {a: 1, b: 2}
@@ -230,8 +214,6 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     ("content", "text"),
     [
         (b"a: \xff\n", "1: the file is not UTF-8 (byte 3)"),
-        (b"a: 1\nb: \xc3", "2: the file is not UTF-8 (byte 8)"),
-        (b"\xff\xfea", "1: the file is not UTF-8 (byte 2)"),
         (b"- a\n- b\n", "1: the document is a list, but must be an object"),
         (b"\n\njust text\n", "3: the document is a single value, but must be an object"),
         (b"a: *x\n", "1: the alias *x has no anchor &x before it"),
@@ -261,7 +243,6 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (b'a: "\\U00110000"\n', ": not valid YAML: "),
         (b"%YAML 3.0\n---\na: 1\n", ": not valid YAML: "),
         (b"a: !<tag:yaml.org,2002:bool> x\n", "1: cannot decode !!str `x` as a !!bool"),
-        (b"#" * (10 * 1024 * 1024 + 1), "0: the file has 10.0 MiB, but the limit is 10 MiB"),
     ],
 )
 def test_what_cannot_be_read_is_a_problem(content: bytes, text: str) -> None:
@@ -297,22 +278,8 @@ PIECES = st.sampled_from(
     [
         *("a", "b", ": ", ":\n", "\n", "\n  ", "\n    ", "- ", "? ", "&x ", "*x", "<<: ", "{", "}"),
         *("[", "]", ",", "|\n", ">-\n", "'", '"', "#", "---\n", "...\n", "%YAML 1.1\n", "!!int "),
-        *(
-            "! ",
-            "!<",
-            "\t",
-            "\\",
-            "\r",
-            "~",
-            "1",
-            "-",
-            ".",
-            "\x00",
-            "\ufeff",
-            "\x85",
-            "\u2028",
-            "ü",
-        ),
+        *("! ", "!<", "\t", "\\", "\r", "~", "1", "-", ".", "\x00"),
+        *("\ufeff", "\x85", "\u2028", "ü"),
         *("@", "`", "\U0001f600", "apiVersion: v1\n", "kind: List\n", "items:\n", "0x", "e9"),
     ]
 )
@@ -332,14 +299,8 @@ def test_no_bytes_end_in_a_traceback(content: bytes) -> None:
         assert document.where.line >= 1
     for problem in (*parsed.problems, *parsed.warnings):
         assert problem.where
-        assert (
-            problem.where.line
-            <= content.count(b"\n")
-            + content.count(b"\r")
-            + content.count(b"\xc2\x85")
-            + content.count(b"\xe2\x80\xa8")
-            + 1
-        )
+        line_ends = sum(map(content.count, (b"\n", b"\r", b"\xc2\x85", b"\xe2\x80\xa8")))
+        assert problem.where.line <= line_ends + 1
 
 
 JSON = st.recursive(

@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.git import PushConflictError
-from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.store import BranchRule
 from tests.commands.chain import documents
+from tests.commands.chain.cd_runs import DEV, SCHEDULE, change_main, document, has, run
 from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisation
 
-DEV = "dev environment"
-SCHEDULE = Dispatch("schedule.yaml", {"environment": "dev"})
 SCHEDULE_BY_FORCE = Dispatch("schedule.yaml", {"environment": "dev", "force": "true"})
-DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
-
-
-def run(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
-    return acme.run(cd, CdInputs, **{"environment": "dev", "commit": commit, **inputs})
-
-
-def document(result: CommandResult) -> CdDocument:
-    assert isinstance(result.document, CdDocument)
-    return result.document
-
-
-def change_main(acme: Organisation, text: str = "a change") -> str:
-    return acme.commit({"notes.txt": text})
-
-
-def has(acme: Organisation, branch: str = "dev", path: str = "base-repo.yaml") -> str:
-    """Return the commit that the environment's file names."""
-    (line,) = [line for line in acme.files(branch)[path].splitlines() if "commit:" in line]
-    return line.split()[1]
 
 
 def test_a_commit_is_written_told_and_scheduled(acme: Organisation) -> None:
@@ -314,42 +286,3 @@ def test_a_protected_branch(acme: Organisation) -> None:
         run(acme, new)
     assert error.value.problem.advice.endswith("; or use mode: pull-request")
     assert acme.statuses(new) == {}
-
-
-def test_whoever_moves_the_branch_meanwhile_loses_nothing(acme: Organisation) -> None:
-    new = change_main(acme)
-    with acme.sandbox.faults.on(Fault("*", "*", "raced", count=2)):
-        result = run(acme, new)
-    assert document(result).action == "written"
-    assert has(acme) == new
-    raced = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
-    assert len(raced) == 1 + 2 + 1
-    assert sum("looking again" in line for line in acme.logged) == 2
-
-
-def test_a_branch_that_never_stands_still(acme: Organisation) -> None:
-    new = change_main(acme)
-    before = acme.clock()
-    with (
-        acme.sandbox.faults.on(Fault("*", "*", "raced", count=0)),
-        pytest.raises(PushConflictError),
-    ):
-        run(acme, new)
-    assert (acme.clock() - before).total_seconds() == 150
-    assert acme.statuses(new) == {}
-
-
-@pytest.mark.parametrize("kind", ["lost", "dropped", "cut", "doubled", "truncated"])
-def test_a_push_whose_answer_is_lost(acme: Organisation, kind: FaultKind) -> None:
-    new = change_main(acme)
-    with acme.sandbox.faults.on(Fault("POST", "*/git-receive-pack", kind)):
-        assert document(run(acme, new)).action == "written"
-    assert has(acme) == new
-    commits = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
-    assert sum(commit.message.startswith("Promoting") for commit in commits) == 1
-
-
-def test_a_start_whose_answer_is_lost_is_rather_doubled(acme: Organisation) -> None:
-    with acme.sandbox.faults.on(Fault("POST", DISPATCH, "lost")):
-        run(acme, change_main(acme))
-    assert acme.dispatches() == [SCHEDULE, SCHEDULE]

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.errors import Location
 from kalypso_actions.gitops.placement_record import placements_file, read_placements
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.kinds import Assignment, ClusterType, Fleet, SchedulingPolicy
+from kalypso_actions.model.kinds import ClusterType, Fleet, SchedulingPolicy
 from kalypso_actions.model.placements import PlacedDecision, PlacementState
-from kalypso_actions.scheduling import LabelScheduler, Schedule, find_scheduler
+from kalypso_actions.scheduling import LabelScheduler, Schedule
 from kalypso_actions.scheduling.placement.scheduler import PlacementScheduler
-from kalypso_actions.scheduling.plugins import CheckedScheduler
 from tests.builders import cluster_type, fleet, policy, selector, target
 from tests.placement_hubs import Body, placement, prioritizing, score, selecting
 
@@ -310,65 +307,3 @@ def test_the_record_can_be_read_again() -> None:
     schedule = (decisions("c1", "c2"), decisions("c3", target="app-t1"))
     assert read_placements(placements_file(schedule)) == schedule
     assert read_placements(b"{}") is read_placements(None) is None
-
-
-class Plugin:
-    """A scheduler of another package; `answers` are returned in turn, or raised."""
-
-    def __init__(self, *answers: object) -> None:
-        self.answers = list(answers)
-
-    def schedule(self, fleet: Fleet) -> Any:  # noqa: ARG002
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-def answered(*assignments: Assignment) -> Schedule:
-    return Schedule(assignments, (), lambda _target, _type: ())
-
-
-FLEET = fleet(cluster_types=[cluster_type("c1")], targets=[target("t1")], policies=[policy("p")])
-GOOD = Assignment(FLEET.targets[0], FLEET.cluster_types[0], ("p",))
-
-
-@pytest.mark.parametrize(
-    ("answers", "message"),
-    [
-        ([ZeroDivisionError("oops")], "failed: ZeroDivisionError: oops"),
-        ([None], "returns NoneType, not a Schedule"),
-        ([answered(dataclasses.replace(GOOD, target=target("t2")))], "unknown target 'app-t2'"),
-        (
-            [answered(dataclasses.replace(GOOD, cluster_type=cluster_type("c9")))],
-            "unknown cluster type 'c9'",
-        ),
-        ([answered(dataclasses.replace(GOOD, policies=("q",)))], "unknown policy 'q'"),
-        ([answered(GOOD, GOOD)], "assigns 'app-t1' to 'c1' twice"),
-        ([answered(GOOD), answered()], "answers differently"),
-    ],
-    ids=["exception", "type", "target", "cluster-type", "policy", "twice", "random"],
-)
-def test_what_a_plugin_does_wrong_is_an_error_that_names_it(
-    answers: list[object], message: str
-) -> None:
-    with pytest.raises(KalypsoError, match=message) as failure:
-        CheckedScheduler("prices", Plugin(*answers)).schedule(FLEET)
-    assert "'prices'" in failure.value.problem.message
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
-def test_a_plugin_that_never_ends_is_ended() -> None:
-    class Endless:
-        def schedule(self, fleet: Fleet) -> Schedule:
-            while True:
-                with suppress(Exception):
-                    str(fleet)
-
-    with pytest.raises(KalypsoError, match=r"'prices' did not answer in 0\.05 seconds"):
-        CheckedScheduler("prices", Endless(), patience=0.05).schedule(FLEET)
-
-
-def test_a_plugin_without_fault_is_used() -> None:
-    assert CheckedScheduler("prices", Plugin(answered(GOOD))).schedule(FLEET).assignments == (GOOD,)
-    assert isinstance(find_scheduler("placement"), PlacementScheduler)

@@ -1,0 +1,23 @@
+"""The key of a GitHub App, in the forms that GitHub and people write it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+
+@cache
+def key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+def pem(form: str = "TraditionalOpenSSL") -> str:
+    """GitHub gives keys in the traditional form."""
+    encoded = key().private_bytes(
+        serialization.Encoding.PEM,
+        getattr(serialization.PrivateFormat, form),
+        serialization.NoEncryption(),
+    )
+    return encoded.decode()

@@ -1,0 +1,13 @@
+"""A document, parsed to its resource and its findings."""
+
+from __future__ import annotations
+
+from kalypso_actions.fleet import Diagnostics, parse_document
+from tests.builders import documents
+
+
+def parse(text: str) -> tuple[object | None, list[str], list[str]]:
+    diagnostics = Diagnostics()
+    (document,) = documents(text)
+    noun = parse_document(document, diagnostics)
+    return noun, [str(p) for p in diagnostics.problems], [str(w) for w in diagnostics.warnings]
