@@ -20,6 +20,7 @@ from kalypso_actions.cli.output import (
     errors_as_json,
     print_json,
 )
+from kalypso_actions.commands.demo import LENGTH
 from kalypso_actions.commands.demo import demo as run_demo
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -56,7 +57,7 @@ def demo(
 
     with errors_as_json(output, failed):
         inputs = checked_inputs(DemoInputs, {"dir": folder})
-        document = run_demo(inputs, dict(os.environ), datetime.now(UTC), show)
+        document = run_demo(inputs, dict(os.environ), datetime.now(UTC) - LENGTH, show)
     if output == "json":
         print_json(document)
     else:

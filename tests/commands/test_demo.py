@@ -18,13 +18,15 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from kalypso_actions.cli.app import app
-from kalypso_actions.commands.demo import demo, scenario
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo import LENGTH, demo, scenario
 from kalypso_actions.commands.demo.organisation import CLUSTERS
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.demo_document import DemoDocument, DemoStepEntry
 from kalypso_actions.report.timeline import INTRODUCTION, Timeline
+from kalypso_actions.sandbox import Sandbox
 from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git
@@ -247,6 +249,18 @@ def test_the_line_that_serves_it_again_can_be_copied(
     monkeypatch.setattr(sys, "argv", [called.format(here=tmp_path)])
     done = CliRunner().invoke(app, ["demo", "--dir", "kept"])
     assert f"\n{again} sandbox --dir " in done.stdout
+
+
+@pytest.mark.slow
+def test_a_sandbox_that_serves_it_later_finds_every_cluster_compliant(played: Played) -> None:
+    folder = Path(played.document.dir)
+    with Sandbox(folder, Programs(MACHINE), now=lambda: NOON + LENGTH) as sandbox:
+        done = call_kalypso(
+            *("status", "--control-plane", "acme/control-plane", "--clusters", "--json"),
+            variables=sandbox.environment(sandbox.create_token()),
+        )
+    environments = json.loads(done.stdout)["environments"]
+    assert [item["clusters"] for item in environments] == [{"compliant": 8}, {"compliant": 8}]
 
 
 def test_it_ends_with_the_report(played: Played) -> None:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import keep_key, load_sandbox, private_folder
@@ -25,6 +25,12 @@ from kalypso_actions.report.documents import ProblemEntry
 
 if TYPE_CHECKING:
     from kalypso_actions.sandbox import Sandbox
+
+LENGTH: Final = timedelta(minutes=30)
+"""The simulated story ends within this time: begun so long ago, it ends before the present.
+
+A sandbox that serves it later runs by the machine's clock, and must not go back in time.
+"""
 
 
 def demo(
