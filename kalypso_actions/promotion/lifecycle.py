@@ -97,6 +97,7 @@ class Event(Enum):
     CHECK_REFUSES = ("the repositories contradict a start of `check-promote`", Actor.CHECK_PROMOTE)
     CHECK_LOOKS = ("`check-promote` reads the clusters' reports", Actor.CHECK_PROMOTE)
     CHECK_LOOKS_AGAIN = ("`check-promote` runs for a later merge", Actor.CHECK_PROMOTE)
+    CHECK_COUNTS = ("another number of clusters complies", Actor.CHECK_PROMOTE)
     CHECK_FINDS_NEWER = ("a branch names a newer commit", Actor.CHECK_PROMOTE)
     CHECK_GOES_BACK = ("a branch, or `base-repo.yaml`, has gone back", Actor.CHECK_PROMOTE)
     CHECK_COMMAND_FAILS = ("the `post-deployment` command fails", Actor.CHECK_PROMOTE)
@@ -188,6 +189,7 @@ BY_COMMIT: Final = "a person, who runs the job again; or a newer commit"
 BY_MERGE: Final = "a person, who runs the job again; or the next merge"
 BY_PERSON: Final = "a person, who starts it again"
 BY_NEXT_POLL: Final = "the next `poll`"
+BY_NEXT_COUNT: Final = "the record of the next minute"
 NO_RUN: Final = "no run follows"
 
 _CD, _SCHEDULE = start("cd"), start("schedule")
@@ -258,6 +260,7 @@ TRANSITIONS: Final = (
        "check-promote"),
     _T((_S.FAILED, _S.SUPERSEDED, _S.ROLLED_BACK), _E.CHECK_LOOKS_AGAIN, (_S.DEPLOYING,),
        (status(_S.DEPLOYING),), BY_MERGE, "a correction is merged"),
+    _T((_S.DEPLOYING,), _E.CHECK_COUNTS, (), (record("check-promote", "received"),), BY_NEXT_COUNT),
     _T((_S.DEPLOYING,), _E.CLUSTERS_COMPLY, (_S.DEPLOYED,), (*_CD, status(_S.DEPLOYED)),
        BY_MERGE, "clusters comply", Actor.CHECK_PROMOTE),
     _T((_S.DEPLOYING,), _E.CLUSTERS_FAIL, (_S.FAILED,), (status(_S.FAILED),), BY_MERGE,
