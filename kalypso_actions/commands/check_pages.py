@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from kalypso_actions.clients.github import pages
 from kalypso_actions.commands.runtime.context import CommandContext
@@ -13,8 +13,14 @@ from kalypso_actions.commands.runtime.repository_visibility import visibility_of
 from kalypso_actions.comparison.visibility import unpublishable
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.check_pages import CheckPagesInputs
+from kalypso_actions.model.permissions import CONTROL_PLANE, Permission
 from kalypso_actions.report.check_pages_document import CheckPagesDocument
 from kalypso_actions.report.documents import ProblemEntry
+
+PERMISSIONS: Final = (
+    Permission(CONTROL_PLANE, "pages", "read", "asks who may read the site of GitHub Pages"),
+)
+"""Those that its token needs, as in `registry.ChainCommand`."""
 
 
 def check_pages(inputs: CheckPagesInputs, context: CommandContext) -> CheckPagesDocument:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from kalypso_actions.commands.check_pages import PERMISSIONS as PAGES_PERMISSIONS
 from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.permissions import Permission
@@ -146,6 +147,8 @@ def tables_of(action: Action) -> str:
     if command and command.verify_only:
         needed = (f"{right} in the {place}" for place, right in map(_right, command.verify_only))
         parts.append(f"With `verify-only`: {', '.join(needed)}.\n")
+    if action.command == "set-up":
+        parts.append(f"For `run: check-pages`:\n\n{permission_table(PAGES_PERMISSIONS)}")
     return "\n".join(parts)
 
 
