@@ -205,7 +205,10 @@ CHAIN: Final = (
     ChainCommand(
         "check-promote",
         "Wait until the clusters of an environment comply with a merge, then promote its commit.",
-        examples=("kalypso check-promote --control-plane acme/control-plane --environment dev",),
+        examples=(
+            "kalypso check-promote --control-plane acme/control-plane --environment dev"
+            " --gitops-commit COMMIT --promoted-commit COMMIT",
+        ),
         icon="fast-forward",
         permissions=(
             READS_MAIN,

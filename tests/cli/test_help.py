@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, load
 from kalypso_actions.cli.help_ends import EXAMPLES
+from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.command_line import call_kalypso, start_kalypso
 from tests.git_repositories import commit_branch
 
@@ -71,6 +72,16 @@ def test_examples_are_right_calls(name: str, example: str) -> None:
     commands = {"app": APP_COMMANDS}.get(name.split(maxsplit=1)[0], COMMANDS)
     own = name.rsplit(maxsplit=1)[-1]
     load(own, commands[own]).make_context(own, arguments)
+
+
+@pytest.mark.parametrize(
+    ("command", "example"),
+    [(command, example) for command in CHAIN for example in command.examples],
+    ids=[example for command in CHAIN for example in command.examples],
+)
+def test_examples_give_what_is_required(command: ChainCommand, example: str) -> None:
+    required = [field.alias for field in command.model.model_fields.values() if field.is_required()]
+    assert [name for name in required if f"--{name}" not in example.split()] == []
 
 
 def test_the_text_of_options() -> None:
