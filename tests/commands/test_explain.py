@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import call_kalypso
-from tests.commands.control_plane_clones import MAIN, URL, branch, make_clone
+from tests.commands.control_plane_clones import MAIN, URL, branch, environment, make_clone
 from tests.git_repositories import commit_branch
 
 
@@ -42,6 +42,30 @@ def test_a_control_plane_elsewhere_as_json(tmp_path: Path, monkeypatch: pytest.M
     assert [(pair["clusterType"], pair["policies"]) for pair in document["pairs"]] == [
         ("store", ["all"])
     ]
+
+
+def test_the_scheduler_of_the_environment_s_annotation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`placement` misses the Placement that a policy names; `labels` says that it has none."""
+    origin = tmp_path / "origin"
+    annotated = "{name: dev, annotations: {kalypso.io/scheduler: placement}}"
+    declared = environment("dev").replace("{name: dev}", annotated)
+    main = commit_branch(origin, MAIN | {".environments/dev.yaml": declared})
+    files = branch(main)
+    named = "{name: all, annotations: {kalypso.io/placement: none}}"
+    files["fleet.yaml"] = files["fleet.yaml"].replace("{name: all}", named)
+    commit_branch(origin, files, "dev")
+    monkeypatch.chdir(tmp_path)
+    place = ["--control-plane", f"file://{origin}", "--source", f"{URL}={origin}"]
+    for options, scheduler, code in (
+        ([], "placement", "placement-unknown"),
+        (["--scheduler", "labels"], "labels", "placement-without-scheduler"),
+    ):
+        done = call_kalypso("explain", "dev", *place, *options, "--output", "json")
+        document = json.loads(done.stdout)
+        assert document["scheduler"] == scheduler
+        assert [item["code"] for item in document["problems"]] == [code]
 
 
 def test_an_environment_and_a_file(clone: Path) -> None:
