@@ -18,10 +18,8 @@ kind: Placement
 metadata: {name: one}
 spec: {tolerations: [{key: edge, operator: Exists, tolerationSeconds: 3600}]}
 """
-TAINTS = (
-    "[{key: edge, effect: NoSelect, timeAdded: '2026-03-01T11:30:00Z'}, "
-    "{key: full, effect: NoSelectIfNew}]"
-)
+EDGE = "{key: edge, effect: NoSelect, timeAdded: '2026-03-01T11:30:00Z'}"
+FULL = "{key: full, effect: NoSelectIfNew}"
 DECISION = {
     "policy": "all",
     "placement": "one",
@@ -33,24 +31,29 @@ RECORD = json.dumps({"schema": "kalypso.placements/v1", "placements": [DECISION]
 BEFORE, AFTER = "2026-03-01T13:29:59+01:00", "2026-03-01T12:30:00Z"
 
 
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone whose dev has a Placement that tolerates a taint for an hour.
-
-    Another taint spares the cluster type, because the GitOps branch has it selected so far.
-    """
-    folder = make_clone(tmp_path_factory.mktemp("now"))
+def make_tainted_clone(folder: Path, *taints: str) -> Path:
+    """Make a clone whose dev has a Placement that tolerates the taint edge for an hour."""
+    folder = make_clone(folder)
     fleet = (folder / "fleet.yaml").read_text()
-    tainted = f'{{name: store, annotations: {{kalypso.io/taints: "{TAINTS}"}}, labels:'
+    listed = f"[{', '.join(taints)}]"
+    tainted = f'{{name: store, annotations: {{kalypso.io/taints: "{listed}"}}, labels:'
     fleet = fleet.replace("{name: store, labels:", tainted)
     named = "{name: all, annotations: {kalypso.io/placement: one}}"
     (folder / "fleet.yaml").write_text(fleet.replace("{name: all}", named))
     (folder / ".github" / "kalypso").mkdir(parents=True)
     (folder / ".github" / "kalypso" / "one.yaml").write_text(PLACEMENT)
     git(folder, "add", ".")
-    name = ["-c", "user.name=somebody", "-c", "user.email=somebody@acme.example"]
-    git(folder, *name, "commit", "--quiet", "--message", "Place")
+    git(folder, "config", "user.name", "somebody")
+    git(folder, "config", "user.email", "somebody@acme.example")
+    git(folder, "commit", "--quiet", "--message", "Place")
     git(folder, "update-ref", "refs/remotes/origin/dev", "HEAD")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone with two taints: the GitOps branch has selected the cluster type, which spares it."""
+    folder = make_tainted_clone(tmp_path_factory.mktemp("now"), EDGE, FULL)
     for branch in ("dev", "stage"):
         commit_branch(
             folder.parent / "gitops", {".github/tracking/placements.json": RECORD}, branch
@@ -77,6 +80,24 @@ def test_a_replay(
         done = call_kalypso(*arguments.split(), *options, "--now", now, "--output", "json")
         assert json.loads(done.stdout)["schema"]
         assert (warned in done.stdout) is finds_nothing, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("now", "changed"),
+    [pytest.param(BEFORE, 1, id="tolerated"), pytest.param(AFTER, 0, id="no longer")],
+)
+def test_a_preview(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, now: str, changed: int) -> None:
+    """A changed Template changes a file only where the Placement selects the cluster type."""
+    folder = make_tainted_clone(tmp_path, EDGE)
+    git(folder, "checkout", "--quiet", "-b", "change", "origin/main")
+    text = (folder / "templates.yaml").read_text()
+    (folder / "templates.yaml").write_text(text.replace("kind: reconciler", "kind: changed"))
+    git(folder, "commit", "--quiet", "--all", "--message", "Change")
+    monkeypatch.chdir(folder)
+    done = call_kalypso("preview", "--scheduler", "placement", "--now", now)
+    dev = done.stdout.partition("\nstage")[0]
+    assert "~ Template reconciler" in dev, done.stderr
+    assert dev.count("~ store/till/reconciler.yaml") == changed
 
 
 def test_the_time_of_a_replay_is_recorded(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
