@@ -37,6 +37,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "validate": (
         "kalypso validate",
+        f"kalypso validate {_PLANE}",
         "kalypso validate --source https://github.com/acme/shop=../shop",
         "kalypso validate --workload .",
     ),

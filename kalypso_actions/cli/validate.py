@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from kalypso_actions.cli.local import (
+    ControlPlaneOption,
     MissingValuesOption,
     NowOption,
     RegistrationTextOption,
     SchedulerOption,
     SourceOption,
     files_at_hand,
+    github_place,
     local_context,
 )
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
@@ -46,6 +48,7 @@ def validate(
             "control plane.",
         ),
     ] = False,
+    control_plane: ControlPlaneOption = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     missing_values: MissingValuesOption = "warn",
     scheduler: SchedulerOption = "",
@@ -61,6 +64,7 @@ def validate(
     """Check all documents of branches: schemas, references, templates, names."""
     options = {
         "places": places or [],
+        "control_plane": github_place(control_plane),
         "workload": workload,
         "source": source,
         "missing_values": missing_values,
@@ -73,17 +77,24 @@ def validate(
     if watch:
         if output != "text":
             raise UsageError("--watch is for people: it prints text only")
+        if control_plane:
+            raise UsageError("--watch follows the files of places, not a --control-plane")
         # Few runs watch, and all wait for imports.
         from kalypso_actions.cli.validate_watch import watch as run_watch  # noqa: PLC0415
 
         inputs = checked_inputs(ValidateInputs, options)
         run_watch(inputs, lambda: print_validation(options, output))
-    document = print_validation(options, output)
+    document = print_validation(options, output, control_plane)
     raise typer.Exit(1 if document.problems else 0)
 
 
-def print_validation(options: Mapping[str, Any], output: str) -> ValidateDocument:
-    """Run validate with its options, print the result, and return it. Raises KalypsoError."""
+def print_validation(
+    options: Mapping[str, Any], output: str, control_plane: str | None = None
+) -> ValidateDocument:
+    """Run validate with its options, print the result, and return it. Raises KalypsoError.
+
+    `control_plane` is as a person named it: one of GitHub is read with the token at hand.
+    """
     verbose = bool(options.get("verbose"))
 
     def failed(problems: Sequence[Problem]) -> ValidateDocument:
@@ -96,6 +107,9 @@ def print_validation(options: Mapping[str, Any], output: str) -> ValidateDocumen
     with errors_as_result(output, failed, forms):
         given = checked_inputs(ValidateInputs, options)
         with ProgressDisplay(stderr(), "validating") as progress:
-            document = run_validate(given, local_context(progress, calls=verbose, now=given.now))
+            context = local_context(
+                progress, calls=verbose, now=given.now, control_plane=control_plane
+            )
+            document = run_validate(given, context)
     print_result(document, output, files_at_hand(given.source), forms)
     return document

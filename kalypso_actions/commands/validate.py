@@ -42,9 +42,11 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     problems: list[Problem] = []
     found: list[Problem] = []
     with context.reader(inputs.source) as reader:
-        clone = None if inputs.places else context.clone(reader)
+        clone = None if inputs.places or inputs.control_plane else context.clone(reader)
         _check_places(inputs.places, reader, context)
-        if clone and clone.checked_out:
+        if inputs.control_plane:
+            readings = list(_readings_of_branches(inputs.control_plane, "", reader, problems))
+        elif clone and clone.checked_out:
             readings = list(_readings_of_clone(clone, reader, context))
             found += clone.misspelled_branches()
         elif clone and (undeclared := _undeclared_branch(clone, reader)):
@@ -212,6 +214,13 @@ def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[R
         yield read_branch(folder, RepositoryPath(place, "", "."), reader.kustomize)
         return
     url, branch = (str(local.path), local.branch) if local.path.is_dir() else split_branch(place)
+    yield from _readings_of_branches(url, branch, reader, problems)
+
+
+def _readings_of_branches(
+    url: str, branch: str, reader: Reader, problems: list[Problem]
+) -> Iterator[Reading]:
+    """Read a branch of a repository; without one, main and the branches of its environments."""
     try:
         sources = [RepositoryPath(url, branch, ".")] if branch else _branches(url, reader)
     except KalypsoError as error:

@@ -125,12 +125,14 @@ class RenderInputs(EnvironmentInputs):
 
 
 class ValidateInputs(Inputs):
-    """Inputs of `kalypso validate`; without places, it checks the clone or folder at hand.
+    """Inputs of `kalypso validate`; without any place, it checks the clone or folder at hand.
 
-    With `workload`, the places have the Workloads of an application team.
+    Of a control plane, it checks main and the branches of the environments. With `workload`, the
+    places have the Workloads of an application team.
     """
 
     places: tuple[Place, ...] = ()
+    control_plane: Place | None = None
     source: Sources = ()
     workload: bool = False
     notes: bool = False
@@ -138,6 +140,14 @@ class ValidateInputs(Inputs):
     scheduler: str = ""
     now: Minute | None = None
     registration_text: RegistrationText = "strict"
+
+    @model_validator(mode="after")
+    def _control_plane_alone(self) -> ValidateInputs:
+        if self.control_plane and (self.places or self.workload):
+            raise PydanticCustomError(
+                "control_plane", "with --control-plane, neither places nor --workload are possible"
+            )
+        return self
 
     @model_validator(mode="after")
     def _workloads_alone(self) -> ValidateInputs:

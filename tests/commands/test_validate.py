@@ -210,6 +210,23 @@ def test_a_bare_repository_is_main_and_its_environments(planes: Path, tmp_path: 
     assert [source["branch"] for source in document["sources"]] == ["main", "dev", "stage"]
     _, document = validate(f"{clone}@dev")
     assert [source["branch"] for source in document["sources"]] == ["dev"]
+    for place in (bare, clone):
+        _, document = validate("--control-plane", place)
+        assert [source["branch"] for source in document["sources"]] == ["main", "dev", "stage"]
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("dev", "with --control-plane, neither places nor --workload are possible"),
+        ("--workload", "with --control-plane, neither places nor --workload are possible"),
+        ("--watch", "--watch follows the files of places, not a --control-plane"),
+    ],
+)
+def test_a_control_plane_is_checked_alone(other: str, said: str) -> None:
+    done = call_kalypso("validate", "--control-plane", "acme/control-plane", other)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 def test_every_branch_that_cannot_be_read_is_told(planes: Path, tmp_path: Path) -> None:

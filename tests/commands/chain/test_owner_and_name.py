@@ -25,6 +25,12 @@ def test_explain(job: dict[str, str]) -> None:
     assert "shop-web" in done.stdout
 
 
+def test_validate(job: dict[str, str]) -> None:
+    done = call_kalypso("validate", "--control-plane", CONTROL_PLANE, variables=job)
+    assert done.returncode == 0, done.stderr
+    assert "of 3 branches: 0 problems" in done.stdout
+
+
 def test_the_report_of_the_job_s_repository(job: dict[str, str], tmp_path: Path) -> None:
     """The inputs of the action hold the token, and the job's variables name the repository."""
     secret = job.pop("KALYPSO_TOKEN")
