@@ -17,6 +17,10 @@ class StatusInputs(ClusterReportsInputs):
         List, Field(description="Only these environments; default: all of the control plane.")
     ] = ()
     clusters: Annotated[
-        Flag, Field(description="Also ask the cluster reports: numbers of clusters by state.")
+        Flag,
+        Field(
+            description="Also ask the cluster reports: numbers of clusters by state; which do not "
+            "comply, and why."
+        ),
     ] = False
     watch: Annotated[Flag, Field(description="Look again every 15 seconds, until Ctrl-C.")] = False

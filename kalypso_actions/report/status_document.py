@@ -83,13 +83,27 @@ class IssueEntry(Document):
     url: str
 
 
+class ClusterStateEntry(Document):
+    """A cluster that does not comply; without `id` and `name`, a cluster type without a cluster.
+
+    `cluster_type` is "" for a cluster that follows the whole tree.
+    """
+
+    id: str = ""
+    name: str = ""
+    cluster_type: str
+    state: str
+    reason: str
+
+
 class EnvironmentStatusEntry(Document):
     """An environment.
 
     `commit` is the one of main that its branch names (null: none, or unknown), `ahead` the number
     of commits that main has after it. `assignments` are those of the merged trees; `failing` and
     `degraded` the numbers of assignments without files and of registrations that cannot be used, as
-    the open issues say. `clusters` are numbers by state; null unless `--clusters` asks.
+    the open issues say. `clusters` are numbers by state, and `not_compliant` the clusters that do
+    not comply, the worst first; both are null unless `--clusters` asks.
     """
 
     environment: str
@@ -106,6 +120,7 @@ class EnvironmentStatusEntry(Document):
     issues: tuple[IssueEntry, ...] = ()
     waits: tuple[WaitEntry, ...] = ()
     clusters: dict[str, int] | None = None
+    not_compliant: tuple[ClusterStateEntry, ...] | None = None
     problems: tuple[ProblemEntry, ...] = ()
 
 

@@ -26,6 +26,9 @@ STYLES: Final = {
     "error": "bold red",
     "pending": "yellow",
 }
+MOST_CLUSTERS: Final = 10
+"""The clusters of an environment that are listed."""
+
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
@@ -40,7 +43,7 @@ def print_status(console: Console, document: StatusDocument) -> None:
 
 
 def pipeline(document: StatusDocument) -> Group:
-    """Return the table of the environments, with main above and what waits below."""
+    """Return the table of the environments, with main above; below, what waits, and clusters."""
     table = Table(box=None, pad_edge=False)
     for heading in ("environment", "state", "commit", "main ahead", "assignments"):
         table.add_column(heading, overflow="fold")
@@ -52,8 +55,8 @@ def pipeline(document: StatusDocument) -> Group:
             Text({None: "unknown", 0: "-"}.get(entry.ahead, counted(entry.ahead or 0, "commit"))),
             Text(_assignments(entry)),
         )
-    waits = list(_waits(document))
-    return Group(_main(document), Text(), table, *((Text(), *waits) if waits else ()))
+    below = [*_waits(document), *_not_compliant(document)]
+    return Group(_main(document), Text(), table, *((Text(), *below) if below else ()))
 
 
 def _main(document: StatusDocument) -> Text:
@@ -98,6 +101,19 @@ def _waits(document: StatusDocument) -> Iterator[Text]:
             if wait.url:
                 text.append(f"  {escape_log_line(wait.url)}", style="dim")
             yield text
+
+
+def _not_compliant(document: StatusDocument) -> Iterator[Text]:
+    for entry in document.environments:
+        clusters = entry.not_compliant or ()
+        for item in clusters[:MOST_CLUSTERS]:
+            kind = f" ({item.cluster_type})" if item.cluster_type else ""
+            subject = f"{item.name}{kind}" if item.name else f"cluster type {item.cluster_type}"
+            line = f"{entry.environment}: {item.state}: {subject}: {item.reason}"
+            yield Text(escape_log_line(line))
+        if len(clusters) > MOST_CLUSTERS:
+            more = len(clusters) - MOST_CLUSTERS
+            yield Text(f"{entry.environment}: … and {more} more; --output json lists all")
 
 
 def age(then: datetime, now: datetime | None) -> str:

@@ -1,31 +1,48 @@
-"""The clusters of an environment's GitOps branches, by state."""
+"""The clusters of an environment's GitOps branches: their states, and the reasons."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline
 from kalypso_actions.compliance import (
+    Assessment,
     ClusterReports,
     DesiredState,
     EnvironmentTree,
     Requirements,
     assess,
 )
+from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
+from kalypso_actions.report.status_document import ClusterStateEntry
+
+_WORST: Final = (*STATES, "missing")
+"""From the best state to the worst."""
 
 
-def count_clusters(
+@dataclass(frozen=True, slots=True)
+class ClusterStates:
+    """The number of clusters in each state, and those that do not comply, the worst first."""
+
+    numbers: dict[str, int]
+    not_compliant: tuple[ClusterStateEntry, ...]
+
+
+def cluster_states(
     context: CommandContext, pipeline: Pipeline, item: EnvironmentBranches, reports: ClusterReports
-) -> dict[str, int]:
-    """Return the number of clusters in each state, judged by the head of each GitOps branch.
+) -> ClusterStates:
+    """Return the states of an environment's clusters, judged by the head of each GitOps branch.
 
     Cluster types with assignments and without a cluster count as `missing`. Raises KalypsoError if
     the reports cannot be read.
     """
-    counts: Counter[str] = Counter()
+    entries: list[ClusterStateEntry] = []
     now = context.runtime.now()
     name = item.environment.name
     documents = item.reading.own.documents if item.reading else ()
@@ -49,7 +66,24 @@ def count_clusters(
         )
         of_branch = reports.reports(place.url, place.branch)
         assessment = assess(of_branch, desired, Requirements(), started=head.committed_at, now=now)
-        counts.update(cluster.state for cluster in assessment.clusters)
-        if assessment.missing:
-            counts["missing"] += len(assessment.missing)
-    return dict(sorted(counts.items()))
+        entries += _entries(assessment)
+    numbers = Counter(entry.state for entry in entries)
+    others = [entry for entry in entries if entry.state != "compliant"]
+    return ClusterStates(
+        dict(sorted(numbers.items())),
+        tuple(sorted(others, key=lambda entry: (-_WORST.index(entry.state), entry.id))),
+    )
+
+
+def _entries(assessment: Assessment) -> Iterator[ClusterStateEntry]:
+    for cluster in assessment.clusters:
+        yield ClusterStateEntry(
+            id=cluster.id,
+            name=cluster.name,
+            cluster_type=cluster.cluster_type,
+            state=cluster.state,
+            reason=cluster.reason,
+        )
+    for name in assessment.missing:
+        reason = "no cluster reports that it follows the folder"
+        yield ClusterStateEntry(cluster_type=name, state="missing", reason=reason)

@@ -8,7 +8,7 @@ from contextlib import closing, nullcontext
 from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch, named_commit
-from kalypso_actions.commands.status.clusters import count_clusters
+from kalypso_actions.commands.status.clusters import cluster_states
 from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline, read_pipeline
 from kalypso_actions.comparison import assignment_names, manifest_entries
 from kalypso_actions.compliance import ClusterReports
@@ -83,7 +83,8 @@ class _Summary:
         """Return the entry of an environment."""
         item = self._branches[name]
         moment = self._moment(item, with_previous=True)
-        clusters = count_clusters(self._context, self._read, item, reports) if reports else None
+        clusters = cluster_states(self._context, self._read, item, reports) if reports else None
+        numbers = clusters.numbers if clusters else None
         gitops = tuple(self._gitops(item))
         issues = tuple(self._issues(item))
         titles = [issue.title for _, issue in issues]
@@ -92,7 +93,7 @@ class _Summary:
             branch=item.environment.control_plane.branch,
             commit=CommitViewEntry.of(moment.promoted),
             ahead=moment.ahead,
-            state=_state(moment, clusters),
+            state=_state(moment, numbers),
             next_environments=item.environment.next_environments,
             assignments=sum(each.assignments for each in gitops),
             failing=sum(
@@ -110,7 +111,8 @@ class _Summary:
                 WaitEntry(waits_for=wait.waits_for, text=wait.text, url=wait.url)
                 for wait in rules.waits_of(moment)
             ),
-            clusters=clusters,
+            clusters=numbers,
+            not_compliant=clusters.not_compliant if clusters else None,
             problems=ProblemEntry.all_of(item.problems),
         )
 

@@ -108,7 +108,25 @@ def test_clusters_where_asked(acme: Organisation) -> None:
     document = status(acme, reports, clusters="true", environment="dev")
     assert entry(document).clusters == {"missing": 2}
     assert entry(document).state.text == "Deploying 0/2"
+    assert "dev: missing: cluster type drone: no cluster reports that it" in text(document)
     assert [each.environment for each in document.environments] == ["dev"]
+
+
+def test_clusters_that_do_not_comply_have_reasons(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_in(acme, monkeypatch)
+    acme.cluster("dev", "drone", behaviour="fail")
+    merge(acme, main_commit(acme))
+    acme.clock.sleep(timedelta(hours=1).total_seconds())
+    document = status(acme, clusters="true", environment="dev")
+    dev = entry(document)
+    assert dev.not_compliant is not None
+    assert dev.clusters == {"compliant": 1, "failed": 1}
+    assert [(item.name, item.cluster_type, item.state) for item in dev.not_compliant] == [
+        ("dev-drone", "drone", "failed")
+    ]
+    assert f"dev: failed: dev-drone (drone): {dev.not_compliant[0].reason}" in text(document)
 
 
 def test_the_numbers_of_a_waiting_run(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
