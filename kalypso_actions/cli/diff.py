@@ -47,7 +47,8 @@ EnvironmentsArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="NEWER [OLDER]",
-        help="Two environments, such as dev stage: what stage lacks that dev has. Or one.",
+        help="Two environments, such as dev stage: what stage lacks of main that dev has; with "
+        "--deployed, how their merged trees differ. Or one, at two commits.",
         autocompletion=complete_environment,
     ),
 ]
@@ -58,7 +59,8 @@ FromOption = Annotated[
         "--from",
         metavar="REV",
         help="Of one environment: a branch, tag or commit of main, or with --deployed of the "
-        "GitOps branch. Default: the commit of main that the environment has.",
+        "GitOps branch; also dev~1. Default: the commit of main that the environment has, or with "
+        "--deployed the commit before the last merge.",
     ),
 ]
 

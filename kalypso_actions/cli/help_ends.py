@@ -28,6 +28,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "diff": (
         "kalypso diff dev stage",
         "kalypso diff dev stage --deployed --stat",
+        "kalypso diff dev --deployed",
         "kalypso diff stage --to main --exit-code",
     ),
     "explain": (

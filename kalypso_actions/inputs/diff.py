@@ -46,7 +46,4 @@ class DiffInputs(Inputs):
         if len(self.environments) == 2 and (self.from_ or self.to):
             message = "--from and --to compare two commits of one environment: name only one"
             raise PydanticCustomError("from", message)
-        if len(self.environments) == 1 and self.deployed and not self.from_:
-            message = "--deployed compares two commits of the GitOps branch: name one with --from"
-            raise PydanticCustomError("from", message)
         return self

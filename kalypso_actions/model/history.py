@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -82,14 +82,14 @@ class Ancestry:
         before = self._reachable(commit)
         return tuple(item for item in self.parents if item not in before)
 
-    def first_parent_line(self) -> frozenset[str]:
-        """Return the commits on the first-parent line of the head."""
-        line: set[str] = set()
+    def first_parents(self) -> Iterator[str]:
+        """Yield the commits on the first-parent line of the head, the newest first."""
+        seen: set[str] = set()
         commit = self.head
-        while commit in self.parents and commit not in line:
-            line.add(commit)
+        while commit in self.parents and commit not in seen:
+            seen.add(commit)
+            yield commit
             commit = next(iter(self.parents[commit]), "")
-        return frozenset(line)
 
     def _reachable(self, commit: str) -> frozenset[str]:
         reachable: set[str] = set()

@@ -29,7 +29,7 @@ def diff_report(console: Console, document: DiffDocument, *, stat: bool) -> Iter
     head = f"{_side(document.base)} → {_side(document.head)}"
     yield styled(console, escape_log_line(head), _HEADING)
     if not document.differs:
-        yield "no differences"
+        yield _no_differences(document.base, document.head, deployed=document.deployed)
         return
     for item in document.commits:
         if item.base != item.head:
@@ -49,6 +49,16 @@ def diff_report(console: Console, document: DiffDocument, *, stat: bool) -> Iter
     if diffs:
         yield ""
         yield from shown_diffs(console, diffs, stat=stat, lines=not stat)
+
+
+def _no_differences(base: DiffSideEntry, head: DiffSideEntry, *, deployed: bool) -> str:
+    """Say what was compared: the branches of two environments may differ in other ways."""
+    if deployed or base.environment == head.environment:
+        return "no differences"
+    return (
+        f"no differences: {base.environment} lacks nothing of main that {head.environment} has. "
+        "--deployed also shows what the branch of each sets itself"
+    )
 
 
 def _side(side: DiffSideEntry) -> str:

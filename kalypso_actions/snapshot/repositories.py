@@ -115,20 +115,20 @@ class Repositories:
         if folder is None:
             clone = self._clones().get(repository_key(url))
             if clone is None:
-                return self._remotes.resolve(url, revision)
-            return self._of_clone_or_remote(clone, url, revision)
+                return self._remotes.resolve(url, revision, branch=branch)
+            return self._of_clone_or_remote(clone, url, branch, revision)
         if is_repository(folder):
             return GitRepository(folder, self._programs, repository=url).resolve(revision)
         message = f"{revision!r} is not a commit id, and {folder} is a folder without commits"
         raise UsageError(message, Location(url), "write the whole id, or name a clone")
 
-    def _of_clone_or_remote(self, clone: Path, url: str, revision: str) -> str:
+    def _of_clone_or_remote(self, clone: Path, url: str, branch: str, revision: str) -> str:
         """Return a commit of the clone, else of its remote, which may have more."""
         try:
             return GitRepository(clone, self._programs, repository=url).resolve(revision)
         except KalypsoError as missing:
             try:
-                return self._remotes.resolve(url, revision)
+                return self._remotes.resolve(url, revision, branch=branch)
             except KalypsoError as error:
                 raise KalypsoError.of([*missing.problems, *error.problems]) from error
 

@@ -143,6 +143,27 @@ def test_merged_trees(clone: Path, tmp_path: Path) -> None:
         "diff", "dev", "--deployed", "--from", "dev", "--to", "dev", "--source", source
     )
     assert back.stdout.splitlines()[-1] == "no differences"
+    last_merge = call_kalypso("diff", "dev", "--deployed", "--stat", "--source", source).stdout
+    assert "  + assignment store/web" in last_merge.splitlines()
+    assert "added     store/web/namespace.yaml" in last_merge
+    first_of_stage = call_kalypso("diff", "stage", "--deployed", "--source", source)
+    assert first_of_stage.returncode == 1
+    assert "there is no branch, tag or commit" in first_of_stage.stderr
+
+
+def test_environments_with_the_same_commit_of_main(clone: Path) -> None:
+    """Nothing is to be promoted, though their own branches may differ."""
+    done = call_kalypso("diff", "dev", "dev")
+    assert done.stdout.splitlines()[1:] == ["no differences"]
+    git(clone, "checkout", "--quiet", "stage")
+    base = git(clone, "show", "origin/dev:base-repo.yaml")
+    (clone / "base-repo.yaml").write_text(base)
+    git(clone, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "Promote")
+    done = call_kalypso("diff", "dev", "stage")
+    assert done.stdout.splitlines()[1:] == [
+        "no differences: stage lacks nothing of main that dev has. "
+        "--deployed also shows what the branch of each sets itself"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +171,6 @@ def test_merged_trees(clone: Path, tmp_path: Path) -> None:
     [
         (["dev", "stag"], "there is no Environment 'stag' on main"),
         (["dev", "stage", "--from", "main"], "--from and --to compare two commits of one"),
-        (["dev", "--deployed"], "--deployed compares two commits of the GitOps branch"),
         (["a", "b", "c"], "at most 2 items"),
     ],
 )

@@ -93,4 +93,4 @@ def test_when_an_environment_has_left_a_commit(
 
 
 def test_the_first_parent_line() -> None:
-    assert MAIN.first_parent_line() == set("012345")
+    assert list(MAIN.first_parents()) == list("543210")

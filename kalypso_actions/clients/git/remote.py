@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import tempfile
 import threading
 import time
@@ -9,14 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.connection import Connection
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.history import HistoryClone
-from kalypso_actions.clients.git.local import check_branch, check_commit
+from kalypso_actions.clients.git.local import ABBREVIATED, check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
 from kalypso_actions.clients.git.urls import accepted_url, clone_key
@@ -24,6 +26,9 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.history import Ancestry, HistoryCommit
 from kalypso_actions.model.object_ids import is_commit_id
+
+FIRST_PARENTS: Final = re.compile(r"([^~^]+)(~[0-9]{1,6}|~{1,40}|\^{1,40})")
+"""`main~2` or `HEAD^`: git's names of commits on the first-parent line."""
 
 
 class RemoteRepositories:
@@ -139,18 +144,40 @@ class RemoteRepositories:
         check_branch(branch, url)
         return self._clone(url).fetch_head(branch)
 
-    def resolve(self, url: str, revision: str) -> str:
-        """Return the commit of a branch, a tag, or a full commit id. Raises KalypsoError."""
+    def resolve(self, url: str, revision: str, *, branch: str = "") -> str:
+        """Return the commit of a branch, a tag, or a full commit id.
+
+        Of a `branch`, HEAD is the head, and an abbreviated id names one of its commits. `main~2`
+        follows first parents. Raises KalypsoError.
+        """
         if is_commit_id(revision):
             return revision
-        check_branch(revision, url)
-        clone = self._clone(url)
-        commit = clone.heads([revision]).get(revision) or clone.tag(revision)
+        first_parents = FIRST_PARENTS.fullmatch(revision)
+        name, steps = first_parents.groups() if first_parents else (revision, "")
+        commit = self._named(url, branch if branch and name == "HEAD" else name, branch)
+        number = int(steps[1:]) if steps[1:].isdigit() else len(steps)
+        if commit and number:
+            line = self.ancestry(url, commit).first_parents()
+            commit = next(itertools.islice(line, number, None), "")
         if not commit:
             message = f"there is no branch or tag {revision!r}"
-            advice = "check its name; a commit is named by its whole id"
+            if branch:
+                message = f"there is no branch, tag or commit {revision!r} on {branch}"
+            advice = "check its name; a commit of another branch is named by its whole id"
             raise KalypsoError(message, Location(url), advice)
         return commit
+
+    def _named(self, url: str, name: str, branch: str) -> str:
+        """Return the commit of a branch, a tag, or an abbreviated id of the branch; "" for none."""
+        check_branch(name, url)
+        clone = self._clone(url)
+        commit = clone.heads([name]).get(name) or clone.tag(name)
+        if not commit and branch and ABBREVIATED.fullmatch(name):
+            head = clone.heads([branch]).get(branch)
+            ids = self.ancestry(url, head).parents if head else ()
+            known = [known for known in ids if known.startswith(name)]
+            commit = known[0] if len(known) == 1 else ""
+        return commit or ""
 
     def commit(
         self,

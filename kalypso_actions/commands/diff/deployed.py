@@ -62,11 +62,15 @@ class _Tree:
 
 
 def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference:
-    """Compare the merged trees of two environments, or one at two commits of its GitOps branch."""
+    """Compare the merged trees of two environments, or one at two commits of its GitOps branch.
+
+    The default of these commits is the head, and its first parent: what the last merge changed.
+    """
     place = plane.environment(inputs.environments[-1])
-    base = _tree(plane, place, inputs.from_)
     newer = plane.environment(inputs.environments[0])
     head = _tree(plane, newer, inputs.to)
+    before_merge = f"{head.files.commit}~1" if len(inputs.environments) == 1 else ""
+    base = _tree(plane, place, inputs.from_ or before_merge)
     changes = dict(differing_paths(base.manifests, head.manifests))
     before = base.contents([path for path, change in changes.items() if change != "added"])
     after = head.contents([path for path, change in changes.items() if change != "deleted"])

@@ -144,7 +144,8 @@ class EnvironmentHistory:
         remotes = self._context.remotes
         heads = remotes.heads(self._url, self._others).values()
         return tuple(
-            remotes.ancestry(self._url, head).first_parent_line() for head in sorted(set(heads))
+            frozenset(remotes.ancestry(self._url, head).first_parents())
+            for head in sorted(set(heads))
         )
 
 

@@ -330,5 +330,18 @@ def test_a_revision_is_a_branch_a_tag_or_a_whole_id(tmp_path: Path) -> None:
             ("f" * 40, "f" * 40),
         ):
             assert opened.resolve(f"file://{path}", revision) == expected
+        for revision, expected in (
+            ("HEAD", second),
+            (second[:7], second),
+            (first[:7], first),
+            ("main~1", first),
+            (f"{second[:7]}^", first),
+            (f"{second}~", first),
+            ("v1~0", first),
+        ):
+            assert opened.resolve(f"file://{path}", revision, branch="main") == expected
+        for revision in ("main~2", "HEAD^^", "0" * 7, "other"):
+            with pytest.raises(KalypsoError, match=r"no branch, tag or commit .* on main"):
+                opened.resolve(f"file://{path}", revision, branch="main")
         with pytest.raises(KalypsoError, match="there is no branch or tag"):
             opened.resolve(f"file://{path}", first[:7])
