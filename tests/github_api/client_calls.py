@@ -157,6 +157,7 @@ CALLS: Final = {
         *_COMMENTS,
         "POST /graphql",
     ),
+    "labels.names": _call(lambda github, _: labels.names(github, FLEET), "GET R/labels"),
     "labels.exists": _call(
         lambda github, _: labels.exists(github, FLEET, "nothing"), "GET R/labels/{name}", "GET R"
     ),
@@ -260,7 +261,7 @@ CALLS: Final = {
         "GET R/pulls",
         "POST R/pulls",
         _PULL[1],
-        *_LABELS,
+        _LABELS[1],
         "POST /graphql",
     ),
     "pull_requests.set_texts": _call(sequences.set_texts, *_PULL),

@@ -89,8 +89,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a file beside the workloads is looked at for ever",
         f"{COMMANDS}/schedule/result.py",
-        "    record = StartRecord(kind, digest, again_at",
-        "    record = StartRecord(kind, digest[::-1], again_at",
+        "        digest,\n        again_at=plan",
+        "        digest[::-1],\n        again_at=plan",
         (story("repairs", "a_file_beside_the_workloads_is_looked_at_once"),),
     ),
     Break(

@@ -11,12 +11,19 @@ from kalypso_actions.errors import KalypsoError, Location
 
 
 def ensure(
-    github: GitHub, repository: str, name: str, *, color: str = "ededed", description: str = ""
+    github: GitHub,
+    repository: str,
+    name: str,
+    *,
+    color: str = "ededed",
+    description: str = "",
+    look: bool = True,
 ) -> bool:
     """Create a label; return whether it was missing.
 
-    An existing label keeps its color and description. `color` is six hex digits. Raises
-    GitHubError, and KalypsoError for a name that GitHub does not accept.
+    Without `look`, the caller knows that it is. An existing label keeps its color and description.
+    `color` is six hex digits. Raises GitHubError, and KalypsoError for a name that GitHub does not
+    accept.
     """
     _check_name(repository, name)
 
@@ -32,7 +39,16 @@ def ensure(
         failure = f"the label “{name}” cannot be created"
         return rest.write(github, repository, failure, "POST", "/labels", body)
 
+    if not look:
+        idempotent_writes.write_verified(github, find, write)
+        return True
     return idempotent_writes.write_if_absent(github, find, write)[1]
+
+
+def names(github: GitHub, repository: str) -> tuple[str, ...]:
+    """Return the names of all labels of a repository. Raises GitHubError."""
+    answers = rest.read_all(github, repository, "the labels cannot be listed", "/labels")
+    return tuple(str(answer["name"]) for answer in answers)
 
 
 def exists(github: GitHub, repository: str, name: str) -> bool:
@@ -40,11 +56,13 @@ def exists(github: GitHub, repository: str, name: str) -> bool:
     return _label(github, repository, name) is not None
 
 
-def add(github: GitHub, repository: str, number: int, names: Collection[str]) -> bool:
+def add(
+    github: GitHub, repository: str, number: int, names: Collection[str], *, look: bool = True
+) -> bool:
     """Add labels to an issue or a pull request; return whether one was missing.
 
-    GitHub creates labels that the repository lacks, in a color of its own; to avoid that, call
-    `ensure` before. Raises GitHubError, KalypsoError.
+    Without `look`, the caller knows that one is. GitHub creates labels that the repository lacks,
+    in a color of its own; to avoid that, call `ensure` before. Raises GitHubError, KalypsoError.
     """
     for name in names:
         _check_name(repository, name)
@@ -58,6 +76,8 @@ def add(github: GitHub, repository: str, number: int, names: Collection[str]) ->
         rest.write(github, repository, failure, "POST", f"/issues/{number}/labels", body)
         return True
 
+    if not look:
+        return idempotent_writes.write_verified(github, find, write)
     return idempotent_writes.write_if_absent(github, find, write)[1]
 
 

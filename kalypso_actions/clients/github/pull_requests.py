@@ -152,11 +152,13 @@ def ensure(
     body: str,
     labels: Collection[str] = (),
     replaced_labels: Collection[str] = (),
+    look: bool = True,
 ) -> tuple[PullRequest, idempotent_writes.WriteResult]:
     """Open or update our pull request from `head` into `base`; set title and body, add labels.
 
     `body` begins with a marker of ours (`markdown.marker`): other workflows share a job's account.
-    One of a former identity is closed first, with `replaced_labels`. GitHub creates labels that the
+    One of a former identity is closed first, with `replaced_labels`. Without `look`, the caller has
+    just found none: GitHub refuses a second one. GitHub creates labels that the
     repository lacks, in a color of its own; to avoid that, call `labels.ensure` before. Raises
     GitHubError, and KalypsoError for a pull request that somebody else opened.
     """
@@ -179,10 +181,12 @@ def ensure(
         github.recent_writes.add_pull_request(repository, pull)
         return pull
 
-    original, created = idempotent_writes.write_if_absent(github, find_open, create)
+    existing = find_open() if look else None
+    created = existing is None
+    original = existing or idempotent_writes.write_verified(github, find_open, create)
     pull = set_texts(github, repository, original, title, body)
     if missing_labels(labels, pull.labels):
-        add_labels(github, repository, pull.number, labels)
+        add_labels(github, repository, pull.number, labels, look=False)
         added = missing_labels(labels, pull.labels)
         pull = replace(pull, labels=(*pull.labels, *added))
     if created:

@@ -45,8 +45,8 @@ class BranchWrite:
 def write_commit(write: BranchWrite, commit_by: CommitBy, context: CommandContext) -> str:
     """Commit to a branch, and return the commit.
 
-    With `auto`, git commits, and GitHub's API where a rule requires signatures. A refused push
-    shows a classic rule that cannot be read.
+    With `auto`, git commits, and GitHub's API where a rule requires signatures, or has refused the
+    push of git.
 
     Raises PushConflictError if another run moved the branch, ProtectedBranchError if a rule refuses
     the commit, and KalypsoError.
@@ -75,12 +75,12 @@ def own_signature(github: GitHub, repository: str) -> Signature:
 
 
 def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
-    known = {write.branch: write.expected is not None, write.base: True}
-    return any(
-        branches.requires_signatures(github, write.repository, branch, exists=exists)
-        for branch, exists in known.items()
-        if branch
-    )
+    """Whether the branch that the commit is for has such a rule.
+
+    The rule of a branch of our own shows when GitHub refuses the push.
+    """
+    branch, exists = write.base or write.branch, bool(write.base) or write.expected is not None
+    return branches.requires_signatures(github, write.repository, branch, exists=exists)
 
 
 def _write_by_git(write: BranchWrite, context: CommandContext) -> str:

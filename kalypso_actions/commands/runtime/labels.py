@@ -27,6 +27,16 @@ LABELS: Final = {
 
 def make_labels(repository: str, names: Iterable[str], context: CommandContext) -> None:
     """Create missing labels in a repository (`owner/name`). Raises KalypsoError."""
-    for name in names:
+    wanted = list(names)
+    if several := len(wanted) > 1:
+        wanted = labels.missing(wanted, labels.names(context.github, repository))
+    for name in wanted:
         color, description = LABELS.get(name, ("ededed", ""))
-        labels.ensure(context.github, repository, name, color=color, description=description)
+        labels.ensure(
+            context.github,
+            repository,
+            name,
+            color=color,
+            description=description,
+            look=not several,
+        )

@@ -94,10 +94,18 @@ def our_pull_requests(
     Author and marker identify them: the prefix of our branches is an input of schedule. Raises
     GitHubError.
     """
+    pulls = pull_requests.open_into(context.github, repository, branch)
+    return our_pull_requests_among(pulls, context, environment, repository)
+
+
+def our_pull_requests_among(
+    pulls: Iterable[PullRequest], context: CommandContext, environment: str, repository: str
+) -> tuple[PullRequest, ...]:
+    """Return those of `pulls` that are ours, as `our_pull_requests` does. Raises GitHubError."""
     identity = viewer.identity(context.github, repository)
     return tuple(
         pull
-        for pull in pull_requests.open_into(context.github, repository, branch)
+        for pull in pulls
         if pull.head_repository.lower() == repository.lower()
         and identity.wrote(pull.author)
         and pull_request.is_ours(pull.body, environment, context.control_plane)

@@ -118,7 +118,7 @@ def _attempt(
     with results.collecting_refusals():
         is_left = is_blocked or not left_nothing(plan, proposals, results)
         run = "" if is_left else run_digest(inputs, read.environment)
-        record_schedule(read, plan, results, context, force=inputs.force, run=run)
+        record_schedule(read, plan, proposals, results, context, force=inputs.force, run=run)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
     return build_result(results, plan, branches, proposals, main_position(read, context), context)
 

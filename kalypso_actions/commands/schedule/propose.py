@@ -29,7 +29,8 @@ class ProposalPlan:
     a former identity, `stale_pulls` are others of ours, from or to another branch than now,
     `other_pulls` the numbers of people's pull requests that change our files. `auto_merge` is the
     option that asks for an automatic merge ("" for none). `is_described`: the body of `pull`
-    describes the commit on our branch and how it is merged.
+    describes the commit on our branch and how it is merged. `open_pulls` are all open pull requests
+    into the GitOps branch, before the run writes.
     """
 
     state: GitOpsState
@@ -43,6 +44,7 @@ class ProposalPlan:
     former_pull: PullRequest | None = None
     stale_pulls: tuple[PullRequest, ...] = ()
     other_pulls: tuple[int, ...] = ()
+    open_pulls: tuple[PullRequest, ...] = ()
 
     @property
     def merged_by(self) -> str:
@@ -188,7 +190,8 @@ def _with_other_pulls(
     repository = state.repository.lower()
     siblings = {other.own_branch for other in states if other.repository.lower() == repository}
     stale_pulls, other_pulls = [], []
-    for other in pull_requests.open_into(context.github, state.repository, state.branch):
+    open_pulls = pull_requests.open_into(context.github, state.repository, state.branch)
+    for other in open_pulls:
         in_repository = other.head_repository.lower() == repository
         is_sibling = in_repository and other.head_branch in siblings
         if is_sibling or other.number in {item.number for item in (pull, former) if item}:
@@ -207,4 +210,5 @@ def _with_other_pulls(
         proposal_plan,
         stale_pulls=(*proposal_plan.stale_pulls, *stale_pulls),
         other_pulls=tuple(other_pulls),
+        open_pulls=open_pulls,
     )

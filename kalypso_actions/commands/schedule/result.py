@@ -12,11 +12,15 @@ from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import latest_record, post_record
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.runtime.schedule_inputs import our_pull_requests
+from kalypso_actions.commands.runtime.schedule_inputs import (
+    our_pull_requests,
+    our_pull_requests_among,
+)
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.publish import Published
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.plan import Plan
 from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
@@ -135,6 +139,7 @@ def commit_link(promoted_commit: str | None, context: CommandContext) -> CommitL
 def record_schedule(
     read: EnvironmentSnapshot,
     plan: Plan,
+    proposals: Sequence[ProposalPlan],
     results: Results,
     context: CommandContext,
     *,
@@ -160,7 +165,11 @@ def record_schedule(
     latest = latest_record(context, head, status_context)
     if not is_served(latest, force=force):
         return
-    branches = [_branch_state(state, read, results, context) for state in read.states]
+    listed = {item.state.name: item.open_pulls for item in proposals}
+    branches = [
+        _branch_state(state, listed.get(state.name), read, results, context)
+        for state in read.states
+    ]
     digest = inputs_digest(read.folders, branches)
     is_blocked = bool(plan.faults or plan.problems or results.removed)
     kind: Kind = "blocked" if is_blocked else "scheduled"
@@ -176,10 +185,21 @@ def record_schedule(
 
 
 def _branch_state(
-    state: GitOpsState, read: EnvironmentSnapshot, results: Results, context: CommandContext
+    state: GitOpsState,
+    open_pulls: Sequence[PullRequest] | None,
+    read: EnvironmentSnapshot,
+    results: Results,
+    context: CommandContext,
 ) -> GitOpsBranchState:
-    """Return the branch as this run leaves it: GitHub's lists may not have its writes yet."""
-    listed = our_pull_requests(context, read.environment.name, state.repository, state.branch)
+    """Return the branch as this run leaves it.
+
+    `open_pulls` are the pull requests into it before the run has written; None: not known.
+    """
+    name, repository = read.environment.name, state.repository
+    if open_pulls is None:
+        listed = our_pull_requests(context, name, repository, state.branch)
+    else:
+        listed = our_pull_requests_among(open_pulls, context, name, repository)
     # Several trees may lie in one branch.
     branch = (state.repository, state.branch)
     ours = [

@@ -217,8 +217,8 @@ LABELLED: Step = ("POST /issues/7/labels", 200, [])
     ("steps", "outcome"),
     [
         ([listed(pull(labels=[{"name": "Kalypso"}, {"name": "promoted"}]))], "unchanged"),
-        ([listed(pull(labels=[{"name": "Kalypso"}])), LABELS, LABELLED], "updated"),
-        ([listed(), (POST, 201, OURS), LABELS, LABELLED], "created"),
+        ([listed(pull(labels=[{"name": "Kalypso"}])), LABELLED], "updated"),
+        ([listed(), (POST, 201, OURS), LABELLED], "created"),
     ],
 )
 def test_labels_that_are_missing_are_added(steps: list[Step], outcome: str) -> None:
@@ -302,3 +302,17 @@ def test_it_is_closed_with_its_reason(steps: list[Step], was_open: bool) -> None
         )
         assert all(body == {"state": "closed"} for body in recorded.bodies("PATCH"))
     assert change is was_open
+
+
+def test_a_caller_that_has_found_none_saves_the_search() -> None:
+    with conversation((POST, 201, OURS)) as recorded:
+        assert ensure(recorded, look=False)[1] == "created"
+
+
+def test_one_that_another_run_has_opened_meanwhile() -> None:
+    refused = {
+        "message": "Validation Failed",
+        "errors": [{"message": "A pull request already exists for acme:kalypso/dev."}],
+    }
+    with conversation((POST, 422, refused), listed(OURS)) as recorded:
+        assert ensure(recorded, look=False)[0].number == 7

@@ -82,7 +82,8 @@ def test_a_new_pull_request_of_a_new_branch(sandbox: Sandbox, github: GitHub, cl
     push(sandbox, github)
     number = open_pull(github, "kalypso")
     assert labels.missing(["kalypso"], pull_requests.get(github, FLEET, number).labels) == []
-    assert clock.waits == [1.0, 2.0] * 2
+    pause_between_writes = 1.0
+    assert clock.waits == [1.0, 2.0, pause_between_writes, 1.0, 2.0]
 
 
 EDITS: dict[str, Callable[[GitHub, int], object]] = {
