@@ -25,7 +25,7 @@ spec:
 @pytest.mark.parametrize(
     ("old", "new", "outputs"),
     [
-        ("", "", ("0", "0")),
+        pytest.param("", "", ("0", "0"), marks=pytest.mark.slow),
         ("path: ./web", "pth: ./web", ("0", "1")),
         ("kind: Workload", "kind: Workloads", ("1", "0")),
     ],
@@ -41,6 +41,7 @@ def test_outputs_tell_what_is_wrong(job: Job, old: str, new: str, outputs: tuple
     assert len(ran.annotations()) == int(problems) + int(warnings)
 
 
+@pytest.mark.slow
 def test_a_path_that_does_not_exist(job: Job) -> None:
     ran = job.uses(ACTION, path="absent")
     assert ran.exit_code == 1, ran.log

@@ -52,7 +52,7 @@ def imported(*arguments: str) -> tuple[int, set[str]]:
     return done.returncode, set(names)
 
 
-QUICK = ("--version", "validate", "set-up", "ci", "doctor", "demo")
+QUICK = ("--version", "validate", "set-up", "ci", "demo")
 """One command for each set of libraries; the other commands are slow to start together."""
 
 

@@ -225,6 +225,7 @@ def test_without_a_folder_it_makes_one(monkeypatch: pytest.MonkeyPatch, tmp_path
     document = demo(DemoInputs(), MACHINE, NOON, lambda _: None)
     assert Path(document.dir).parent == tmp_path
     assert Path(document.dir, "world.json").exists()
+    assert Path(document.report).read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(
@@ -263,6 +264,7 @@ def test_a_sandbox_that_serves_it_later_finds_every_cluster_compliant(played: Pl
     assert [item["clusters"] for item in environments] == [{"compliant": 8}, {"compliant": 8}]
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_report(played: Played) -> None:
     page = Path(played.document.report)
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -123,7 +123,9 @@ def test_each_name_of_jinja2_spends_its_time(attack: Attack) -> None:
 
 
 @pytest.mark.parametrize("name", ["quote", "swapcase", "title", "toYaml"])
-@pytest.mark.parametrize("part", ["a", '"', "a "])
+@pytest.mark.parametrize(
+    "part", ["a", *(pytest.param(part, marks=pytest.mark.slow) for part in ('"', "a "))]
+)
 def test_a_large_text_takes_little_memory(attack: Attack, name: str, part: str) -> None:
     length = DEFAULT_LIMITS.output_bytes // len(part)
     attack(render_go, f"{{{{ {name} (repeat {length} `{part}`) }}}}", {})

@@ -29,12 +29,24 @@ EACH_KEY = (
             EACH_KEY,
             TOO_MUCH,
             id=f"many keys with {what}",
+            marks=marks,
         )
-        for what, text in (("plain texts", "x"), ("special characters", "a (b)"))
+        for what, text, marks in (
+            ("plain texts", "x", ()),
+            ("special characters", "a (b)", pytest.mark.slow),
+        )
     ]
     + [
-        pytest.param(200, 200, {}, "", TOO_MUCH, id="plain texts"),
-        pytest.param(200, 50, {"description": "a (b)"}, "", TOO_MUCH, id="special characters"),
+        pytest.param(200, 200, {}, "", TOO_MUCH, id="plain texts", marks=pytest.mark.slow),
+        pytest.param(
+            200,
+            50,
+            {"description": "a (b)"},
+            "",
+            TOO_MUCH,
+            id="special characters",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(200, 5, {"description": "a (b) " * 8_000}, "", TOO_MUCH, id="long texts"),
         pytest.param(
             200,
@@ -43,6 +55,7 @@ EACH_KEY = (
             "---\nkind: A\na: {{ .Manifests.list }}\n",
             "manifests.list changes the documents",
             id="a text with many nodes",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             200,
@@ -52,7 +65,15 @@ EACH_KEY = (
             "manifests.deep changes the documents",
             id="a text with deep nodes",
         ),
-        pytest.param(200, 50, {"description": "stop it"}, FAILS, "fails: app", id="failures"),
+        pytest.param(
+            200,
+            50,
+            {"description": "stop it"},
+            FAILS,
+            "fails: app",
+            id="failures",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(200, 50, {"description": "stop"}, FAILS, "fails: app", id="plain failures"),
         pytest.param(
             200,
@@ -91,8 +112,10 @@ def test_schemas_of_its_own(attack: Attack) -> None:
 @pytest.mark.parametrize(
     ("targets", "manifests", "more"),
     [
-        pytest.param(50, {}, "", id="plain texts"),
-        pytest.param(10, {"description": "a (b)"}, "", id="special characters"),
+        pytest.param(50, {}, "", id="plain texts", marks=pytest.mark.slow),
+        pytest.param(
+            10, {"description": "a (b)"}, "", id="special characters", marks=pytest.mark.slow
+        ),
         pytest.param(2, {"description": "a (b)"}, COSTLY, id="costly Templates"),
     ],
 )

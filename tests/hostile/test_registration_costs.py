@@ -157,7 +157,13 @@ BUILDS = {
 
 
 @pytest.mark.skipif(not shutil.which("kustomize"), reason="kustomize is not installed")
-@pytest.mark.parametrize(("files", "message"), BUILDS.values(), ids=BUILDS.keys())
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        pytest.param(*case, id=name, marks=pytest.mark.slow if name == "many patches" else ())
+        for name, case in BUILDS.items()
+    ],
+)
 def test_builds_by_kustomize(
     attack: Attack, tmp_path: Path, files: dict[str, bytes], message: str
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 import responses
 
 from kalypso_actions.errors import KalypsoError
-from tests.clients.resource_graph.test_credentials import (
+from tests.clients.resource_graph.azure_sign_ins import (
     CLIENT,
     JOB,
     LOGIN,

@@ -193,7 +193,7 @@ AZURE: Final[Mapping[str, Callable[[Mapping[str, str]], tuple[dict[str, str], di
 
 
 @pytest.mark.parametrize("laboratory", [True], indirect=True, ids=["tls"])
-@pytest.mark.parametrize("name", AZURE)
+@pytest.mark.parametrize("name", ["an assertion", pytest.param("a client secret", marks=SLOW)])
 def test_the_clusters(laboratory: Laboratory, name: str) -> None:
     inputs, variables = AZURE[name](laboratory.azure)
     merged = merge(laboratory.acme, None)
