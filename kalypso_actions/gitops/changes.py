@@ -82,35 +82,34 @@ class _Survey:
         self.warnings: list[Problem] = []
         self.removed_folders: list[str] = []
         self.preserved_folders: list[str] = []
-        self.target_folders = self._find_target_folders()
         self._unknown: dict[str, str] = {}
-        self._sort()
+        self.target_folders = self._find_target_folders()
+        for place, folder in self.target_folders.items():
+            self._sort_target_folder(place, folder)
         self.warnings += [self._warning(*entry) for entry in sorted(self._unknown.items())]
 
     def _find_target_folders(self) -> dict[str, _Folder]:
-        """Return the folders below a present or former cluster type that have a file of ours."""
-        folders: dict[str, _Folder] = {}
-        for path, segments in in_folder(self._base.entries, self._base.path):
-            if len(segments) < 3 or segments[0] not in self._top_folders:
-                continue
-            folder = folders.setdefault("/".join(segments[:2]), _Folder())
-            ours = len(segments) == 3 and segments[2] in TARGET_FILES
-            (folder.ours if ours else folder.foreign).append(path)
-        return {place: folder for place, folder in folders.items() if folder.ours}
+        """Return the folders below a present or former cluster type that have a file of ours.
 
-    def _sort(self) -> None:
-        for path, segments in in_folder(self._base.entries, self._base.path):
-            if len(segments) == 1 or segments[0].startswith("."):
-                continue
+        Everything else is noted where it stands.
+        """
+        folders: dict[str, _Folder] = {}
+        for path, segments in in_folder(self._base.entries, self._base.path, depth=3):
             top = segments[0]
+            if len(segments) == 1 or top.startswith("."):
+                continue
             if top not in self._top_folders:
                 self._unknown.setdefault(top, "folder")
             elif len(segments) == 2:
                 self._sort_loose_file(path, top, segments[1])
-            elif "/".join(segments[:2]) not in self.target_folders:
-                self._unknown.setdefault("/".join(segments[:2]), "folder")
-        for place, folder in self.target_folders.items():
-            self._sort_target_folder(place, folder)
+            else:
+                place = f"{top}/{segments[1]}"
+                folder = folders.get(place)
+                if folder is None:
+                    folder = folders[place] = _Folder()
+                (folder.ours if segments[2] in TARGET_FILES else folder.foreign).append(path)
+        self._unknown |= {place: "folder" for place, folder in folders.items() if not folder.ours}
+        return {place: folder for place, folder in folders.items() if folder.ours}
 
     def _sort_loose_file(self, path: str, top: str, name: str) -> None:
         if name != README_FILE:
@@ -154,10 +153,12 @@ def _collisions(files: Mapping[str, bytes], base: BaseTree) -> Iterator[Problem]
     for folder in sorted(folders):
         if folder in base.entries:
             yield _in_the_way(base, folder, "a file stands where a folder is needed")
+    new = files.keys() - base.entries.keys()
+    if not new:
+        return
     occupied = {folder for path in base.entries for folder in _parents(path)}
-    for path in sorted(files):
-        if path in occupied:
-            yield _in_the_way(base, path, "a folder stands where a file is needed")
+    for path in sorted(new & occupied):
+        yield _in_the_way(base, path, "a folder stands where a file is needed")
 
 
 def _misplaced(base: BaseTree) -> Iterator[Problem]:

@@ -19,12 +19,15 @@ from kalypso_actions.model.object_ids import blob_id
 README_ID: Final = blob_id(README_TEXT)
 
 
-def in_folder(paths: Iterable[str], folder: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield every path below `folder` ("" for the root) and its segments from there."""
+def in_folder(paths: Iterable[str], folder: str, depth: int = 0) -> Iterator[tuple[str, list[str]]]:
+    """Yield every path below `folder` ("" for the root) and its segments from there.
+
+    With a `depth`, the last of so many segments has the rest of the path.
+    """
     prefix = f"{folder}/" if folder else ""
     for path in paths:
         if path.startswith(prefix):
-            yield path, path[len(prefix) :].split("/")
+            yield path, path[len(prefix) :].split("/", depth - 1)
 
 
 def record_paths(folder: str) -> frozenset[str]:
@@ -36,9 +39,10 @@ def cluster_type_folders(
     entries: Mapping[str, FileEntry | FileVersion], folder: str, cluster_types: Collection[str]
 ) -> frozenset[str]:
     """Return the folders of `cluster_types`, and other folders with our README.md."""
+    readmes = (path for path in entries if path.endswith(README_FILE))
     former = (
         segments[0]
-        for path, segments in in_folder(entries, folder)
+        for path, segments in in_folder(readmes, folder)
         if len(segments) == 2
         and segments[1] == README_FILE
         and entries[path].object_id == README_ID

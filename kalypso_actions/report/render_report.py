@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from kalypso_actions.errors import Problem
@@ -36,7 +35,7 @@ from kalypso_actions.report.terminal import (
     print_position,
     unshown,
 )
-from kalypso_actions.report.trimmed import print_trimmed
+from kalypso_actions.report.trimmed import print_table
 
 TABLE_LIMIT = 500
 """Assignments and deleted files that are shown; the JSON output has all."""
@@ -86,13 +85,14 @@ def render_document(
 
 def _assignment_entry(row: Row, prefix: str) -> AssignmentEntry:
     assignment, namespace, files = row
+    place = f"{prefix}{assignment.folder}/"
     return AssignmentEntry(
         workload=assignment.target.workload,
         deployment_target=assignment.target.name,
         cluster_type=assignment.cluster_type.name,
         policies=assignment.policies,
         namespace=namespace,
-        files=tuple(f"{prefix}{assignment.folder}/{name}" for name in files),
+        files=tuple([place + name for name in files]),
     )
 
 
@@ -150,19 +150,12 @@ def _print_assignments(console: Console, document: RenderDocument) -> None:
     if not document.assignments:
         console.print(f"{document.environment}: no assignments")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("target", "cluster type", "policies", "files"):
-        table.add_column(heading, overflow="fold")
+    rows = []
     for entry in document.assignments[:TABLE_LIMIT]:
         names = ", ".join(path.rpartition("/")[2] for path in entry.files) or "none: see below"
-        cells = (
-            entry.deployment_target,
-            entry.cluster_type,
-            ", ".join(entry.policies),
-            names,
-        )
-        table.add_row(*(Text(escape_log_line(cell)) for cell in cells))
-    print_trimmed(console, table)
+        cells = entry.deployment_target, entry.cluster_type, ", ".join(entry.policies), names
+        rows.append([escape_log_line(cell) for cell in cells])
+    print_table(console, ("target", "cluster type", "policies", "files"), rows)
     _print_hidden(console, len(document.assignments) - TABLE_LIMIT, "assignments")
 
 

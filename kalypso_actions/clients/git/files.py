@@ -28,6 +28,10 @@ FETCHED_BLOBS: Final = 32
 TREE_MODE: Final = "040000"
 # A tree made by hand can contain paths that no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
+UNSAFE_LISTED: Final = re.compile(rb"[\t/](?:[/\0]|\.(?:[/\0]|\.[/\0]|[gG][iI][tT][/\0]))")
+"""Such a path in a listing, or a safe one with a tab."""
+
+LISTED: Final = re.compile(r"([0-9]+) [a-z]+ ([0-9a-f]+)(?: +([0-9-]+))?\t([^\0]*)\0")
 
 
 def is_unsafe(path: bytes) -> bool:
@@ -39,7 +43,7 @@ class GitFiles:
     """The files of a commit in a repository on this machine.
 
     In a partial clone, `fetch_missing` gets the ids of blobs that are not here, and sizes are
-    unknown (-1).
+    unknown (-1), as without `sizes`: git looks at every blob for its size.
     """
 
     def __init__(
@@ -49,12 +53,15 @@ class GitFiles:
         repository: str,
         commit: str,
         fetch_missing: Callable[[Collection[str]], None] | None = None,
+        *,
+        sizes: bool = True,
     ) -> None:
         self._git = git
         self._git_dir = git_dir
         self._repository = repository
         self._commit = commit
         self._fetch_missing = fetch_missing
+        self._has_sizes = sizes and fetch_missing is None  # else, git would fetch the blobs
         self._listing: tuple[Mapping[str, FileEntry], Mapping[str, str]] | None = None
         self._root = ""
 
@@ -117,8 +124,7 @@ class GitFiles:
 
     def _list(self) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
         if self._listing is None:
-            # With sizes, git would fetch the blobs.
-            long = ["-l"] if self._fetch_missing is None else []
+            long = ["-l"] if self._has_sizes else []
             command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
             try:
                 output = self._run(*command, max_output=MAX_LISTING)
@@ -146,23 +152,24 @@ class GitFiles:
 
     def _parse(self, output: bytes) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
         """Parse lines of `mode type id [size]<TAB>path`, each ended by NUL."""
-        entries: dict[str, FileEntry] = {}
-        trees: dict[str, str] = {}
-        for line in output.split(b"\0"):
-            if not line:
-                continue
-            fields, _, raw_path = line.partition(b"\t")
-            mode, _, object_id, *size = fields.decode().split()
-            path = raw_path.decode("utf-8", "surrogateescape")
-            if is_unsafe(raw_path):
+        listing = output.decode("utf-8", "surrogateescape")
+        lines = LISTED.findall(listing)
+        if UNSAFE_LISTED.search(output):
+            self._check_paths(path for *_, path in lines)
+        trees = {path: object_id for mode, object_id, _, path in lines if mode == TREE_MODE}
+        entries = [
+            FileEntry(path, mode, object_id, int(size) if size.isdigit() else -1)
+            for mode, object_id, size, path in lines
+            if mode != TREE_MODE
+        ]
+        entries.sort(key=lambda entry: _bytes(entry.path))
+        return {entry.path: entry for entry in entries}, trees
+
+    def _check_paths(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            if is_unsafe(_bytes(path)):
                 where = Location(self._repository, repr(path))
                 raise KalypsoError("the commit contains a path that no checkout would write", where)
-            if mode == TREE_MODE:
-                trees[path] = object_id
-            else:
-                known = size and size[0].isdigit()
-                entries[path] = FileEntry(path, mode, object_id, int(size[0]) if known else -1)
-        return dict(sorted(entries.items(), key=lambda item: _bytes(item[0]))), trees
 
     def _contents(self, ids: Collection[str], max_bytes: int | None = None) -> dict[str, bytes]:
         """Return the contents of the objects that are here, and note the id of the root tree.

@@ -25,9 +25,9 @@ class WritableRepository(GitRepository):
         check_branch(branch, self.repository)
         return self._commit(f"refs/heads/{branch}")
 
-    def files(self, commit: str) -> GitFiles:
+    def files(self, commit: str, *, sizes: bool = True) -> GitFiles:
         """Return the files of a commit."""
-        return GitFiles(self._git, self._git_dir, self.repository, commit)
+        return GitFiles(self._git, self._git_dir, self.repository, commit, sizes=sizes)
 
     def owner(self) -> Signature | None:
         """Return git's `user.name` and `user.email` as an author; None unless both are set."""

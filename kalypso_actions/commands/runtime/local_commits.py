@@ -38,7 +38,7 @@ class LocalBranch:
 
     def files(self) -> GitFiles | None:
         """Return the files of the branch; None if it does not exist."""
-        return self.repository.files(self.head) if self.head else None
+        return self.repository.files(self.head, sizes=False) if self.head else None
 
     def written_tree(self, folder: str) -> str:
         """Return the id of the tree that a run has last written to a folder; "" without one."""
