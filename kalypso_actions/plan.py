@@ -233,7 +233,7 @@ def _placement_state(snapshot: Snapshot) -> PlacementState:
     return PlacementState(
         snapshot.own.placements,
         gitops.recorded_placements(snapshot.base_trees),
-        gitops.assigned_cluster_types(snapshot.base_trees),
+        gitops.assigned_cluster_types(snapshot.base_trees) if snapshot.own.placements else {},
         snapshot.now,
     )
 

@@ -81,22 +81,28 @@ def _texts(value: object, path: Path) -> Iterator[_Text]:
 
 
 def _problem_of(document: Document, text: _Text) -> Problem | None:
-    subject = f"Workload {document.name!r}: {_name(text)}"
-    where = document.at(*text.path)
+    fault = _fault_of(text)
+    if fault is None:
+        return None
+    description, advice, code = fault
+    message = f"Workload {document.name!r}: {_name(text)} {description}"
+    return Problem(message, document.at(*text.path), advice, code)
+
+
+def _fault_of(text: _Text) -> tuple[str, str, str] | None:
+    """Return the description, the advice and the code of the first fault."""
     control = _control(_JOINED.sub("", text.text) if _is_free(text) else text.text)
     if control:
-        return Problem(
-            f"{subject} has the control character or line separator U+{ord(control):04X}",
-            where,
+        return (
+            f"has the control character or line separator U+{ord(control):04X}",
             "write one line without control or invisible characters",
             "registration-text",
         )
     template = _TEMPLATE.search(text.text)
     if template:
         what = "template" if template[0] == "{{" else "substitution"
-        return Problem(
-            f"{subject} has {template[0]!r}, which begins a {what}",
-            where,
+        return (
+            f"has {template[0]!r}, which begins a {what}",
             f"write the text itself: {what}s belong to the control plane",
             "registration-template",
         )
@@ -104,12 +110,8 @@ def _problem_of(document: Document, text: _Text) -> Problem | None:
         case ("spec", "deploymentTargets", int(), "manifests", str(key)) if not text.is_key:
             fault = _FORMS[key](text.text) if key in _FORMS else ""
             if fault:
-                return Problem(
-                    f"{subject} {text.text[:_SHOWN]!r} {fault}",
-                    where,
-                    "write what Flux and Argo CD accept there",
-                    "registration-text",
-                )
+                description = f"{text.text[:_SHOWN]!r} {fault}"
+                return description, "write what Flux and Argo CD accept there", "registration-text"
     return None
 
 

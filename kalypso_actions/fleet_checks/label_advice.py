@@ -97,7 +97,9 @@ def misspelled_values(
 
     A value may wait for an object, so it must be a misspelling of another that it does not list.
     """
-    known = {value for name, value in _labels(objects) if name == requirement.key}
+    key = requirement.key
+    present = {labels.get(key, "") for labels in objects} if key not in FLUX_LABELS else set()
+    known = present - {""}
     for value in sorted(requirement.values - known):
         meant = misspelled(value, known - requirement.values)
         if meant:

@@ -52,10 +52,11 @@ class _Side:
     def lacking(self, labels: Sequence[Label]) -> set[tuple[Label, ...]]:
         """Return the labels that each object lacks, each combination once."""
         having = [(label, self._with(label)) for label in labels]
-        return {
-            tuple(label for label, numbers in having if number not in numbers)
-            for number in range(len(self.objects))
+        some = set[int]().union(*(numbers for _, numbers in having))
+        lacking = {
+            tuple(label for label, numbers in having if number not in numbers) for number in some
         }
+        return lacking if len(some) == len(self.objects) else {*lacking, tuple(labels)}
 
     def _with(self, label: Label) -> set[int]:
         key, value = label

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document
@@ -17,6 +18,8 @@ from kalypso_actions.model.kinds import (
 from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
 from kalypso_actions.scheduling.interface import Decision, Schedule
 from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, compile_selector
+
+Item = TypeVar("Item", DeploymentTarget, ClusterType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +82,38 @@ class LabelScheduler:
 
 def pairs_of(policies: Iterable[CompiledPolicy], fleet: Fleet) -> dict[tuple[str, str], list[str]]:
     """Return the policies that select each pair of a cluster type and a target by labels."""
+    alike_targets = _alike(fleet.targets, lambda item: (item.workspace, *_labels(item)))
+    alike_types = _alike(fleet.cluster_types, _labels)
     policies_of: dict[tuple[str, str], list[str]] = {}
     for policy in policies:
-        targets = [target for target in fleet.targets if policy.selects_target(target)]
-        for cluster_type in fleet.cluster_types:
-            if not targets or not policy.cluster_types.matches(cluster_type.labels):
-                continue
+        targets = [
+            target
+            for first, *others in alike_targets
+            if policy.selects_target(first)
+            for target in (first, *others)
+        ]
+        cluster_types = [
+            cluster_type
+            for first, *others in alike_types
+            if targets and policy.cluster_types.matches(first.labels)
+            for cluster_type in (first, *others)
+        ]
+        for cluster_type in cluster_types:
             for target in targets:
                 policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
     return policies_of
+
+
+def _alike(items: Iterable[Item], key: Callable[[Item], Hashable]) -> Collection[list[Item]]:
+    """Return the items in groups with equal keys: fleets have far fewer labels than targets."""
+    groups: dict[Hashable, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups.values()
+
+
+def _labels(item: DeploymentTarget | ClusterType) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(item.labels.items()))
 
 
 def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Iterator[Problem]:
