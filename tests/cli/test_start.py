@@ -21,7 +21,7 @@ LIBRARIES = SERVERS | JINJA | {"yaml", "re2", "pathspec"}
 
 RUN = """
 import sys
-from kalypso_actions.cli.main import main
+from kalypso_actions.__main__ import main
 try:
     main()
 finally:
@@ -72,7 +72,7 @@ def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator
 
 
 @starts(
-    (["--version"], {"typer"}, LIBRARIES | {"rich"}),
+    (["--version"], set(), LIBRARIES | {"rich", "typer"}),
     (["--help"], {"typer", "rich"}, LIBRARIES | {"pydantic"}),
     ([*RENDER, f"--environment-dir={DEV}"], {"yaml", "pathspec"}, SERVERS | JINJA),
     (["validate", MAIN, DEV], {"yaml", "pathspec"}, SERVERS | JINJA),
