@@ -111,10 +111,11 @@ def assess(
     started: datetime,
     now: datetime,
 ) -> Assessment:
-    """Judge the clusters of a branch by their reports; None means that the source was not asked.
+    """Judge the clusters of a branch by their reports, which are None if the source was not asked.
 
-    The waiting began at `started`. A cluster with several configurations for a cluster type is as
-    good as the worst. A configuration without any path of the environment's tree does not count.
+    The waiting began at `started`. A cluster with several configurations for a cluster type has the
+    state of the worst one. A configuration without any path of the environment's tree does not
+    count.
     """
     if not desired.tree.assigned:
         return Assessment("nothing-scheduled")
@@ -151,7 +152,7 @@ def assess(
 
 
 def _without(clusters: Iterable[Cluster], tree: EnvironmentTree) -> tuple[str, ...]:
-    """Return the cluster types whose clusters should report, and none of these does."""
+    """Return the cluster types whose clusters should report, but of which no cluster does."""
     return tuple(sorted(tree.reporting - {cluster.cluster_type for cluster in clusters}))
 
 
@@ -184,7 +185,7 @@ def _verdict(
 ) -> tuple[Verdict, str]:
     """Return the verdict, and the reason.
 
-    The `unreached` clusters do not count, and are the only ones of their cluster types.
+    The clusters that are `unreached` do not count; their cluster types have no others.
     """
     groups = _groups(clusters)
     if any(_fails(group, requirements) for group in groups):
@@ -200,7 +201,7 @@ def _verdict(
 def _without_clusters(
     requirements: Requirements, not_ours: Sequence[ForeignPaths], *, in_grace: bool
 ) -> tuple[Verdict, str]:
-    """Zero reports are no success by default: a missing permission looks the same."""
+    """Return the verdict without reports; a missing permission also leads to none."""
     if in_grace:
         return "waiting", "no cluster reports this repository and branch yet"
     reason = "no cluster follows this repository and branch"

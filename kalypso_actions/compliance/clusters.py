@@ -28,11 +28,13 @@ IN_PROGRESS: Final = frozenset({"progressing", "dependencynotready"})
 """Flux's reasons of objects that are not ready while it syncs."""
 
 LATEST_APPLY: Final = timedelta(minutes=20)
-"""From the sync to the apply: two of Azure's timeouts, of a running health check and a dependency.
-A Kustomization becomes ready anew with every later reconcile (fluxcd/kustomize-controller#236)."""
+"""The longest time from the sync to the apply: two of Azure's timeouts, for a running health check
+and for a dependency. A Kustomization becomes ready again with every later reconcile
+(fluxcd/kustomize-controller#236).
+"""
 
 BEING_SET_UP: Final = frozenset({"creating", "updating"})
-"""While the configuration is written to the cluster, no failure is final."""
+"""While Azure writes the configuration to the cluster, no failure is final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def clusters_of(
 def _state(
     report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
 ) -> tuple[ClusterState, str]:
-    """Return the first state that fits, and the reason."""
+    """Return the first matching state, and the reason."""
     commit = synced_commit(report.revision)
     if report.unreachable:
         return "unreachable", f"its connection is lost: {report.unreachable}"
@@ -140,7 +142,7 @@ def _health(
 def _unready_conditions(
     report: ClusterReport, part: RelevantPart, desired: DesiredState
 ) -> tuple[list[Condition], list[Condition]]:
-    """Return the conditions of objects that are not ready, and apart those that do not count.
+    """Return the conditions of objects that are not ready: those that count, and those that do not.
 
     A failure from before the sync says nothing about the commit until the Kustomization behind the
     object begins with it.
@@ -173,8 +175,9 @@ def _applied(
 ) -> tuple[ClusterState, str]:
     """Return whether a compliant cluster has applied what it has synced, and the reason.
 
-    Each Kustomization must name a desired commit. If one names none, as without statuses, the state
-    must outlast the moment in which the Kustomizations begin with a new revision.
+    Each Kustomization must name a desired commit. If a Kustomization names none, for example
+    without statuses, the state must last longer than the Kustomizations take to begin with a new
+    revision.
     """
     names_none = not part.own
     for kustomization in part.own:
@@ -258,7 +261,7 @@ def _applied_at(part: RelevantPart, synced_at: datetime) -> datetime:
 
 
 def _reason(report: ClusterReport, part: RelevantPart, unready: list[Condition]) -> str:
-    """Return the cluster's own words: of a failure rather than of what waits for it."""
+    """Return the cluster's message, preferably of the failure, not of objects that wait for it."""
     for condition in sorted(unready, key=_is_in_progress):
         return f"{condition.reason}: {condition.message}" if condition.message else condition.reason
     if report.message:

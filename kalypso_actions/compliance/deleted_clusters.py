@@ -1,4 +1,4 @@
-"""Clusters that may no longer exist: their reports linger for hours in Azure Resource Graph.
+"""Clusters that may no longer exist: Azure Resource Graph keeps their reports for hours.
 
 Deleted resources linger there, up to 30 hours (ansible-collections/azure#1994).
 """
@@ -18,10 +18,12 @@ SILENCE: Final = timedelta(minutes=20)
 """A cluster that has reported since then exists."""
 
 MOST: Final = 20
-"""Clusters to ask about at once, beside those that fail: a verdict would end the waiting."""
+"""The number of clusters to ask about at once, besides those that fail: a verdict would end the
+waiting.
+"""
 
 MOST_NAMES: Final = 10
-"""Clusters that a warning names."""
+"""The number of clusters that a warning names."""
 
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -56,7 +58,7 @@ def doubtful_clusters(
 
 
 def is_of_deleted_cluster(report: ClusterReport, deleted: Mapping[str, datetime]) -> bool:
-    """Return whether a report lingers; `deleted` says when clusters were found not to exist.
+    """Return whether a report is of a deleted cluster; `deleted` has the times of the findings.
 
     A report from after that moment is of a cluster that was created again under the same id.
     """

@@ -22,13 +22,13 @@ class ClusterReports(Protocol):
         """Raise UsageError if the inputs are missing or wrong; send no request."""
 
     def setup_advice(self) -> str:
-        """Return what a person must give before `kalypso doctor` asks; "" if it may ask."""
+        """Return the inputs that `kalypso doctor` lacks to send requests; "" for none."""
 
     def reports(self, repository_url: str, branch: str) -> Sequence[ClusterReport]:
         """Return the reports of all clusters that follow a branch, in whatever state.
 
-        Raise KalypsoError if any report may be missing: a cluster that is overlooked would count
-        as compliant.
+        Raise KalypsoError if any report may be missing: an overlooked cluster would count as
+        compliant.
         """
 
     def close(self) -> None:
@@ -52,4 +52,4 @@ class DeletionLookup(Protocol):
     """A source that knows whether clusters exist. Sources may leave it out."""
 
     def deleted(self, clusters: Iterable[str]) -> Collection[str]:
-        """Return which of these clusters certainly exist no longer."""
+        """Return those of the clusters that certainly no longer exist."""

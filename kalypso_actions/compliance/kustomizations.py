@@ -1,7 +1,7 @@
 """The Kustomizations that a configuration itself defines, and what they have applied.
 
 The commit that a configuration has synced is that of its source. A Kustomization stays ready with
-the revision before until its own reconcile begins, and a new revision waits until a running health
+its earlier revision until its own reconcile begins, and a new revision waits until a running health
 check ends (fluxcd/kustomize-controller#1518). Azure's statuses also list the objects that these
 Kustomizations apply; those have an `appliedBy`, and never name a commit of the GitOps branch.
 """
@@ -22,7 +22,7 @@ APPLIED: Final = re.compile(r"applied revision:\s*(\S+)", re.IGNORECASE)
 
 
 def own_kustomizations(report: ClusterReport) -> Mapping[str, ReportedObject]:
-    """Return the Kustomizations that the configuration itself defines, by their names there.
+    """Return the Kustomizations that the configuration itself defines, by their names in it.
 
     On the cluster they are named `<configuration>-<name>`, and no other object applies them.
     """

@@ -1,4 +1,4 @@
-"""Clusters that follow the tree of an environment by another URL than that of its GitOpsRepo."""
+"""Clusters that follow the tree of an environment by a URL other than that of its GitOpsRepo."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.urls import repository_key
 
 MOST_NAMES: Final = 10
-"""Clusters that a warning names."""
+"""The number of clusters that a warning names."""
 
 MOST_REPOSITORIES: Final = 50
-"""Repositories to look up in a run: an installation has 5,000 requests an hour for all its runs."""
+"""The most repositories to look up in a run: an installation has 5,000 requests an hour for all
+runs.
+"""
 
 
 def followers_by_other_urls(
@@ -24,7 +26,7 @@ def followers_by_other_urls(
     tree: EnvironmentTree,
     cluster_types: Collection[str],
 ) -> tuple[BranchFollower, ...]:
-    """Return the followers with a path of these cluster types at other URLs than this one.
+    """Return the followers with a path of these cluster types at URLs other than this one.
 
     Those whose paths hold the whole tree come last; all are sorted by cluster.
     """
@@ -48,7 +50,7 @@ def key_of(follower: BranchFollower) -> str:
 
 
 def check_lookups(names: Collection[str], branch: str, where: Location) -> None:
-    """Raise KalypsoError for too many repositories: former names among the rest would not count."""
+    """Raise KalypsoError for too many repositories: a former name would be missed."""
     if len(names) > MOST_REPOSITORIES:
         raise KalypsoError(
             f"the clusters on the branch {branch!r} follow {len(names)} other repositories by "

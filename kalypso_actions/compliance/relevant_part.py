@@ -16,9 +16,9 @@ from kalypso_actions.model.counts import abbreviated
 class RelevantPart:
     """The state as reported, and the objects behind it.
 
-    `own` are the Kustomizations of the paths that count; None for one without a status. `origins`
-    has the own Kustomization from which each object comes, if one is known; an own Kustomization
-    comes from itself. `note` says which part of the report this is; "" for all of it.
+    `own` are the Kustomizations of the paths that count; None if a Kustomization has no status.
+    `origins` has the own Kustomization from which each object comes, if one is known; an own
+    Kustomization comes from itself. `note` says which part of the report this is; "" for all of it.
     """
 
     state: str
@@ -59,7 +59,7 @@ def normal_state(state: str) -> str:
 
 
 def _roots(report: ClusterReport) -> Mapping[ReportedObject, str | None]:
-    """Return each object, with the declared Kustomization that is the object or has made it."""
+    """Return each object with the declared Kustomization that it is, or that applied it."""
     declared = {
         f"{report.configuration}-{path.kustomization}".lower(): path.kustomization.lower()
         for path in report.paths

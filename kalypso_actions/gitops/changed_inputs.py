@@ -18,9 +18,9 @@ IGNORE_FILE: Final = ".sourceignore"
 
 
 def sources_changed(previous: PreviousSources, now: Iterable[tuple[str, Revision]]) -> bool:
-    """Whether the path of a registration or BaseRepo has another content than in `previous`.
+    """Whether the path of a registration or BaseRepo has other content than in `previous`.
 
-    `now` are the revisions of this run, by part: see `Plan.sources`. It has no revision of a
+    `now` are the revisions of this run, by part: see `Plan.sources`. It has no revision for a
     registration that cannot be read.
     """
     for part, revision in now:

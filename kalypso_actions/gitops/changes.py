@@ -141,14 +141,14 @@ class _Survey:
 
 
 def _left_record(files: Mapping[str, bytes], base: BaseTree | None) -> Iterator[str]:
-    """Yield the record of Placements if nothing is decided by Placements any more."""
+    """Yield the record of Placements if no Placement decides anything any more."""
     path = f"{base.path}/{PLACEMENTS_FILE}" if base and base.path else PLACEMENTS_FILE
     if base and path in base.entries and path not in files:
         yield path
 
 
 def _collisions(files: Mapping[str, bytes], base: BaseTree) -> Iterator[Problem]:
-    """Yield a problem for each file in place of a needed folder, and the other way round."""
+    """Yield a problem for each file in the place of a needed folder, and vice versa."""
     folders = {folder for path in files for folder in _parents(path)}
     for folder in sorted(folders):
         if folder in base.entries:

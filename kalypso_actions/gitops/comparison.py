@@ -13,7 +13,7 @@ from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 
 def tracked_commit(content: bytes | None) -> str | None:
-    """Return the commit that a tracking file names; None for no file or an empty one.
+    """Return the commit that a tracking file names; None for no file or an empty file.
 
     Other tools write a newline at its end.
     """
@@ -76,9 +76,9 @@ def wanted_content(changes: TreeChanges) -> dict[str, FileVersion | None]:
 def changes_under(
     changes: TreeChanges, before: Mapping[str, FileEntry], now: Mapping[str, FileEntry]
 ) -> bool:
-    """Whether the branch changed, from `before` to `now`, a file that a proposal changes.
+    """Whether a file that a proposal changes differs on the branch between `before` and `now`.
 
-    Then the proposal conflicts with the branch.
+    If so, the proposal conflicts with the branch.
     """
     touched = (*changes.added, *changes.modified, *changes.deleted)
     return any(version_of(before, path) != version_of(now, path) for path in touched)

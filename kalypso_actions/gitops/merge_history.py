@@ -1,8 +1,8 @@
 """The content that others removed from a GitOps branch after our merges.
 
-Content is a path with a version of its file; no file is a content as well. The present era begins
-with our first merge that names the promoted commit. Older rejections do not count: people have
-promoted another commit since.
+Content is a path with a version of its file; the absence of a file is content as well. The present
+era begins with our first merge that names the promoted commit. Older rejections do not count:
+people have promoted another commit since.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ UPSTREAM: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A rejection of a content.
+    """The rejection of one content.
 
-    `number` is our pull request with the content; `commit` is a commit whose `sources.json` has
-    the sources of the content.
+    `number` is our pull request with the content; `commit` is a commit whose `sources.json` has the
+    sources of the content.
     """
 
     number: int
@@ -122,7 +122,7 @@ class _Search:
         self.before_era = 0
 
     def passes(self, commit: HistoryCommit, number: int | None) -> bool:
-        """Add the next older commit; whether the era cannot have an older one."""
+        """Add the next older commit; return whether the era cannot have an older one."""
         if number is None and self._number and digest_of(commit.message):
             number = self._number  # a merge by rebase may make several commits
         self.steps.append(_Step(commit, number))
@@ -208,7 +208,7 @@ class _Era:
             paths = list(self._own(step.commit))
             for path in paths:
                 if merge is not None and self._changed.get(path, 0) <= merged_at:
-                    # Our last merge kept the version before this commit, even one of others.
+                    # Our last merge kept the version before this commit, even if others wrote it.
                     versions = self._after_merges.setdefault(path, {})
                     versions.setdefault(step.commit.changes[path].before, merge.number or 0)
             if step.number is not None:

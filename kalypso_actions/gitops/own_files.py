@@ -75,7 +75,7 @@ def changes_own(
 def own_content(
     entries: Mapping[str, FileEntry | FileVersion], folder: str, cluster_types: Collection[str]
 ) -> dict[str, FileVersion]:
-    """Return the version of each of our files, without records, which alone are no change."""
+    """Return the version of each of our files, except records: a new record alone is no change."""
     folders = cluster_type_folders(entries, folder, cluster_types)
     return {
         path: FileVersion(entries[path].mode, entries[path].object_id)

@@ -29,7 +29,7 @@ def placements_file(decisions: Iterable[PlacedDecision]) -> bytes:
 
 
 def read_placements(content: bytes | None) -> tuple[PlacedDecision, ...] | None:
-    """Return the decisions of a record; None without a record that can be read."""
+    """Return the decisions of a record; None if there is no readable record."""
     try:
         body = json.loads(content or b"")
         if body["schema"] != SCHEMA:

@@ -71,7 +71,8 @@ def propose(
 ) -> Proposal:
     """Return the proposal that `changes` make for the branch with the tree `base`."""
     branch_promoted_commit = tracked_commit(base.promoted_commit)
-    # A branch that was cut from another environment's branch still names that one's commit.
+    # A branch that was cut from another environment's branch still names the commit of that
+    # environment.
     is_new = is_of_another(base.sources, environment)
     # check-promote does not believe a tracking file that disagrees with `sources.json`.
     is_incomplete = branch_promoted_commit == promoted_commit is not None and contradicts(
@@ -127,8 +128,8 @@ def ends_auto_merge(decision: Decision | None, *, merges: bool, is_own: bool) ->
 
     `decision` is about this pull request (None: the environment is blocked), `merges`: schedule
     would merge it. GitHub keeps auto-merge enabled over later pushes: it must neither merge new
-    content that way, nor anything that schedule would not merge. What people enabled (not
-    `is_own`) ends with the content that they have seen.
+    content that way, nor anything that schedule would not merge. An auto-merge that people enabled
+    (not `is_own`) ends when the content differs from what they saw.
     """
     if decision is not None and decision.action != "leave":
         return True
@@ -143,7 +144,7 @@ def why_schedule(
     auto_merge: bool,
     tried: tuple[str, str] | None,
 ) -> str:
-    """Return why schedule must process an open pull request again; "" if it need not.
+    """Return the reason to process an open pull request again; "" without one.
 
     `base_head` is the head of the pull request's base branch. `auto_merge`: schedule merges the
     pull request. `tried` is the head of the base branch at the last refused merge, and the merge

@@ -41,7 +41,7 @@ class SourceRevision(BaseModel):
 
 
 class InputsRecord(BaseModel):
-    """The digests by the names of cluster types and targets; null if one must be rendered again."""
+    """The digests by the names of cluster types and targets; null to render their folders again."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -95,7 +95,7 @@ def sources_file(content: SourcesFile) -> bytes:
 
 
 def read_sources(content: bytes | None, environment: str) -> PreviousSources | None:
-    """Return an earlier run's file for `environment`; None for no file, or one of another form.
+    """Return an earlier run's file for `environment`; None without a file, or for another form.
 
     A branch that was cut from another environment's branch still has the file of that environment.
     """
@@ -133,8 +133,8 @@ def previous_sources(
     """Merge the files of earlier runs in the branches of an environment; None without any.
 
     If several files have the same registration, the first one that could read it counts. Branches
-    that name the promoted commit come first: if only one of two GitOpsRepos has been merged, that
-    one has the last good revisions.
+    that name the promoted commit come first: if the pull request of only one GitOpsRepo has been
+    merged, its branch has the last good revisions.
     """
     promoted = promoted_commit.encode() if promoted_commit else None
     in_order = sorted(bases, key=lambda base: (base.promoted_commit or b"").strip() != promoted)

@@ -12,9 +12,9 @@ from kalypso_actions.model.github import IssueEvent
 from kalypso_actions.model.history import FileVersion
 
 AT_ONCE: Final = timedelta(seconds=2)
-"""The deletion of a branch closes its pull request. GitHub reports both events in either order.
-
-A person who closes a pull request and then deletes the branch by a second click takes longer.
+"""The longest time between the deletion of a branch and the closing of its pull request, which
+GitHub reports in either order. A person who closes a pull request and then deletes its branch takes
+longer.
 """
 
 

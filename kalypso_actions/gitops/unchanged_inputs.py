@@ -1,14 +1,14 @@
 """Find the folders of a tree that were rendered from the same inputs as now.
 
 `sources.json` has a digest for each cluster type, over the inputs of all its assignments, and one
-for each target. A folder is unchanged if either of its two digests is: a changed value of a target
-leaves the digests of the other targets alone, and one of a cluster type those of the other cluster
-types. There are far fewer of both than assignments.
+for each target. A folder is unchanged if either of its two digests is unchanged: a changed value of
+a target does not affect the digests of other targets, and a changed value of a cluster type does
+not affect those of other cluster types. There are far fewer digests than assignments.
 
 Anybody with write access to the GitOps repository can change `sources.json` and the files together.
-A run therefore records the id of each tree that it writes where they cannot write: in a status of
-the control plane, or in the settings of a repository on this machine. Only a tree with a recorded
-id has unchanged folders.
+A run therefore records the id of each tree that it writes in a place that they cannot change: in a
+status of the control plane, or in the settings of a repository on this machine. Only a tree with a
+recorded id has unchanged folders.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def unchanged_folders(
 ) -> dict[str, tuple[str, ...]]:
     """Return the folders that all base trees have with the same inputs, and their files' names.
 
-    Only trees count that a run wrote and nobody has changed since.
+    A tree counts only if a run wrote it and nobody has changed it since.
     """
     sources = [read_sources(base.sources, environment) for base in bases if base.is_as_written]
     records = [item.inputs for item in sources if item and item.inputs]

@@ -12,9 +12,9 @@ from kalypso_actions.promotion.environments import first_environments
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Whether a new commit of main comes to an environment first, or `after` others.
+    """When a new commit of main comes to an environment: first, or `after` others.
 
-    If neither, only a person, or a variable NEXT_ENVIRONMENT, brings it there.
+    Otherwise only a person or a variable NEXT_ENVIRONMENT brings it there.
     """
 
     is_first: bool
@@ -33,7 +33,7 @@ def arrival(name: str, environments: Mapping[str, Environment]) -> Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The numbers of problems with a change: those that it makes, and those that were there."""
+    """The numbers of problems with a change: new ones, and older ones."""
 
     new: int
     known: int

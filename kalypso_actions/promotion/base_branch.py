@@ -26,8 +26,8 @@ class BaseDocument:
 def base_document(documents: Iterable[Document]) -> BaseDocument | None:
     """Return the BaseRepo named main among the documents of an environment branch, if any.
 
-    Other faults of the document do not matter here. Raise KalypsoError if two files have one,
-    because neither has precedence.
+    Other faults of the document do not matter here. Raise KalypsoError if two files define it,
+    because neither file has precedence.
     """
     main = [
         document

@@ -14,7 +14,7 @@ import yaml
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 
-# YAML reads digits alone, and digits around one `e`, as a number; a commit id can be either.
+# YAML reads `123` and `12e3` as numbers; a commit id can look like either.
 LOOKS_LIKE_NUMBER: Final = re.compile(r"[0-9]+(e[0-9]+)?")
 
 NEW_FILE: Final = """\
@@ -32,7 +32,7 @@ spec:
 
 
 def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where: Location) -> str:
-    """Return `text` with `commit` in the BaseRepo named main, or a whole new file.
+    """Return `text` with `commit` in the BaseRepo named main, or a complete new file.
 
     `repo` and `branch` (the control plane's URL and main branch) are for a new document only. Raise
     KalypsoError for a file whose commit cannot be set without another change.

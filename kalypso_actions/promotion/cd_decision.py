@@ -31,9 +31,10 @@ def is_proposed(
 ) -> bool:
     """Whether our branch proposes `promoted_commit`, although no pull request is open.
 
-    A run pushes before it opens the pull request. Until then the branch's head alone says what it
-    proposes, and another run must neither overwrite nor ignore it. A head that a closed or merged
-    pull request had (`ended_heads`), and the environment's own commit (`current`), propose nothing.
+    A run pushes the branch before it opens the pull request. In between, only the branch's head
+    shows the proposal, and another run must neither overwrite nor ignore it. The head of a closed
+    or merged pull request (`ended_heads`) and the environment's own commit (`current`) propose
+    nothing.
     """
     return own_head not in ended_heads and promoted_commit not in {None, current}
 

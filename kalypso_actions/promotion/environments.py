@@ -27,10 +27,10 @@ def first_environments(
     """Return the environments that a new commit of main reaches first.
 
     These are the `given` ones; else those annotated as first; else, if annotations name next
-    environments, the only one that no other names; else `dev`, unless another names it; else the
-    only environment. Only `given` and annotations lead to more than one, because a variable, which
-    is not read here, may name an environment as next. Raise UsageError for unknown given ones,
-    KalypsoError if the first environment is ambiguous.
+    environments, the only environment that no annotation names; else `dev`, unless an annotation
+    names it; else the only environment. Only `given` and annotations lead to several environments:
+    a variable, which is not read here, may name an environment as next. Raise UsageError for
+    unknown given ones, KalypsoError if the first environment is ambiguous.
     """
     if given:
         return _known(given, environments, "first-environments")
@@ -39,7 +39,7 @@ def first_environments(
         return annotated
     named = _named_by_another(environments)
     unnamed = tuple(name for name in environments if name not in named)
-    if len(unnamed) == 1:  # also the only environment, which no other can name
+    if len(unnamed) == 1:  # this is also the only environment, if there is just one
         return unnamed
     if DEFAULT_FIRST in unnamed:
         return (DEFAULT_FIRST,)

@@ -1,4 +1,4 @@
-"""The pipeline at one moment: the state of each environment, and what waits for whom."""
+"""The pipeline at one moment: the state of each environment, and what it waits for."""
 
 from __future__ import annotations
 
@@ -43,14 +43,12 @@ class Proposal:
 class EnvironmentMoment:
     """The state of an environment as the repositories record it.
 
-    promoted    the commit that its branch names; None for none, or one that GitHub lacks
-    named       the commits that the trees of its GitOps branches name, "" for none
-    status      that of the promoted commit in the environment
-    checks      the latest starts of check-promote for the promoted commit, of each repository
-    record      the latest start of schedule for the head of the branch
-    proposals   open pull requests to its branch, and Kalypso's in its GitOps repositories
-    main        the head of main
-    previous    the environments from which commits come, with their moments
+    promoted the commit that its branch names; None if it names none that GitHub has named       the
+    commits that the trees of its GitOps branches name, "" for none status      that of the promoted
+    commit in the environment checks      the latest starts of check-promote for the promoted
+    commit, of each repository record      the latest start of schedule for the head of the branch
+    proposals   open pull requests to its branch, and Kalypso's in its GitOps repositories main
+    the head of main previous    the environments from which commits come, with their moments
     """
 
     name: str
@@ -65,12 +63,12 @@ class EnvironmentMoment:
 
     @property
     def state(self) -> State | None:
-        """The state that the status says; None without one."""
+        """The state that the status describes; None without a status."""
         return posted_for(self.status.description) if self.status else None
 
     @property
     def compliant(self) -> tuple[int, int] | None:
-        """The recorded numbers of compliant clusters and of all; None without any."""
+        """The recorded numbers of compliant clusters and of all clusters; None without a record."""
         recorded = [record.compliant for record in self.checks if record.compliant]
         if not recorded:
             return None
@@ -86,7 +84,7 @@ class EnvironmentMoment:
 
     @property
     def description(self) -> str:
-        """The state in the words of the status; without one, as the repositories say."""
+        """The description of the status; without a status, what the repositories show."""
         if self.status:
             return self.status.description
         if self.promoted is None:
@@ -157,9 +155,9 @@ def in_order(environments: Mapping[str, Environment]) -> tuple[str, ...]:
 def arrows(
     environments: Mapping[str, Environment], given: Sequence[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return the ways of a commit, from an environment to the next one; "" stands for main.
+    """Return the steps of a commit from one environment to the next; "" is main.
 
-    `given` are the first environments if annotations do not say them.
+    `given` are the first environments if no annotation marks them.
     """
     try:
         first = first_environments(given, environments)

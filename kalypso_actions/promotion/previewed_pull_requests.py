@@ -12,8 +12,8 @@ def previewed_pull_request(
 ) -> PullRequest | None:
     """Return the only open pull request with this head, which a run of a fork names.
 
-    The run does not name its pull request, and its artifact may lie. None if no pull request or
-    several have the head, or if its branch has moved.
+    The run does not name its pull request, and a fork controls the content of its artifact. None if
+    no pull request or several have the head, or if its branch has moved.
     """
     matching = [
         pull

@@ -18,10 +18,9 @@ Key = tuple[str, str, str]
 class EnvironmentFaults:
     """The faults of an environment with one commit of main.
 
-    failures  assignments that fail, by their folder
-    unusable  registrations that cannot be used, by their name
-    usable    the names of the other registrations
-    faults    everything else that prevents the rendering of the environment
+    failures  assignments that fail, by their folder unusable  registrations that cannot be used, by
+    their name usable    the names of the other registrations faults all other faults that prevent
+    the rendering of the environment
     """
 
     failures: Mapping[str, Problem] = field(default_factory=dict)
@@ -48,9 +47,9 @@ def regressions(
 ) -> Regressions:
     """Compare the faults of an environment with the commit (`after`) and without it (`before`).
 
-    If `before` is None, every fault is new. A registration that was not usable before, or did not
+    If `before` is None, every fault is new. A registration that was unusable before, or did not
     exist, is a problem only if `sources_block`: another team owns its repository, and the fleet
-    does without it.
+    works without it.
     """
     known = before or EnvironmentFaults()
     old = {_key(problem) for problem in known.faults}
@@ -88,7 +87,7 @@ def by_environment(problems: Mapping[str, Iterable[Problem]]) -> Iterator[Proble
 
 
 def _key(problem: Problem) -> Key:
-    """Return what stays the same if the lines above the place change."""
+    """Return a key that does not change if lines above the problem are added or removed."""
     where = problem.where
     place = (repository_key(where.repository), where.path) if where else ("", "")
     return problem.message, *place

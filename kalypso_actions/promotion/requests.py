@@ -33,9 +33,9 @@ class PromotionRequest:
 
 
 def waiting_start(claimed: datetime, *, merged: datetime, now: datetime) -> datetime:
-    """Return when the waiting for a merge began, as an earlier run claims it.
+    """Return the time at which an earlier run claims to have begun to wait for a merge.
 
-    Anyone may dispatch a run: an early beginning would end the waiting at once, as a failure.
+    Anyone may dispatch a run with an early time, which would end the waiting at once, as a failure.
     """
     return min(max(claimed, merged), now)
 
@@ -53,8 +53,8 @@ def branch_problem(
 
     `head` is the relation of the branch's head to the GitOps commit: None if the branch, or the
     commit in its repository, does not exist. `promoted_commit` is the one that the tracking file of
-    the GitOps commit names. `contradiction` is the path of its `sources.json` if that names another
-    commit of main, or none.
+    the GitOps commit names. `contradiction` is the path of its `sources.json` if the file names
+    another commit of main, or none.
     """
     gitops_commit = request.gitops_commit[:7]
     if head not in ON_BRANCH:
@@ -79,7 +79,7 @@ def branch_problem(
 def _sources_problem(
     request: PromotionRequest, promoted_commit: str, where: Location, path: str
 ) -> Problem | None:
-    """Upstream's pull requests, and people, write the tracking file alone."""
+    """Compare `sources.json`, which upstream and people do not update with the tracking file."""
     if not path:
         return None
     return Problem(

@@ -1,6 +1,6 @@
-"""The commits that people have rolled back, and the starts that would bring them again.
+"""The commits that people have rolled back, and the starts that would bring them back.
 
-Only a person's own dispatch brings such a commit again, or a commit of main that goes beyond it.
+Only a person's own dispatch brings such a commit back; a later commit of main may come.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def left_commits(
 def left_since_cuts(
     current: str | None, segments: Sequence[Sequence[str | None]], main: Ancestry
 ) -> frozenset[str]:
-    """Return the commits of main that an environment, or one from which it was cut, has left.
+    """Return the commits of main that an environment, or the origin of its branch, has left.
 
     `segments` are the commits that its branch has named, newest first, each until the branch was
     cut from another environment's. A new environment may begin with an older commit: that is no
-    rollback. What the present commit contains does not count.
+    rollback. Commits that the present one contains do not count.
     """
     named = [commit for segment in segments for commit in segment]
     within = (left_commits(None, segment, main) for segment in segments)
@@ -53,7 +53,7 @@ def left_since_cuts(
 
 
 def comes_back(promoted_commit: str, left: Collection[str], main: Ancestry) -> bool:
-    """Return whether a commit of main brings again what an environment has left.
+    """Return whether a commit of main would bring back commits that an environment has left.
 
     A proper descendant of all `left` commits does not.
     """
@@ -72,7 +72,7 @@ def has_left(promoted_commit: str, named: str | None, relation: Relation | None)
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """Why cd does not write a commit, and the commit that people went back to ("" for none)."""
+    """A refusal of cd to write a commit, and the commit that people went back to ("" for none)."""
 
     reason: str
     back_to: str

@@ -20,7 +20,7 @@ LENGTH: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class GitOpsBranchState:
-    """A GitOps branch at `head`, and Kalypso's open pull requests to it: number -> head commit."""
+    """A GitOps branch at `head`, and Kalypso's open pull requests to it: head commits by number."""
 
     repository: str
     branch: str

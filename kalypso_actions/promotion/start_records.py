@@ -61,17 +61,18 @@ PREFIX: Final = "kalypso / "
 TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 UNREAD: Final = "inputs not read yet"
-"""The subject of a start of schedule whose digest is not computed."""
+"""The subject of a start of schedule before the digest is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartRecord:
     """A start as a status records it.
 
-    `since` is when it was posted (None: not known). `force`: schedule shall propose what people
-    rejected. `again_at` is when the same inputs may have another result. `compliant` are the
-    clusters that comply, and all of them, while a run waits. `run` is the digest of the code and
-    the options of a run that left nothing to do, of so many `assignments`; else "".
+    `since` is the time of the status (None: not known). `force`: schedule proposes content that
+    people rejected. `again_at` is the time at which the same inputs may have another result.
+    `compliant` has the numbers of compliant clusters and of all clusters while a run waits. `run`
+    is the digest of the code and options of a run that left nothing to do, for this number of
+    `assignments`; else "".
     """
 
     kind: Kind
@@ -121,7 +122,7 @@ def starting(subject: str, attempt: int = 1, *, force: bool = False) -> StartRec
 
 
 def read_record(status: CommitStatus | None) -> StartRecord | None:
-    """Return the start that a status records; None for no status, or one of another form."""
+    """Return the start that a status records; None without a status, or for another form."""
     match = DESCRIPTION.fullmatch(status.description) if status else None
     if status is None or match is None:
         return None
@@ -182,8 +183,7 @@ def schedule_due(
 ) -> Repair | None:
     """Return the start that schedule needs; None if it has read these inputs or a run is expected.
 
-    A new digest starts a count of attempts of its own. It is started with `force` if a lost start
-    was.
+    A new digest starts a new count of attempts. The start repeats the `force` of a lost start.
     """
     if record is None:
         return Repair(1)
@@ -195,9 +195,9 @@ def schedule_due(
 
 
 def is_over(record: StartRecord | None, now: datetime) -> bool:
-    """Whether the time is over for which schedule has asked.
+    """Whether the time that schedule has asked for has come.
 
-    A run decides for the minute in which it begins: in an earlier one it would ask again.
+    A run decides for the minute in which it begins: a run in an earlier minute would ask again.
     """
     minute = now.replace(second=0, microsecond=0)
     return record is not None and record.again_at is not None and minute > record.again_at
@@ -208,9 +208,9 @@ CLOCK: Final = "schedule"
 
 
 def may_rest(event_name: str, attempt: int, *, force: bool) -> bool:
-    """Whether a run of schedule may end at once if nothing has moved.
+    """Whether a run of schedule may end at once if nothing has changed.
 
-    cd, poll, a push and people want it to repair as well: issues, merges and lost starts.
+    Runs that cd, poll, a push or a person starts also repair issues, merges and lost starts.
     """
     return event_name == CLOCK and attempt == 1 and not force
 
@@ -220,7 +220,7 @@ def is_at_rest(
 ) -> TypeGuard[StartRecord]:
     """Whether a run with the same inputs, code and options left nothing to do until now.
 
-    A recorded start that no run has served is another kind of record.
+    A record of a start that no run has served has another kind.
     """
     return (
         record is not None
@@ -234,7 +234,7 @@ def is_at_rest(
 def is_served(record: StartRecord | None, *, force: bool) -> bool:
     """Return whether a run of schedule replaces the latest record.
 
-    A run without `force` does not serve a start with it, whose run is lost or still to come.
+    A run without `force` does not serve a start with `force`, whose run is lost or still to come.
     """
     return force or record is None or record.kind != "starting" or not record.force
 

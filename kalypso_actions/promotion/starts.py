@@ -30,7 +30,7 @@ def starts_cd(option: Literal["auto", "true", "false"], *, is_push_to_main: bool
 def may_start_cd(
     environment: str, promoted_from: str, *, first: Collection[str], known: Collection[str]
 ) -> bool:
-    """Return whether poll repeats a recorded start of cd: any workflow of main can post one.
+    """Return whether poll repeats a recorded start of cd, which any workflow of main can post.
 
     ci starts cd for the `first` environments only; otherwise the commit comes from one of the
     `known` environments. cd itself checks that this environment has the commit.
@@ -103,6 +103,7 @@ def next_check_attempt(
 def forces_schedule(action: str, promoted_from: str) -> bool:
     """Whether cd starts schedule with force.
 
-    A person who promotes the present commit again wants its manifests, even if people removed them.
+    A person who promotes the present commit again wants its manifests, even if somebody removed
+    them.
     """
     return action == "unchanged" and not promoted_from

@@ -55,7 +55,8 @@ class RunVerdict:
 class Superseded:
     """Another commit came to a branch: a newer one, or an older one came back.
 
-    `by` is the commit that the branch names now; "" if it names none. `source` says who names it.
+    `by` is the commit that the branch names now; "" if it names none. `source` is the branch or
+    file that names it.
     """
 
     by: str
@@ -77,7 +78,7 @@ def holds(
     """Return whether a branch that names `promoted_commit` holds the `expected` commit of main.
 
     `contradicted` says that its `sources.json` names another one. On the run's own branch, where
-    the request was verified, a person may write the tracking file without it.
+    the request was verified, a person may change the tracking file without `sources.json`.
     """
     return promoted_commit == expected and (is_own or not contradicted)
 
@@ -85,11 +86,11 @@ def holds(
 def superseded(
     expected: str | None, promoted_commit: str | None, relation: Relation | None, *, is_own: bool
 ) -> Superseded | None:
-    """Return the commit that ends a promotion, because a branch names `promoted_commit` now.
+    """Return the commit that ends a promotion because a branch names `promoted_commit` now.
 
-    `relation` is how this commit stands to the expected one on main: None if main does not have it.
-    The branch of another GitOpsRepo may still hold an older commit, which decides nothing; only a
-    descendant of the expected commit does.
+    `relation` is the relation of this commit to the expected one on main: None if main does not
+    have it. The branch of another GitOpsRepo may still name an older commit, which decides nothing;
+    only a descendant of the expected commit does.
     """
     if promoted_commit == expected or (not is_own and relation != "ahead"):
         return None

@@ -45,9 +45,9 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The documents, as far as the contents read so far show them.
+    """The documents in the contents read so far.
 
-    Complete if `wanted` (files to read) and `builds` (folders to build) are empty.
+    They are complete if `wanted` (files to read) and `builds` (folders to build) are empty.
     """
 
     documents: tuple[Document, ...] = ()

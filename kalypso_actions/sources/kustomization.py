@@ -39,7 +39,7 @@ class Resource:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it names another repository or server."""
+        """Whether the entry names another repository or server."""
         return REMOTE.match(self.path) is not None
 
 

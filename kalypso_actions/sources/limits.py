@@ -1,6 +1,7 @@
 """Limits on all files of a reading together.
 
-Those of one file bound nothing, because a small repository can name one blob a thousand times.
+Limits of single files do not suffice, because a small repository can name the same blob a thousand
+times.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, pri
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a reading may have, counted for each path, however many paths have one content.
+    """The limits of a reading. Each path counts, even if several paths have the same content.
 
-    - `listed`: the files below its folder, read or not;
-    - `files`, `text_bytes`: the files that are read, and their bytes;
-    - `values`: the values of their YAML, those of aliases included;
-    - `builds`: the folders that kustomize builds, each a start of that program, which gets
-      `build_seconds` of the processor and `build_bytes` of memory: only it knows its work;
-    - `ignore_files`, `ignore_lines`: the repository's `.sourceignore` files, and their lines.
+    - `listed`: the files below its folder, read or not; - `files`, `text_bytes`: the files that are
+    read, and their bytes; - `values`: the values of their YAML, those of aliases included; -
+    `builds`: the folders that kustomize builds; each build may take `build_seconds` of the
+    processor and `build_bytes` of memory, because its costs cannot be counted from outside; -
+    `ignore_files`, `ignore_lines`: the repository's `.sourceignore` files, and their lines.
     """
 
     listed: int = 50_000

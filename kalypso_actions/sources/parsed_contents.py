@@ -1,4 +1,4 @@
-"""What a reading has parsed: each content once, at however many paths it is."""
+"""The parsed contents of a reading; content at several paths is parsed once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KustomizationReading = tuple[Kustomization | None, tuple[Problem, ...], tuple[Pr
 
 @dataclass(slots=True)
 class ParsedContents:
-    """The parsed files of one reading, and its limits; without limits, only each file has some."""
+    """The parsed files of one reading, and its limits; None for only the limits of each file."""
 
     limits: Limits | None = None
     _ignore_files: IgnoreFiles | None = None
@@ -42,7 +42,7 @@ class ParsedContents:
         return self._tree
 
     def objects(self, repository: str, path: str, content: bytes) -> ParsedFile:
-        """Return the objects of a file; beyond the limit of values, nothing but that problem."""
+        """Return the objects of a file; beyond the limit of values, only that problem."""
         where = Location(repository, printable(path))
         if self._excess(where):
             return ParsedFile()  # an earlier file has the problem

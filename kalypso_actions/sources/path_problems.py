@@ -12,7 +12,7 @@ from kalypso_actions.sources.source_tree import YAML_SUFFIXES, SourceTree
 def check_symlink(
     tree: SourceTree, path: str, content: bytes, where: Location
 ) -> tuple[Problem | None, Problem | None]:
-    """Return the problem of a link that leaves the repository, and the warning of an ignored one.
+    """Return the problem of a link that leaves the repository, or the warning of an ignored link.
 
     Flux ignores links as well.
     """

@@ -20,7 +20,10 @@ def normalize(path: str) -> str:
 
 
 def join(folder: str, path: str) -> str:
-    """Resolve a relative path. Raises OutsideRepositoryError for any other, or above the root."""
+    """Resolve a relative path.
+
+    Raise OutsideRepositoryError for an absolute path, or one that leaves the root.
+    """
     if path.startswith(("/", "\\")) or WINDOWS_DRIVE.match(path):
         raise OutsideRepositoryError(path)
     segments = folder.split("/") if folder else []
