@@ -11,9 +11,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
-MAX_SECONDS: Final = 120
-"""No attack may go on longer, whatever it finds."""
-
 _MEGABYTE: Final = 1 << 20
 
 _PROCESSES: Final = multiprocessing.get_context("forkserver")
@@ -29,23 +26,31 @@ class Cost:
     text: str
 
 
-def measured(attack: Callable[..., str], *arguments: object) -> Cost:
-    """Run an attack in a process of its own, with its children; both must be importable."""
+def measured(most_seconds: int, attack: Callable[..., str], *arguments: object) -> Cost:
+    """Run an attack in a process of its own, with its children; both must be importable.
+
+    It is killed when it has used `most_seconds` of processor time.
+    """
     ours, theirs = _PROCESSES.Pipe(duplex=False)
-    process = _PROCESSES.Process(target=_run, args=(theirs, attack, arguments))
+    process = _PROCESSES.Process(target=_run, args=(theirs, most_seconds, attack, arguments))
     process.start()
     theirs.close()
     try:
         cost: Cost = ours.recv()
     except EOFError:
         process.join()
-        cost = Cost(MAX_SECONDS, 0, f"the attack was killed: {process.exitcode}")
+        cost = Cost(most_seconds, 0, f"the attack was killed: {process.exitcode}")
     process.join()
     return cost
 
 
-def _run(result: Connection, attack: Callable[..., str], arguments: tuple[object, ...]) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+def _run(
+    result: Connection,
+    most_seconds: int,
+    attack: Callable[..., str],
+    arguments: tuple[object, ...],
+) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (most_seconds, most_seconds))
     before = _memory("VmRSS")
     _forget_peak()
     text = attack(*arguments)
