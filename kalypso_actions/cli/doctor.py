@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import typer
 
+from kalypso_actions.cli.github_inputs import control_plane_of_clone
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.output import configure_logging, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.cli.runtime import make_runtime
@@ -32,7 +33,8 @@ TEXT: Final = """Check the set-up of a control plane and its GitOps repositories
     the answers of Azure. Writes nothing without --probe. The token (KALYPSO_TOKEN,
     GH_TOKEN or GITHUB_TOKEN) must be one that can read the repositories' settings.
     With KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY, the App is checked, too, and
-    the probe uses it.
+    the probe uses it. In a clone of the control plane, --control-plane is not
+    needed.
     """
 
 
@@ -57,13 +59,15 @@ def _run(given: dict[str, Any]) -> None:
 
     with errors_as_json(output, failed), ProgressDisplay(stderr(), "checking") as progress:
         runtime = make_runtime(progress.update, sys.stderr, log=_log)
+        runtime = replace(runtime, job=read_job_context(runtime.environment))
         given = collect_inputs(DoctorInputs, given, runtime.environment)
+        if not given.get("control-plane") and not runtime.job.repository:
+            given["control-plane"] = control_plane_of_clone(runtime.environment)
         inputs = checked_inputs(DoctorInputs, given)
         if inputs.probe and not inputs.yes:
             _check_consent_possible(output)
         for secret in secrets_of(inputs):
             runtime.runner.mask(secret)
-        runtime = replace(runtime, job=read_job_context(runtime.environment))
         document = run_doctor(inputs, runtime, consent=consent)
     if output == "json":
         print_json(document)

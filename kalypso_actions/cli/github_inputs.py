@@ -41,14 +41,14 @@ def github_inputs(
     runtime = replace(runtime, job=read_job_context(runtime.environment))
     collected = collect_inputs(model, given, runtime.environment)
     if not collected.get("control-plane") and not runtime.job.repository:
-        collected["control-plane"] = _of_clone(runtime.environment)
+        collected["control-plane"] = control_plane_of_clone(runtime.environment)
     inputs = checked_inputs(model, collected)
     for secret in secrets_of(inputs):
         runtime.runner.mask(secret)
     return inputs, runtime
 
 
-def _of_clone(environment: Mapping[str, str]) -> str:
+def control_plane_of_clone(environment: Mapping[str, str]) -> str:
     """Return owner/name of the clone that contains the current folder; "" if it is elsewhere."""
     clone = find_clone(Path(), Programs(os.environ))
     server = repository_key(GitHubServer.of_environment(environment).server_url)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from kalypso_actions.sandbox.faults import Fault
 from kalypso_actions.sandbox.repositories import BareRepository
 from tests.command_line import call_kalypso
 from tests.commands.doctor.organisation import Acme, acme
+from tests.git_repositories import git
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,16 @@ def test_what_is_printed(organisation: Acme) -> None:
     ) in done.stdout
     assert done.stdout.endswith(" ok, 2 warnings, 1 problem\n")
     assert organisation.token not in done.stdout + done.stderr
+
+
+def test_in_a_clone_it_finds_the_control_plane(
+    organisation: Acme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "remote", "add", "origin", f"{organisation.sandbox.url}/{CONTROL_PLANE}")
+    monkeypatch.chdir(tmp_path)
+    done = typed(organisation, "--json", GH_TOKEN=organisation.token)
+    assert json.loads(done.stdout)["controlPlane"] == CONTROL_PLANE, done.stderr
 
 
 def test_as_json(organisation: Acme) -> None:
