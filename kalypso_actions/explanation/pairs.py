@@ -22,7 +22,8 @@ def explain_pairs(question: Question) -> tuple[PairEntry, ...]:
     """Return why each pair of a question is assigned, or is not.
 
     The decisions of a pair come from the nearest to the farthest: by the number of failing terms,
-    then by that of matching ones. Of several pairs, only those that select a pair, or the nearest.
+    then by that of matching ones; a policy for the target comes before one for the cluster type.
+    Of several pairs, only those that select a pair, or the nearest.
     """
     environment = question.environment
     places = {policy.name: policy.where for policy in environment.fleet.policies}
@@ -108,5 +109,6 @@ def _terms(matches: Iterable[RequirementMatch]) -> tuple[TermEntry, ...]:
     )
 
 
-def _distance(entry: DecisionEntry) -> tuple[int, int, str]:
-    return entry.misses, entry.misses - len(entry.terms), entry.policy
+def _distance(entry: DecisionEntry) -> tuple[int, int, bool, str]:
+    misses_target = not all(term.matched for term in entry.target_terms)
+    return entry.misses, entry.misses - len(entry.terms), misses_target, entry.policy

@@ -63,7 +63,7 @@ class Requirement:
             case "Exists":
                 return f"{self.key} exists"
             case "DoesNotExist":
-                return f"{self.key} does not exist"
+                return f"no label {self.key}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,14 @@ def test_of_equally_near_policies_the_one_with_more_matching_terms_is_first() ->
     assert [item.policy for item in pair.decisions] == ["front", "a-short"]
 
 
+def test_of_equally_near_policies_the_one_for_the_target_is_first() -> None:
+    """A policy for other targets says nothing about this one, though it names the cluster type."""
+    others = policy("all", targets=selector(tier="other"), cluster_types=selector(size="small"))
+    own = policy("own", targets=selector(tier="front"), cluster_types=selector(size="large"))
+    (pair,) = pairs("app-web", "edge", replace(FLEET, policies=(others, own)))
+    assert [item.policy for item in pair.decisions] == ["own", "all"]
+
+
 def test_a_target_on_all_cluster_types_has_the_deciding_policies_alone() -> None:
     assert [
         (p.cluster_type, p.policies, [d.policy for d in p.decisions]) for p in pairs("app-web")

@@ -81,13 +81,20 @@ def test_all_faults_are_reported() -> None:
 
 def test_reasons() -> None:
     compiled, _ = compile_selector(
-        selector(("region", "NotIn", ["west", "east"]), ("gpu", "Exists", []), size="large"), "p"
+        selector(
+            ("region", "NotIn", ["west", "east"]),
+            ("gpu", "Exists", []),
+            ("size", "DoesNotExist", []),
+            size="large",
+        ),
+        "p",
     )
     assert compiled is not None
     assert compiled.explain(LABELS) == (
         RequirementMatch("size = large", "large", matched=True),
         RequirementMatch("region not in (east, west)", "west", matched=False),
         RequirementMatch("gpu exists", None, matched=False),
+        RequirementMatch("no label size", "large", matched=False),
     )
 
 
