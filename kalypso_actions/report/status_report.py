@@ -26,6 +26,9 @@ STYLES: Final = {
     "error": "bold red",
     "pending": "yellow",
 }
+DEPLOYED: Final = "Deployed"
+"""Only the last environment ends the chain with success; the status of the others is pending."""
+
 MOST_CLUSTERS: Final = 10
 """The clusters of an environment that are listed."""
 
@@ -68,7 +71,8 @@ def _main(document: StatusDocument) -> Text:
 
 
 def _state(entry: EnvironmentStatusEntry, at: datetime | None) -> Text:
-    text = Text(escape_log_line(entry.state.text), style=STYLES.get(entry.state.state, ""))
+    state = "success" if entry.state.text == DEPLOYED else entry.state.state
+    text = Text(escape_log_line(entry.state.text), style=STYLES.get(state, ""))
     if entry.state.at:
         text.append(f" ({age(entry.state.at, at)})", style="dim")
     if entry.clusters is not None:

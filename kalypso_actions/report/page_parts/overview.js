@@ -20,14 +20,18 @@ function commit(view) {
     view.author ? [node("span", { className: "dim" }, ` by ${view.author}, `, age(view.committedAt))] : []].flat();
 }
 
+// Only the last environment ends the chain with success; the others stay pending.
+function look({ state, text }) {
+  return text === "Deployed" ? "good" : { success: "good", pending: "warn", failure: "bad", error: "bad" }[state] || "";
+}
+
 function environmentCard(item, state) {
   const items = report.assignments.filter((each) => each.environment === item.environment);
   const fails = items.filter((each) => each.failure).length;
   const { main } = item;
   const ahead = state && state.ahead !== null ? state.ahead : main && main.ahead;
-  const looks = { success: "good", pending: "warn", failure: "bad", error: "bad" };
   const parts = [];
-  if (state) parts.push(node("p", { className: looks[state.state.state] || "" }, external(state.state.url, state.state.text),
+  if (state) parts.push(node("p", { className: look(state.state) }, external(state.state.url, state.state.text),
     state.state.at ? node("span", { className: "dim" }, " ", age(state.state.at)) : null));
   if (state && state.commit) parts.push(node("p", {}, commit(state.commit)));
   if (main && !(state && state.commit && state.commit.commit === main.commit)) {
