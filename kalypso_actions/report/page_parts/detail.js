@@ -22,12 +22,17 @@ function decoded(text) {
 
 function notAssigned(environment, clusterType, target) {
   return [node("p", {}, "This target is not assigned to this cluster type. The command that says why:"),
-    command("kalypso", "explain", environment, "--target", target, "--cluster-type", clusterType),
+    explain(environment, "--target", target, "--cluster-type", clusterType),
     node("h3", {}, "Where it is"), elsewhere(target)];
 }
 
-const command = (...words) => node("pre", { tabIndex: 0 }, words.map(quoted).join(" "));
-const quoted = (text) => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+function explain(...words) {
+  const plane = report.pipeline.controlPlane;
+  const all = ["kalypso", "explain", ...words, ...(plane ? ["--control-plane", plane] : [])];
+  return node("pre", { tabIndex: 0 }, all.map(quoted).join(" "));
+}
+
+const quoted = (text) => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 function assignment(item, pair) {
   const environment = report.environments.find((each) => each.environment === item.environment);
@@ -42,7 +47,7 @@ function assignment(item, pair) {
     node("h3", {}, `Why it is here (scheduler ${environment.scheduler})`), ...item.decisions.map((index) => decision(report.decisions[index])),
     node("h3", {}, "Where else"), elsewhere(item.target, item),
     node("p", {}, "The command that says why it is on no other cluster type:"),
-    command("kalypso", "explain", item.environment, "--target", item.target),
+    explain(item.environment, "--target", item.target),
   ];
 }
 
@@ -91,7 +96,7 @@ function decision(each) {
   const term = (of, one) => node("li", {}, `${mark(one.matched)} ${of} ${one.requirement}`, one.matched ? "" : ` (it is ${one.value ?? "absent"})`);
   return node("div", { className: "finding" }, node("strong", {}, `policy ${each.policy}`), " ", place(each.where),
     node("ul", { className: "marks" }, each.targetTerms.map((one) => term("target", one)), each.clusterTypeTerms.map((one) => term("cluster type", one)),
-      each.steps.map((one) => node("li", {}, `${mark(one.passed)} ${one.name}: ${one.detail}`))));
+      each.steps.map((one) => node("li", {}, `${mark(one.passed)} ${[one.name, one.detail].filter(Boolean).join(": ")}`))));
 }
 
 function elsewhere(target, item) {
