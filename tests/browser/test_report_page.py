@@ -46,6 +46,22 @@ def test_filters(fleet: Any) -> None:
     assert fleet.inner_text("#count") == "2 assignments of 2 targets"
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("note", "58 assignments of 12 targets"),
+        ("note=large", "0 assignments of 0 targets"),
+        ("url=https://LARGE.stage", "22 assignments of 11 targets"),
+        ("1111111", "2 assignments of 1 target"),
+        ("1111111 url=https://large.dev", "1 assignment of 1 target"),
+    ],
+    ids=["key", "no value", "value", "commit", "both"],
+)
+def test_the_search_knows_keys_values_and_commits(fleet: Any, words: str, found: str) -> None:
+    fleet.fill("#search", words)
+    assert fleet.inner_text("#count") == found
+
+
 def test_what_is_missing_in_an_environment(fleet: Any) -> None:
     fleet.select_option("#kind", "missing")
     fleet.select_option("#environment", "stage")
@@ -54,6 +70,7 @@ def test_what_is_missing_in_an_environment(fleet: Any) -> None:
     fleet.click("#matrix a >> text=no stage")
     assert fleet.inner_text("#detail-heading") == "app-t11 on type-2 in stage"
     command = "kalypso explain stage --target app-t11 --cluster-type type-2"
+    command += " --control-plane acme/control-plane"
     assert fleet.inner_text("#detail pre") == command
 
 

@@ -4,7 +4,7 @@ const CELLS = 600, WIDE = 40, MOST = 200;
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
 const ORDER = new Intl.Collator("en", { numeric: true });
 const id = (name) => document.getElementById(name);
-let report, targets = [], workspaces = [], columns = [], pages = 1;
+let report, targets = [], workspaces = [], columns = [], keys = [], pages = 1;
 
 function node(name, properties = {}, ...children) {
   const made = document.createElement(name);

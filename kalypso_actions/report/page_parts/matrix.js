@@ -18,6 +18,7 @@ function prepare() {
   columns = [...new Set(report.assignments.map((item) => item.clusterType))].sort(ORDER.compare);
   targets = grouped((item) => item.target);
   if (!report.withTexts) workspaces = grouped(workspaceOf);
+  keys = report.configurations.map((values) => values.map((one) => one.key).join(" ").toLowerCase());
   const number = report.environments.length;
   for (const row of targets) {
     for (const cell of row.cells.values()) {
@@ -32,8 +33,17 @@ function prepare() {
 
 const byWorkspace = () => !report.withTexts && !id("workspace").value;
 
+// A word is part of a name, of a configuration key or of `key=value`, or begins a commit.
+function matcher(word) {
+  const isOf = (values) => values.some((one) => `${one.key}=${one.value}`.toLowerCase().includes(word));
+  const configured = word.includes("=") ? report.configurations.map(isOf) : keys.map((text) => text.includes(word));
+  const isCommit = /^[0-9a-f]{7,64}$/.test(word);
+  const changed = isCommit ? report.changes.map((each) => each.commit.startsWith(word)) : [];
+  return (item) => item.text.includes(word) || configured[item.configuration] || item.changes.some((index) => changed[index]);
+}
+
 function filtered() {
-  const words = id("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const matchers = id("search").value.toLowerCase().split(/\s+/).filter(Boolean).map(matcher);
   const [environment, workspace, kind] = ["environment", "workspace", "kind"].map((name) => id(name).value);
   const isOf = {
     // What is missing in an environment is what others have.
@@ -41,7 +51,7 @@ function filtered() {
     fails: (item) => item.failure && (!environment || item.environment === environment),
     "": (item) => !environment || item.environment === environment,
   }[kind];
-  const keeps = (item) => isOf(item) && (!workspace || workspaceOf(item) === workspace) && words.every((word) => item.text.includes(word));
+  const keeps = (item) => isOf(item) && (!workspace || workspaceOf(item) === workspace) && matchers.every((matches) => matches(item));
   return (byWorkspace() ? workspaces : targets)
     .map((row) => ({ row, kept: new Set(row.items.filter(keeps)) }))
     .filter((item) => item.kept.size);
