@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,10 +95,7 @@ class EnvironmentMoment:
 
 def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     """Yield what an environment waits for, people first."""
-    for proposal in moment.proposals:
-        pull = proposal.pull_request
-        draft = " (a draft)" if pull.is_draft else ""
-        yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
+    yield from of_proposals(moment.proposals)
     yield from _of_record(moment)
     url = moment.status.target_url if moment.status else ""
     if moment.state is State.FAILED:
@@ -108,6 +105,14 @@ def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     if moment.state is State.PROMOTED and not moment.proposals:
         yield Wait("a run", "of schedule, which proposes the tree", url)
     yield from _of_previous(moment)
+
+
+def of_proposals(proposals: Iterable[Proposal]) -> Iterator[Wait]:
+    """Yield that people should merge each pull request."""
+    for proposal in proposals:
+        pull = proposal.pull_request
+        draft = " (a draft)" if pull.is_draft else ""
+        yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
 
 
 def _of_record(moment: EnvironmentMoment) -> Iterator[Wait]:

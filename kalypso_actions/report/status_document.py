@@ -57,7 +57,7 @@ class ProposalEntry(Document):
 
 
 class WaitEntry(Document):
-    """What an environment waits for, and the page for it ("" without one)."""
+    """What an environment, or main, waits for, and the page for it ("" without one)."""
 
     waits_for: Literal["people", "clusters", "a run", "an environment"]
     text: str
@@ -127,7 +127,8 @@ class EnvironmentStatusEntry(Document):
 class StatusDocument(Document):
     """What `kalypso status --output json` prints: the pipeline `at` one moment.
 
-    `ci` is the state of the status `kalypso / ci` of the head of main.
+    `ci` is the state of the status `kalypso / ci` of the head of main, `waits` are the open pull
+    requests to main.
     """
 
     schema_name: str = Field("kalypso.status/v1", alias="schema")
@@ -135,5 +136,6 @@ class StatusDocument(Document):
     at: datetime | None = None
     main: CommitViewEntry | None = None
     ci: str = ""
+    waits: tuple[WaitEntry, ...] = ()
     environments: tuple[EnvironmentStatusEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()

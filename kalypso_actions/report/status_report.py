@@ -29,8 +29,8 @@ STYLES: Final = {
 DEPLOYED: Final = "Deployed"
 """Only the last environment ends the chain with success; the status of the others is pending."""
 
-MOST_CLUSTERS: Final = 10
-"""The clusters of an environment that are listed."""
+MOST_LINES: Final = 10
+"""What waits, and clusters: the lines for each environment."""
 
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
@@ -98,26 +98,35 @@ def _assignments(entry: EnvironmentStatusEntry) -> str:
 
 
 def _waits(document: StatusDocument) -> Iterator[Text]:
-    for entry in document.environments:
-        for wait in entry.waits:
-            text = Text(escape_log_line(f"{entry.environment} waits for {wait.waits_for}: "))
+    """Yield a line for each thing that is waited for, or that there is none."""
+    rows = [("main", document.waits)]
+    rows += [(entry.environment, entry.waits) for entry in document.environments]
+    for name, waits in rows:
+        for wait in waits[:MOST_LINES]:
+            text = Text(escape_log_line(f"{name} waits for {wait.waits_for}: "))
             text.append(escape_log_line(wait.text), style="default")
             if wait.url:
                 text.append(f"  {escape_log_line(wait.url)}", style="dim")
             yield text
+        yield from _more(name, len(waits) - MOST_LINES)
+    if not any(waits for _, waits in rows) and document.environments:
+        yield Text("nothing waits")
 
 
 def _not_compliant(document: StatusDocument) -> Iterator[Text]:
     for entry in document.environments:
         clusters = entry.not_compliant or ()
-        for item in clusters[:MOST_CLUSTERS]:
+        for item in clusters[:MOST_LINES]:
             kind = f" ({item.cluster_type})" if item.cluster_type else ""
             subject = f"{item.name}{kind}" if item.name else f"cluster type {item.cluster_type}"
             line = f"{entry.environment}: {item.state}: {subject}: {item.reason}"
             yield Text(escape_log_line(line))
-        if len(clusters) > MOST_CLUSTERS:
-            more = len(clusters) - MOST_CLUSTERS
-            yield Text(f"{entry.environment}: … and {more} more; --output json lists all")
+        yield from _more(entry.environment, len(clusters) - MOST_LINES)
+
+
+def _more(name: str, number: int) -> Iterator[Text]:
+    if number > 0:
+        yield Text(escape_log_line(f"{name}: … and {number} more; --output json lists all"))
 
 
 def age(then: datetime, now: datetime | None) -> str:

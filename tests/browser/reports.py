@@ -109,6 +109,7 @@ def pipeline(*names: str) -> StatusDocument:
         at=NOON,
         main=commit,
         ci="success",
+        waits=(WaitEntry(waits_for="people", text="merge acme/control-plane#8", url=SCRIPT),),
         environments=tuple(environments),
     )
 

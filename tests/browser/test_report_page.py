@@ -81,6 +81,7 @@ def test_the_pipeline(fleet: Any) -> None:
     assert "main is 2 commits ahead" in dev
     assert f"acme/gitops#7 {HOSTILE} by ana" in dev
     assert "waits for people: merge acme/gitops#7" in dev
+    assert fleet.inner_text("#pipeline-note + ul") == "waits for people: merge acme/control-plane#8"
     assert (
         fleet.eval_on_selector_all("a", "links => links.map(each => each.protocol)").count(
             "javascript:"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
 
 from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
@@ -64,6 +64,7 @@ def status(
         at=context.runtime.now(),
         main=CommitViewEntry.of(head),
         ci=ci.state if ci else "",
+        waits=summary.waits_of_main(),
         environments=entries,
     )
 
@@ -107,13 +108,18 @@ class _Summary:
                 IssueEntry(repository=where, number=each.number, title=each.title, url=each.url)
                 for where, each in issues
             ),
-            waits=tuple(
-                WaitEntry(waits_for=wait.waits_for, text=wait.text, url=wait.url)
-                for wait in rules.waits_of(moment)
-            ),
+            waits=_waits(rules.waits_of(moment)),
             clusters=numbers,
             not_compliant=clusters.not_compliant if clusters else None,
             problems=ProblemEntry.all_of(item.problems),
+        )
+
+    def waits_of_main(self) -> tuple[WaitEntry, ...]:
+        """Return the open pull requests to main, for people to merge."""
+        pulls = self._read.control_plane.pull_requests
+        to_main = (pull for pull in pulls if pull.base == self._read.main)
+        return _waits(
+            rules.of_proposals(Proposal(self._context.control_plane, pull) for pull in to_main)
         )
 
     def _moment(self, item: EnvironmentBranches, *, with_previous: bool) -> EnvironmentMoment:
@@ -201,6 +207,12 @@ def _state(moment: EnvironmentMoment, clusters: dict[str, int] | None) -> StateE
         author=posted.author,
         at=posted.created_at,
         url=posted.target_url,
+    )
+
+
+def _waits(waits: Iterable[rules.Wait]) -> tuple[WaitEntry, ...]:
+    return tuple(
+        WaitEntry(waits_for=wait.waits_for, text=wait.text, url=wait.url) for wait in waits
     )
 
 

@@ -11,6 +11,7 @@ function showPipeline() {
   } else if (pipeline.main) {
     id("pipeline-note").replaceChildren("main: ", ...commit(pipeline.main), pipeline.ci ? ` (ci: ${pipeline.ci})` : "");
     id("pipeline-note").hidden = false;
+    if (pipeline.waits.length) id("pipeline-note").after(node("ul", {}, pipeline.waits.slice(0, MOST).map(waitLine)));
   }
   for (const item of report.environments) id("pipeline").append(environmentCard(item, seen.get(item.environment)));
 }
@@ -47,8 +48,10 @@ function environmentCard(item, state) {
   return node("li", {}, node("h3", {}, item.environment), parts);
 }
 
+const waitLine = (wait) => node("li", {}, `waits for ${wait.waitsFor}: `, external(wait.url, wait.text));
+
 function waiting(state) {
-  const waits = state.waits.map((wait) => node("li", {}, `waits for ${wait.waitsFor}: `, external(wait.url, wait.text)));
+  const waits = state.waits.map(waitLine);
   const pulls = state.pullRequests.map((pull) => node("li", {}, external(pull.url, `${pull.repository}#${pull.number}`),
     ` ${pull.title}`, node("span", { className: "dim" }, ` by ${pull.author}, `, age(pull.createdAt))));
   const problems = state.problems.map((one) => node("li", { className: "bad" }, one.message));

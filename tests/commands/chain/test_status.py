@@ -20,7 +20,7 @@ from kalypso_actions.report.failure_issues import assignment_title
 from kalypso_actions.report.status_document import EnvironmentStatusEntry, StatusDocument
 from kalypso_actions.report.status_report import print_status
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
-from tests.commands.chain.organisation import GITOPS, NOON, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge, name_in_base, sign_in
 
 BROKEN = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Environment\nmetadata: {name: dev}\n"
@@ -98,6 +98,17 @@ def test_pull_requests_and_failures(acme: Organisation) -> None:
     assert dev.waits[0].text.startswith(f"review and merge {GITOPS}#")
     assert (dev.failing, dev.degraded, stage.failing, stage.degraded) == (4, 0, 0, 1)
     assert "4 failing" in text(document)
+
+
+def test_pull_requests_to_main_wait_for_people(acme: Organisation) -> None:
+    assert text(status(acme, environment="stage")).endswith("nothing waits\n")
+    acme.reset("change", acme.head("main"))
+    acme.commit({"README.md": "changed"}, "change")
+    number = acme.pull("change")
+    document = status(acme, environment="stage")
+    said = f"review and merge {CONTROL_PLANE}#{number}: change"
+    assert [(wait.waits_for, wait.text) for wait in document.waits] == [("people", said)]
+    assert f"main waits for people: {said}" in text(document)
 
 
 def test_clusters_where_asked(acme: Organisation) -> None:
