@@ -20,14 +20,14 @@ from kalypso_actions.report.documents import ProblemEntry
 PERMISSIONS: Final = (
     Permission(CONTROL_PLANE, "pages", "read", "asks who may read the site of GitHub Pages"),
 )
-"""Those that its token needs, as in `registry.ChainCommand`."""
+"""The permissions that its token needs, as in `registry.ChainCommand`."""
 
 
 def check_pages(inputs: CheckPagesInputs, context: CommandContext) -> CheckPagesDocument:
-    """Check that the site of the control plane shows nothing to more people than GitHub does.
+    """Check that everybody who can read the site may also read the repositories in the report.
 
-    Repositories and sites of which GitHub does not tell who may read them count as the worst case.
-    Raises UsageError for a file that is no report, GitHubError.
+    If GitHub does not say who may read a repository or site, assume the worst case. Raises
+    UsageError for a file that is no report, GitHubError.
     """
     own = context.url(context.control_plane)
     shown = dict.fromkeys((own, *_repositories(_read(inputs.report), context)))
@@ -67,7 +67,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _repositories(document: object, context: CommandContext) -> Iterator[str]:
-    """Yield the URLs of all repositories that any part of the document names."""
+    """Yield the URLs of all repositories in the document."""
     match document:
         case dict():
             for key, value in document.items():

@@ -1,4 +1,4 @@
-"""`kalypso explain`: why an environment assigns, configures and renders as it does."""
+"""`kalypso explain`: the reasons for the assignments, configuration and files of an environment."""
 
 from __future__ import annotations
 

@@ -19,10 +19,11 @@ NAME = "generator-command"
 
 
 def generate_by_command(work: Work) -> Generated:
-    """Run the command for one target after the other, with the environment of hooks.
+    """Run the command for each target in turn, with the environment of hooks.
 
-    It gets copies of the repositories in $KALYPSO_SOURCE and $KALYPSO_CONFIGS, the target's folder
-    in $KALYPSO_TARGET, the variables as $KALYPSO_VERSION and so on, and writes to $KALYPSO_OUT.
+    The command gets copies of the repositories in $KALYPSO_SOURCE and $KALYPSO_CONFIGS, the
+    target's folder in $KALYPSO_TARGET, and the variables as $KALYPSO_VERSION and so on. It writes
+    to $KALYPSO_OUT.
     """
     generated = Generated()
     with tempfile.TemporaryDirectory(prefix="kalypso-app-", ignore_cleanup_errors=True) as folder:

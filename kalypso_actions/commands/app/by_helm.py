@@ -144,7 +144,7 @@ def _fetched(
     missing: Iterable[Dependency],
     findings: Findings,
 ) -> dict[str, bytes]:
-    """Return the files of dependencies: charts of the source, or with `fetch` of the network."""
+    """Return the files of dependencies: charts of the source, or with `fetch` from the network."""
     fetched: dict[str, bytes] = {}
     remote: list[Dependency] = []
     for dependency in missing:

@@ -18,8 +18,7 @@ from kalypso_actions.snapshot.document_reader import in_parallel
 def generate_by_kustomize(work: Work) -> Generated:
     """Build the overlay of each target, several at once. Raises KalypsoError.
 
-    kustomize gets the files of its folder alone, runs neither plug-ins nor helm, and has no
-    network.
+    kustomize gets only the files of its folder, runs neither plug-ins nor helm, and has no network.
     """
     kustomize = find_kustomize(work.programs)
     if kustomize is None:

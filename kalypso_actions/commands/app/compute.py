@@ -25,7 +25,7 @@ from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Workload
 
 RECORDED = ("compatibility", "release_name", "namespace", "kube_version", "crds", "hooks", "tests")
-"""The inputs that the record of a run has."""
+"""The inputs that a run records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class AppRepositories:
 
 @dataclass(slots=True)
 class AppTree:
-    """A computed tree; with problems, `changes` say nothing."""
+    """A computed tree; if there are problems, `changes` are incomplete."""
 
     targets: Sequence[Target]
     variables: Mapping[str, str]
@@ -172,7 +172,7 @@ def _record(
 
 
 def _recorded(place: OpenPlace, name: str) -> application.RecordedRevision:
-    """Return what the record says of a repository; a path of this machine is not recorded."""
+    """Return the record of a repository, without a path of this machine."""
     return application.RecordedRevision(
         repository=name or place.name,
         commit=place.files.commit,

@@ -1,4 +1,4 @@
-"""Choose the generator of manifests by what the source holds."""
+"""Choose the generator of manifests by the files of the source."""
 
 from __future__ import annotations
 

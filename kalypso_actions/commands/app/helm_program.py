@@ -22,7 +22,7 @@ def find_helm(
 ) -> tuple[Helm, str]:
     """Return helm and its version; `wanted` is a version or its first parts, "" for any.
 
-    In a job whose runner has no such helm, the pinned release is installed, if it is wanted. Raises
+    In a job whose runner has no such helm, install the pinned release if the inputs want it. Raises
     KalypsoError, UsageError for another version.
     """
     helm = Helm(programs, timeout=timeout)

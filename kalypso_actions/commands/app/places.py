@@ -17,7 +17,7 @@ from kalypso_actions.model.urls import name_in, owner_of, without_secret
 
 @dataclass(frozen=True, slots=True)
 class OpenPlace:
-    """The files of a repository, and what is known of it.
+    """The files of a repository, and its name and revision.
 
     `name` is owner/name, `commit` the commit on which a folder with uncommitted changes is based,
     `revision` the branch, tag or commit that is read, `checked_out` the branch of such a folder;
@@ -65,7 +65,7 @@ def open_place(
     programs: Programs,
     default: str = "",
 ) -> OpenPlace:
-    """Open a URL or path; a folder without a revision is read as it is, also that of a clone.
+    """Open a URL or path; a folder without a revision, even a clone, is read as it is.
 
     `default` is the revision of a URL or bare repository without one, instead of its default
     branch. Raises KalypsoError.
@@ -111,9 +111,9 @@ def open_tree(
     remotes: RemoteRepositories,
     programs: Programs,
 ) -> OpenPlace | None:
-    """Open the existing GitOps tree, of a clone by default the environment's branch.
+    """Open the existing GitOps tree; the default of a clone is the environment's branch.
 
-    None without one. Raises KalypsoError.
+    Return None without a tree. Raises KalypsoError.
     """
     if given is None:
         return None

@@ -14,8 +14,8 @@ def variables_of(
 ) -> dict[str, str]:
     """Return the variables that have a value: given, else derived from the repositories.
 
-    The version and the image of a change of configs are those that the GitOps tree tracks, and so
-    are the commits of folders that are no clones.
+    For a change of configs, the GitOps tree gives the version and the image. It also gives the
+    commits of folders that are not clones.
     """
     tracked = _tracked(inputs, tree)
     repository = inputs.source_repository or source.name

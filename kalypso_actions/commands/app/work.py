@@ -1,4 +1,4 @@
-"""What every generator of manifests gets and gives."""
+"""The inputs and results of all generators of manifests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalypso_actions.model.application import Findings, Target
 from kalypso_actions.model.progress import Progress
 
 MAX_BYTES: Final = 1 << 26
-"""Bytes of a chart with its dependencies, or of the files of another generator."""
+"""The most bytes of a chart with its dependencies, or of the files of another generator."""
 
 
 @dataclass(frozen=True, slots=True)

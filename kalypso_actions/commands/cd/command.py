@@ -136,9 +136,9 @@ def _post_statuses(inputs: CdInputs, context: CommandContext, promoted: Promoted
 def _post_replacement(
     inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch, promoted: Promoted
 ) -> None:
-    """Post the status again if another run has replaced the commit meanwhile.
+    """Post the status again if another run has replaced the commit in the meantime.
 
-    That run may have posted before this one: the run that posts last must read last.
+    The other run may have posted first: the run that posts last must read last.
     """
     if promoted.action not in {"written", "unchanged", "proposed"}:
         return
@@ -152,7 +152,7 @@ def _post_replacement(
 
 
 def _post_end(context: CommandContext, environment: str, commit: str, by: str) -> None:
-    """Post that the commit `by` replaced another one, unless that one was deployed or is gone."""
+    """Post that the commit `by` replaced another, unless that was deployed or no longer exists."""
     relation = commits.relation(context.github, context.control_plane, commit, by)
     if relation is not None:
         goes_back = relation in {"behind", "diverged"}

@@ -35,7 +35,7 @@ class Promoted:
 
     `before` is the commit that the environment had or was about to have, `replaced` the one that
     this commit replaces, `environment_commit` the commit of the environment's branch that names
-    this commit. `rollback`: why the commit is superseded, if not by a newer one. `warnings` are
+    this commit. `rollback`: why the commit is superseded, if not by a newer commit. `warnings` are
     about auto-merges that are off, or may still be enabled.
     """
 
@@ -135,7 +135,7 @@ def _is_on(context: CommandContext, main: str, commit: str) -> bool:
 def _decide(
     inputs: CdInputs, context: CommandContext, state: EnvironmentState, main: str
 ) -> tuple[str | None, Advance]:
-    """Return the commit before this one, and what to do with this one."""
+    """Return the commit before this one, and the decision about this one."""
     current = state.base.promoted_commit
     proposed = state.proposal.promoted_commit if state.proposal else None
     before = current
@@ -167,7 +167,7 @@ def _rejected(
 ) -> PullRequest | None:
     """Return the pull request with which people rejected the commit.
 
-    Only a person proposes it again; an open pull request shows that one did.
+    Only a person proposes it again; an open pull request shows that a person did.
     """
     is_open = state.proposal is not None and state.proposal.promoted_commit == inputs.commit
     if inputs.mode != "pull-request" or not inputs.promoted_from or is_open:
@@ -189,7 +189,7 @@ def _run_hook(inputs: CdInputs, context: CommandContext, before: str | None) -> 
 def _disable_auto_merges(inputs: CdInputs, context: CommandContext) -> Sequence[Problem]:
     """Keep GitHub from merging a newer commit until schedule runs; return warnings.
 
-    A job's own token reaches no GitOps repository: schedule does it then.
+    A job's own token cannot access GitOps repositories: then schedule disables them.
     """
     if viewer.identity(context.github, context.control_plane).login == JOBS:
         return ()

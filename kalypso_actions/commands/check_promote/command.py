@@ -66,8 +66,8 @@ BRANCHES_AGE: Final = timedelta(minutes=1)
 class _Ending:
     """The end of a run: its verdict (None: another run continues), and what the run has done.
 
-    `changed` are the clusters that changed since the look before; `status` is the new status of the
-    promoted commit; `started` are the pages of started workflows.
+    `changed` are the clusters that changed since the previous observation; `status` is the new
+    status of the promoted commit; `started` are the pages of started workflows.
     """
 
     verdict: RunVerdict | None
@@ -83,10 +83,10 @@ def check_promote(
 ) -> CommandResult:
     """Wait until the clusters of an environment comply with a merge, then promote its commit.
 
-    The repositories must confirm the inputs first. A repeated run repairs what an earlier one has
-    left undone. With `verify-only` the run only confirms the inputs and records its start.
-    `reports` replaces the source that the inputs name. Raise UsageError if the repositories
-    contradict the inputs; then only the record of the start is written.
+    The repositories must confirm the inputs first. A repeated run completes the work of an earlier
+    run. With `verify-only` the run only confirms the inputs and records its start. `reports`
+    replaces the source that the inputs name. Raise UsageError if the repositories contradict the
+    inputs; then only the record of the start is written.
     """
     began = context.runtime.now()
     verified = _verify(inputs, context)
@@ -137,7 +137,7 @@ def _acknowledge_end(
 
 
 def _verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedRequest:
-    """Verify the inputs; record if the start is refused, so that nobody repeats it."""
+    """Verify the inputs; record a refusal of the start, so that poll does not repeat it."""
     try:
         return verify(inputs, context)
     except UsageError:
@@ -165,7 +165,7 @@ def _verified(
 
 
 def _onward(inputs: CheckPromoteInputs, verified: VerifiedRequest) -> tuple[str, ...]:
-    """Return the environments that the commit goes on to; none for a configuration change."""
+    """Return the environments to promote the commit to; none for a configuration change."""
     if inputs.promoted_commit is None:
         return ()
     return next_environments(inputs.next_environment, inputs.environment, verified.environments)
@@ -251,10 +251,10 @@ def _finish(
     ending: _Ending,
     onward: Sequence[str],
 ) -> _Ending:
-    """Run the user's command, which decides whether the commit goes on.
+    """Run the user's command, which decides whether the commit is promoted.
 
-    The command may take long, so the branches are read once more: people may have reverted the
-    promotion meanwhile.
+    The command may take long, so read the branches once more: people may have reverted the
+    promotion in the meantime.
     """
     if not inputs.post_deployment:
         return _go_on(inputs, context, ending, onward)

@@ -1,4 +1,4 @@
-"""Clusters that no longer exist, though their reports linger."""
+"""Clusters that no longer exist, although their reports still do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalypso_actions.model.cluster_reports import ClusterReport
 
 
 class DeletedClusters:
-    """Asks the source of reports whether clusters exist; sources need not be able to tell."""
+    """Asks the source of reports whether clusters exist; not every source can answer."""
 
     def __init__(self, context: CommandContext, reports: ClusterReports) -> None:
         self._now = context.runtime.now
@@ -22,7 +22,7 @@ class DeletedClusters:
 
     @property
     def known(self) -> Collection[str]:
-        """The clusters about which there is nothing to ask now."""
+        """The clusters that need no question now."""
         now = self._now()
         return {cluster for cluster, at in self._asked_at.items() if now - at < LOOKUP_INTERVAL}
 
@@ -49,6 +49,6 @@ class DeletedClusters:
         return [report for report in reports if not is_of_deleted_cluster(report, self._deleted)]
 
     def among(self, reports: Iterable[ClusterReport]) -> tuple[str, ...]:
-        """Return the clusters with such reports that do not exist."""
+        """Return the clusters of these reports that do not exist."""
         lingering = (report for report in reports if is_of_deleted_cluster(report, self._deleted))
         return tuple({report.cluster for report in lingering})

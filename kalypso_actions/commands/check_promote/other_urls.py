@@ -31,10 +31,10 @@ UNREADABLE: Final = frozenset({403, 404, 451})
 
 
 class OtherUrls:
-    """Asks who follows a GitOps branch by another URL.
+    """Finds clusters that follow a GitOps branch by another URL.
 
-    The clusters of a former name of the repository count, since GitHub redirects git. A warning
-    names the others, if they have a cluster type that is missing.
+    Clusters that use a former name of the repository count, because GitHub redirects git. A warning
+    names other clusters if they have a cluster type that is missing.
     """
 
     def __init__(self, context: CommandContext, reports: ClusterReports) -> None:
@@ -86,13 +86,14 @@ class OtherUrls:
     def _leads_to(self, key: str, branch: GitOpsBranch) -> bool:
         """Return whether GitHub redirects the repository with this key to that of a branch.
 
-        Repositories that the token cannot see, and those of another server, lead nowhere.
+        The answer is no for repositories that the token cannot see, and for those of another
+        server.
         """
         name, repository = self._name(key), branch.repository
         return name is not None and self._id(name, repository) == self._id(repository, repository)
 
     def _name(self, key: str) -> str | None:
-        """Return `owner/name` of a key of this server; None for those of another one."""
+        """Return `owner/name` of a key of this server; None for another server."""
         server, _, name = key.partition("/")
         is_here = server == repository_key(self._context.github.server.server_url)
         return name if is_here and owner_of(name) else None
@@ -100,8 +101,8 @@ class OtherUrls:
     def _id(self, name: str, repository: str) -> int | None:
         """Return the id of the repository that a name leads to; None if the token cannot see it.
 
-        The credential for `repository` reads it by all its names. A rate limit says nothing about
-        a name; other refusals may end, and are asked about again.
+        The credential for `repository` reads it by all its names. A rate limit is raised; other
+        refusals may be temporary, and the next call asks again.
         """
         key = name.lower(), repository
         if key not in self._ids:

@@ -1,4 +1,4 @@
-"""The log of check-promote while it waits: what changed since the last look."""
+"""The log of check-promote while it waits: the changes since the last observation."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kalypso_actions.commands.check_promote.watch import Observation
 from kalypso_actions.compliance import Cluster
 
 MOST_CLUSTERS: Final = 20
-"""Clusters that one look names."""
+"""The number of clusters that one entry names."""
 
 SILENCE: Final = timedelta(minutes=5)
-"""After this time, the numbers are repeated, so that the run does not seem to hang."""
+"""The log repeats the numbers after this time, so that the run does not seem to hang."""
 
 
 class ProgressLog:
-    """Logs the numbers and the clusters that changed; the first look logs numbers alone."""
+    """Logs the numbers and the clusters that changed; the first entry has only numbers."""
 
     def __init__(self, log: Callable[[str], None]) -> None:
         self._log = log
@@ -26,9 +26,9 @@ class ProgressLog:
         self._logged_at: datetime | None = None
 
     def look(self, observation: Observation, now: datetime) -> tuple[Cluster, ...]:
-        """Log a look at the clusters, if it differs from the last one; return those that changed.
+        """Log an observation that differs from the last one; return the clusters that changed.
 
-        At the first look, none has.
+        The first observation has none.
         """
         states = {
             (cluster.id, cluster.cluster_type): cluster.state for cluster in observation.clusters

@@ -12,16 +12,16 @@ from kalypso_actions.commands.runtime.dispatch import record_compliant
 from kalypso_actions.errors import KalypsoError
 
 PAUSE: Final = timedelta(minutes=1)
-"""Between two records: GitHub keeps 1,000 statuses of a commit and context.
+"""The time between two records: GitHub keeps 1,000 statuses of a commit and context.
 
 https://docs.github.com/rest/commits/statuses
 """
 
 
 class RecordedNumbers:
-    """Records numbers that have changed, once a minute at most; a short run records nothing.
+    """Records numbers that have changed, at most once a minute; a short run records nothing.
 
-    Of a configuration change there is no commit to record them on.
+    A configuration change has no promoted commit to record them on.
     """
 
     def __init__(self, context: CommandContext, verified: VerifiedRequest, began: datetime) -> None:
@@ -31,7 +31,7 @@ class RecordedNumbers:
         self._numbers: tuple[int, int] | None = None
 
     def look(self, observation: Observation, now: datetime) -> None:
-        """Record the numbers of an observation; a failure of GitHub is logged, and ends nothing."""
+        """Record the numbers of an observation; log a failure of GitHub, and continue."""
         request = self._verified.request
         numbers = observation.counts().get("compliant", 0), len(observation.clusters)
         is_new = numbers != self._numbers and now - self._recorded_at >= PAUSE

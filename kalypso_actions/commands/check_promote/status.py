@@ -17,8 +17,8 @@ from kalypso_actions.promotion.statuses import failed, is_deployed
 class DeploymentStatus:
     """The status of the promoted commit; nothing is posted for a configuration change.
 
-    Once the commit is `Deployed`, the status stays: a second run for the same merge does not
-    revoke the verdict of the first.
+    The status `Deployed` is final: a second run for the same merge does not revoke the verdict of
+    the first.
     """
 
     def __init__(self, context: CommandContext, request: PromotionRequest) -> None:
@@ -40,8 +40,8 @@ class DeploymentStatus:
     def failure_of_run(self) -> Iterator[None]:
         """Post an error that ends the run as a failure, and raise it.
 
-        Otherwise a cancelled job or a bug would leave the commit at `Deploying`. A killed run can
-        post nothing: then a person runs the job again, or the next merge goes on.
+        Otherwise a cancelled job or a bug would leave the commit at `Deploying`. A killed run
+        cannot post: then a person runs the job again, or the next merge continues.
         """
         try:
             yield

@@ -1,4 +1,4 @@
-"""Hold the inputs of check-promote against the repositories before anything is written."""
+"""Compare the inputs of check-promote with the repositories before anything is written."""
 
 from __future__ import annotations
 
@@ -144,9 +144,9 @@ def _main_problem(request: PromotionRequest, context: CommandContext) -> Problem
 def _verify_branch(
     branch: GitOpsBranch, request: PromotionRequest, context: CommandContext
 ) -> tuple[str | None, Problem | None]:
-    """Return the promoted commit that the GitOps commit names, and how the branch contradicts.
+    """Return the promoted commit that the GitOps commit names, and a contradiction of the branch.
 
-    Only commits of the branch are read: by its id, GitHub also gives a commit of a fork.
+    Read only commits of the branch: GitHub also returns commits of forks by their ids.
     """
     github, repository = context.github, branch.repository
     gitops_commit = request.gitops_commit

@@ -123,7 +123,7 @@ class Watch:
 
     @property
     def gitops_commit(self) -> str:
-        """The newest commit of the run's own GitOps branch that the run stands for."""
+        """The newest commit of the run's own GitOps branch that belongs to the promotion."""
         return next(branch.gitops_commit for branch in self._branches if branch.is_own)
 
     def check_inputs(self) -> None:
@@ -238,7 +238,7 @@ class Watch:
         return self._relations[named]
 
     def _tree(self, branch: FollowedBranch) -> EnvironmentTree:
-        """Return the environment's tree in a branch; without assignments as long as none is known.
+        """Return the environment's tree in a branch; without assignments until one is known.
 
         A branch has a tree as soon as it has named the expected commit.
         """
@@ -255,7 +255,7 @@ class Watch:
     def _assess(
         self, branch: FollowedBranch, reports: ReportsOfBranches, started: datetime
     ) -> Assessment:
-        """Judge a branch; ask about clusters that may be deleted, and judge it without those."""
+        """Judge a branch; ask which of its clusters are deleted, and judge it without them."""
         desired = DesiredState(branch.synced, self._tree(branch), branch.later)
         of_branch = self._reports_of(branch, reports)
         now = self._context.runtime.now()

@@ -44,7 +44,8 @@ from kalypso_actions.validation import validate_branches
 class _Checked:
     """The results of the checks.
 
-    `first` are the environments for which cd starts first, `arrows` the ways from main on.
+    `first` are the environments for which ci starts cd, `arrows` the steps of a commit from main
+    on.
     """
 
     environments: tuple[CheckedEnvironment, ...]
@@ -156,7 +157,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
 def _without_known(
     checked: CheckedEnvironment, problems: Sequence[Problem], warnings: Sequence[Problem]
 ) -> CheckedEnvironment:
-    """Leave out the findings of an environment that are those of main."""
+    """Leave out the findings of an environment that are already findings of main."""
     return dataclasses.replace(
         checked,
         problems=tuple(without(checked.problems, problems)),
@@ -201,7 +202,7 @@ def _first(
 
 
 def _before(context: CommandContext, commit: str) -> str | None:
-    """Return the commit of main before this one: before the push, else the first parent."""
+    """Return the commit of main before the push, else this commit's first parent."""
     job = context.runtime.job
     pushed = job.event.get("before") if job.event_name == "push" else None
     if isinstance(pushed, str) and is_commit_id(pushed) and pushed.strip("0"):

@@ -71,7 +71,7 @@ class _Rendered:
 
 
 class _EnvironmentCheck:
-    """Renders one environment with the commits of main that show what the checked one breaks."""
+    """Renders one environment with the commits of main that show the effect of the checked one."""
 
     def __init__(self, environment: Environment, checks: EnvironmentChecks) -> None:
         """Read the environment's own branch. Raises KalypsoError."""
@@ -131,7 +131,7 @@ class _EnvironmentCheck:
         except KalypsoError as error:
             return _Rendered(EnvironmentFaults(faults=error.problems))
         progress = checks.context.runtime.progress
-        # The plan's own warnings must not have failures: they are compared with those before.
+        # The plan must not turn failures into warnings: they are compared with the earlier ones.
         options = dataclasses.replace(checks.options, on_failure="block", on_source_failure="block")
         try:
             snapshot, plan = plan_registrations(snapshot, options, checks.reader, progress)

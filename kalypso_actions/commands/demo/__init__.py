@@ -1,10 +1,8 @@
 """`kalypso demo`: the whole promotion chain of a sample organisation, on this machine.
 
-organisation     the sample organisation in a sandbox
-scenario         the acts of the demo
+organisation     the sample organisation in a sandbox scenario         the acts of the demo
 scenario_runner  runs the steps of an act, reports them, and compares them with expectations
-job_results      the results of jobs, in words
-people           the deeds of people: commit, propose, merge
+job_results      the results of jobs, in words people the actions of people: commit, propose, merge
 report           the page about the fleet, at the end
 """
 
@@ -27,9 +25,8 @@ if TYPE_CHECKING:
     from kalypso_actions.sandbox import Sandbox
 
 LENGTH: Final = timedelta(minutes=30)
-"""The simulated story ends within this time: begun so long ago, it ends before the present.
-
-A sandbox that serves it later runs by the machine's clock, and must not go back in time.
+"""The longest duration of the simulated story, which begins this long ago, so that it ends before
+the present. A sandbox that serves it later uses the machine's clock, and must not go back in time.
 """
 
 

@@ -28,10 +28,10 @@ GITOPS: Final = f"{OWNER}/gitops"
 ENVIRONMENTS: Final = ("dev", "stage")
 
 SERVER: Final = "https://github.com/"
-"""Stands in the files for the sandbox's URL."""
+"""The placeholder for the sandbox's URL in the files."""
 
 MARKS: Final = Placeholders("kalypso-actions/kalypso-actions", "v0", CONTROL_PLANE)
-"""What is filled in into the templates of the workflows."""
+"""The values for the placeholders of the workflow templates."""
 
 OF_APP: Final[Permissions] = {
     "actions": "write",

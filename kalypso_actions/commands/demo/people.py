@@ -1,4 +1,4 @@
-"""The deeds of people in the demo: commit, propose, merge."""
+"""The actions of people in the demo: commit, propose, merge."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
 
 THINKING: Final = 45
-"""Seconds before each deed."""
+"""Seconds before each action."""
 
 
 class People:
-    """Everybody at Acme, with a token for all of its repositories."""
+    """The people at Acme, with a token for all repositories."""
 
     def __init__(self, sandbox: Sandbox, clock: Clock, machine: Mapping[str, str]) -> None:
         token = sandbox.create_token(owner=OWNER)

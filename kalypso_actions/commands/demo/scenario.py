@@ -68,7 +68,7 @@ def correction(runner: ScenarioRunner) -> None:
 def push_to_dev(
     runner: ScenarioRunner, name: str, message: str, line: str, *, notified: str
 ) -> None:
-    """Push the change of this name to dev and bring it to the clusters.
+    """Push the named change to dev, and let the clusters apply it.
 
     `line` is the changed line, `notified` the expected end of notify.
     """

@@ -62,7 +62,7 @@ class ScenarioRunner:
     def person(
         self, text: str, *, environment: str = "", change: str = "", links: Sequence[str] = ()
     ) -> None:
-        """Report a deed of people, and the change that it makes."""
+        """Report an action of people, and the change that it makes."""
         self._record(
             who="people",
             environment=environment,

@@ -1,4 +1,4 @@
-"""`kalypso diff`: what an environment lacks that another one, or another commit, has.
+"""`kalypso diff`: the differences between two environments, or two commits of one.
 
 command    the story
 rendered   plans of one environment with two commits of main

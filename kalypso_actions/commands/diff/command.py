@@ -12,7 +12,7 @@ from kalypso_actions.snapshot.document_reader import SharedReader
 
 
 def diff(inputs: DiffInputs, context: LocalContext) -> DiffDocument:
-    """Return what the last environment lacks that the first one has, or between two commits.
+    """Return the differences between two environments, or between two commits of one.
 
     Raises KalypsoError for an unreadable control plane or GitOps branch, UsageError.
     """

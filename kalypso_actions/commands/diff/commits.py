@@ -26,7 +26,7 @@ def commit_range(
         return dataclasses.replace(known, total=0)
     total, behind = (repositories.distance(place, *sides) for sides in ((base, head), (head, base)))
     if total is None:
-        # The network only knows commits after an ancestor.
+        # GitHub compares commits only with their ancestors.
         return dataclasses.replace(known, total=None if behind is None else 0, behind=behind or 0)
     try:
         commits = repositories.commits_after(place, base, head, MOST_COMMITS)

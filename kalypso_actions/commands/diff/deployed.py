@@ -1,4 +1,4 @@
-"""Compare two trees of GitOps branches: what was merged."""
+"""Compare two trees of GitOps branches, which were merged."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Tree:
 def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference:
     """Compare the merged trees of two environments, or one at two commits of its GitOps branch.
 
-    The default of these commits is the head, and its first parent: what the last merge changed.
+    By default, compare the head with its first parent: the changes of the last merge.
     """
     place = plane.environment(inputs.environments[-1])
     newer = plane.environment(inputs.environments[0])

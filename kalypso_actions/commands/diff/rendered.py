@@ -1,4 +1,4 @@
-"""Compare what an environment would have with two commits of main."""
+"""Compare the files that an environment would have with two commits of main."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def compare_rendered(
 ) -> Difference:
     """Plan the last environment with its commit of main, and with that of the first one.
 
-    Of one environment, the commits are those of the inputs; the default is from the commit that it
-    has to the head of main.
+    For a single environment, the inputs give the commits; the default is from its present commit to
+    the head of main.
     """
     place = plane.environment(inputs.environments[-1])
     if len(inputs.environments) == 2:
@@ -91,6 +91,6 @@ def _snapshot(
 
 
 def _without_pins(comparison: MaskedComparison) -> MaskedComparison:
-    """Leave out the commit of main in the BaseRepo: it is what diff is asked about."""
+    """Leave out the commit of main in the BaseRepo, because it is the question to diff."""
     documents = tuple(item for item in comparison.documents if item.kind != "BaseRepo")
     return MaskedComparison(dataclasses.replace(comparison, documents=documents))

@@ -1,4 +1,4 @@
-"""What differs, and its document."""
+"""The differences, and their document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalypso_actions.report.diff_document import CommitRangeEntry, DiffDocument,
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What `base` lacks that `head` has, without secrets."""
+    """The differences between `base` and `head`, without secrets."""
 
     environment: str
     base: DiffSideEntry

@@ -29,11 +29,11 @@ class Checklist:
         self.add(Check.of_problem(state, problem, place or self.place) for problem in problems)
 
     def required(self, call: Callable[[], T], place: str = "") -> T | None:
-        """Call for something that the chain needs: an error is a problem, and the result None."""
+        """Call a function that reads a necessity of the chain: an error is a problem."""
         return self._attempt("problem", call, place)
 
     def optional(self, call: Callable[[], T], place: str = "") -> T | None:
-        """Call for something that the chain works without: an error is only a warning."""
+        """Call a function that reads something optional: an error is only a warning."""
         return self._attempt("warning", call, place)
 
     def _attempt(self, state: State, call: Callable[[], T], place: str) -> T | None:

@@ -133,7 +133,7 @@ def _check_pushes(
     cd_workflow: str,
     checklist: Checklist,
 ) -> None:
-    """Check the branch that cd pushes to: the environment's, or its own, which it proposes."""
+    """Check the branch that cd pushes to: the environment's, or the branch of its pull request."""
     name = context.control_plane
     by_pull_request = bool(MODE.search(cd_workflow))
     target = checklist.required(lambda: EnvironmentBranch(context, environment.environment, main))

@@ -32,7 +32,7 @@ def check_environment(
     """
     chosen = inputs.model_dump(include=set(PlanOptions.__dataclass_fields__))
     schedule_inputs = ScheduleInputs(environment=environment.name, **chosen)
-    # Without a GitOps branch there is nothing to read; its absence is on the list already.
+    # Without a GitOps branch there is nothing to read; the list already has its absence.
     snapshot = (
         checklist.required(lambda: read_everything(schedule_inputs, jobs).sources)
         if environment.gitops

@@ -50,7 +50,7 @@ class EnvironmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The control plane: GitHub's facts, its main branch as jobs find it, its environments."""
+    """The control plane: GitHub's facts, its main branch as jobs determine it, its environments."""
 
     repository: RepositoryFacts
     main: str

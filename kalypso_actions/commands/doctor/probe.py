@@ -106,8 +106,9 @@ def _read_rules(
 class _Trial:
     """The writes of the probe in one repository.
 
-    `left` has a function that deletes for each branch, label or pull request that may exist on
-    GitHub. It is added before the write, because an interrupted write may have happened.
+    `left` has a function for each branch, label or pull request that may exist on GitHub; the
+    function deletes it. The probe adds the function before the write, because an interrupted write
+    may have happened.
     """
 
     context: CommandContext
@@ -123,7 +124,7 @@ class _Trial:
         return f"{self.head}-base"
 
     def run(self) -> None:
-        """Try every write; a refused one leaves out those that need it."""
+        """Try every write; after a refusal, leave out the writes that need the refused one."""
         commit = self._attempt("push", self._push)
         if commit is None:
             return
@@ -140,7 +141,7 @@ class _Trial:
         self._attempt("merge", lambda: self._merge(number, commit))
 
     def clean_up(self) -> None:
-        """Close and delete what may exist on GitHub, and keep in `left` what is refused."""
+        """Close and delete what may exist on GitHub; keep refused deletions in `left`."""
         for name, delete in tuple(self.left.items()):
             try:
                 delete()

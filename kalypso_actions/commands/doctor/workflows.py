@@ -27,7 +27,7 @@ from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.onboarding.workflows import for_branch, under_present_paths
 
 ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
-"""Any actions do to list the templates' paths."""
+"""The value does not matter: it is only used to list the templates' paths."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ from kalypso_actions.report.init_document import InitDocument
 STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
 
 COMMIT_OF_MAIN: Final = "COMMIT-OF-MAIN"
-"""Stands in a preview for the commit of main, which does not exist yet."""
+"""The placeholder in a preview for the commit of main, which does not exist yet."""
 
 Decide = Callable[[InitDocument], Consent | None]
 """Shows the preview to people, and returns their consent; None to write nothing."""
