@@ -271,5 +271,11 @@ def test_it_ends_with_the_report(played: Played) -> None:
     report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
     assert report["title"] == "Acme's fleet"
     assert {item["clusterType"] for item in report["assignments"]} >= {"drone", "large"}
+    named = {place["repository"] for item in report["environments"] for place in item["sources"]}
+    assert {name.removeprefix(f"{played.document.url}/acme/") for name in named} == {
+        "control-plane",
+        "hello-world",
+        "monitoring",
+    }
     states = {item["environment"]: item["state"] for item in report["pipeline"]["environments"]}
     assert [states[name]["text"] for name in ("dev", "stage")] == ["Deployed", "Deployed"]

@@ -12,8 +12,7 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
 from kalypso_actions.commands.report import report
 from kalypso_actions.commands.report.pipeline import read_pipeline
 from kalypso_actions.commands.runtime.context import Runtime
-from kalypso_actions.commands.runtime.local_context import LocalContext
-from kalypso_actions.inputs import Source
+from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox_credentials
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner
@@ -27,8 +26,7 @@ TITLE = "Acme's fleet"
 def write_report(sandbox: Sandbox, clock: Clock, machine: Mapping[str, str], folder: Path) -> Path:
     """Write the report about the organisation to a folder, and return its page.
 
-    It reads the sandbox's repositories on disk, and the pipeline from the sandbox. Raises
-    KalypsoError.
+    It reads the sandbox, as a person would with the token. Raises KalypsoError.
     """
     token = sandbox.create_token(owner=OWNER)
     environment = RunnerEnvironment(sandbox, machine).environment() | {"KALYPSO_TOKEN": token}
@@ -42,17 +40,9 @@ def write_report(sandbox: Sandbox, clock: Clock, machine: Mapping[str, str], fol
         now=clock,
         sleep=clock.sleep,
     )
-    repositories = {
-        f"{sandbox.url}/{repository.full_name}": sandbox.store.git(repository).git_dir
-        for repository in sandbox.store.repositories.values()
-    }
     url = f"{sandbox.url}/{CONTROL_PLANE}"
-    inputs = ReportInputs(
-        out=folder,
-        title=TITLE,
-        control_plane=str(repositories[url]),
-        source=tuple(Source(url=url, path=path) for url, path in repositories.items()),
-    )
-    context = LocalContext(programs, no_progress, now=clock())
+    inputs = ReportInputs(out=folder, title=TITLE, control_plane=url)
+    credentials = sandbox_credentials(sandbox.url, token)
+    context = LocalContext(programs, no_progress, credentials=credentials, now=clock())
     report(inputs, context, clock(), partial(read_pipeline, url, runtime))
     return folder / "index.html"
