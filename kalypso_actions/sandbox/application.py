@@ -10,6 +10,7 @@ from typing import Final
 
 from flask import Blueprint, Flask
 from werkzeug.exceptions import HTTPException
+from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
 import kalypso_actions.sandbox.github  # noqa: F401 - fills the table of endpoints
@@ -17,6 +18,7 @@ from kalypso_actions.sandbox.controls import CONTROLS
 from kalypso_actions.sandbox.dispatcher import API_PREFIX, Dispatcher, RequestHandler, Route
 from kalypso_actions.sandbox.endpoints import ENDPOINTS
 from kalypso_actions.sandbox.git_http import GitHttp, GitRequest
+from kalypso_actions.sandbox.page import address_on_page
 from kalypso_actions.sandbox.rest import GRAPHQL, RequestContext, RestRequest
 from kalypso_actions.sandbox.routing import RouteMatch, Routes, by_name
 from kalypso_actions.sandbox.server import HOST
@@ -58,6 +60,11 @@ class Application:
         blueprint = "" if match else self._blueprint(request)
         if blueprint:
             return Route(path, blueprint, self._by_flask, recorded=blueprint != CONTROLS)
+        address = (
+            "" if match else address_on_page(path, request.headers.get("Accept", ""), self._state)
+        )
+        if address:
+            return Route(path, CONTROLS, lambda *_: redirect(address), recorded=False)
         template = match.endpoint.path if match else ""
         return Route(
             api_path, template, self._by_rest(api_path, match, API_PREFIX if mounted else "")

@@ -41,6 +41,20 @@ LINE_LOOKS: Final = {
 """The beginnings of a diff's lines; the first one counts."""
 
 
+def address_on_page(path: str, accept: str, state: State) -> str:
+    """Return where the page shows the repository of a path on the server; "" for nowhere.
+
+    Links of reports and jobs lead to GitHub's pages of commits, files, pull requests and runs. Only
+    a browser accepts HTML: a program gets the answer of the API.
+    """
+    owner, _, rest = path.strip("/").partition("/")
+    if "text/html" not in accept:
+        return ""
+    with state.lock:
+        repository = state.store.repository(f"{owner}/{rest.partition('/')[0]}")
+    return f"{PAGE}#{repository.full_name}" if repository else ""
+
+
 def add_page(routes: Blueprint, state: State) -> None:
     """Add the page to the routes, which must look for templates in `FOLDER`."""
     style = (FOLDER / "overview.css").read_text(encoding="utf-8")

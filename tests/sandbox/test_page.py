@@ -62,3 +62,18 @@ def test_long_lists_and_diffs_are_cut(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "Take one" not in text
     assert "1 older pull requests are not shown." in text
     assert "and 2 more lines" in text
+
+
+def test_a_browser_that_follows_a_link_of_github_comes_to_the_page(tmp_path: Path) -> None:
+    with hub(tmp_path) as github:
+        name = github.repository.full_name
+
+        def link(path: str, accept: str) -> tuple[int, str]:
+            answer = ask(github.sandbox, "GET", path, headers={"Accept": accept})
+            return answer.status_code, answer.headers.get("Location", "")
+
+        for path in (f"/{name}", f"/{name}/pull/1", f"/{name}/blob/{'0' * 40}/a.md"):
+            assert link(path, "text/html,*/*") == (302, f"/_sandbox/#{name}")
+            assert link(path, "application/json") == (404, "")
+        assert link("/acme/unknown/pull/1", "text/html") == (404, "")
+        assert link("/", "text/html")[0] != 302
