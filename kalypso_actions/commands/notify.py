@@ -149,8 +149,8 @@ def _pushed_environments(
 def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem | None]:
     """Return the commit before the push.
 
-    A commit that a forced push replaced may be gone: then the branch counts as new, and a warning
-    says so. Raises KalypsoError for other failures.
+    A commit that a forced push replaced may no longer exist: then the branch counts as new, with a
+    warning. Raises KalypsoError for other failures.
     """
     if push.before is None:
         return None, None
@@ -176,8 +176,8 @@ def _meaning(
         new = _tree(context, push.branch, folder, push.after or "")
         earlier = named_commit(old, name) if old else None
         promoted_commit = named_commit(new, name)
-        # A change of `sources.json` alone may give a branch to this environment, which was cut from
-        # another one's branch, or make its tracking file credible.
+        # A change of `sources.json` alone may assign a branch, which was cut from another
+        # environment's branch, to this environment, or make its tracking file credible.
         differs = earlier != promoted_commit or (
             old is not None and _becomes_credible(old, new, name, promoted_commit)
         )
@@ -189,7 +189,7 @@ def _meaning(
 def _becomes_credible(
     old: BaseTree, new: BaseTree, environment: str, promoted_commit: str | None
 ) -> bool:
-    """Whether `sources.json` agrees with the tracking file now, and did not before."""
+    """Whether `sources.json` agrees with the tracking file now, but did not before."""
     if promoted_commit is None:
         return False
     return contradicts(old.sources, environment, promoted_commit) and not contradicts(

@@ -1,4 +1,4 @@
-"""`kalypso placement`: what OCM decides for a Placement, without a hub."""
+"""`kalypso placement`: the decision of OCM for a Placement, without a hub."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ from kalypso_actions.report.without_links import without_links
 from kalypso_actions.runner import read_file
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-"""The size of an artifact's document: preview bounds its diffs at a fourth."""
+"""The most bytes of an artifact's document; preview limits its diffs to a quarter of this."""
 
 
 def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> CommandResult:
     """Comment on the pull request of a preview whose token could not.
 
-    It must be the only open one that has the head of the run. Raises KalypsoError for an artifact
-    that is no preview, GitHubError.
+    The pull request must be the only open one with the head of the run. Raises KalypsoError for an
+    artifact that is no preview, GitHubError.
     """
     run = _run(context)
     document = _read(context.runtime.job.workspace / inputs.file)
@@ -63,7 +63,7 @@ def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> Co
 
 
 def _run(context: CommandContext) -> Mapping[str, Any]:
-    """Return the run of which this one was told. Raises UsageError for another event."""
+    """Return the run whose end started this one. Raises UsageError for another event."""
     job = context.runtime.job
     run = job.event.get("workflow_run")
     is_own = job.repository.lower() == context.control_plane.lower()

@@ -39,10 +39,10 @@ class ChainCommand:
     `check_promote` in the module or package `check_promote`.
 
     `permissions` are those that its token needs, `verify_only` those that it needs with the input
-    `verify-only`. They are complete, but for reading public repositories and metadata, which any
-    token may do. A job's own token (`github.token`) works in the job's repository alone:
-    `permissions:` of the workflow grants it the rows of that place. A GitHub App works in all
-    repositories where it is installed, and gets the highest level of all rows.
+    `verify-only`. The lists are complete, except that any token may read public repositories and
+    metadata. A job's own token (`github.token`) works only in the job's repository: `permissions:`
+    of the workflow grants it the rows of that repository. A GitHub App works in all repositories
+    where it is installed, and gets the highest level of all rows.
 
     `icon` is that of its action in GitHub's marketplace; "" if it has no action. `examples` end its
     help. `inputs` and `documents` are the modules with the model of its inputs

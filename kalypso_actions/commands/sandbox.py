@@ -59,9 +59,9 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
 
 
 def load_sandbox() -> type[Sandbox]:
-    """Import the sandbox, an extra with libraries of its own.
+    """Import the sandbox, an extra with its own libraries.
 
-    Raises UsageError if one of them is missing.
+    Raises UsageError if a library is missing.
     """
     try:
         from kalypso_actions.sandbox import Sandbox  # noqa: PLC0415

@@ -1,1 +1,1 @@
-"""What people and programs read: texts for a terminal, JSON documents."""
+"""The results for people and programs: texts for a terminal, pages, JSON documents."""

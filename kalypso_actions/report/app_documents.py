@@ -24,7 +24,7 @@ class AppChangesEntry(ChangesEntry):
 
 
 class AppRenderDocument(Document):
-    """What `kalypso app render --output json` prints.
+    """The output of `kalypso app render --output json`.
 
     Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
     `programs` are the generators with their versions. `commit` is that of `--commit-to`, "" if

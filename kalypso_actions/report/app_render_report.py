@@ -28,7 +28,7 @@ from kalypso_actions.report.terminal import (
 )
 
 LIST_LIMIT = 500
-"""Paths that are shown of each kind; the JSON output has all."""
+"""The most paths of each kind to show; the JSON output has all."""
 
 
 def app_render_document(

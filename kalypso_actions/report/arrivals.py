@@ -1,4 +1,4 @@
-"""What a proposal brings, in a pull request: commits, assignments, configuration values."""
+"""The content of a proposal, in a pull request: commits, assignments, configuration values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kalypso_actions.report.comparison_markdown import value_table
 
 MOST_ROWS: Final = 50
 LONGEST: Final = 120
-"""Characters of a subject."""
+"""The most characters of a subject."""
 
 
 def arrivals_markdown(commits: Sequence[CommitRange], comparison: MaskedComparison | None) -> str:
-    """Return the sections; "" if nothing comes."""
+    """Return the sections; "" if nothing arrives."""
     parts = [_commits(item) for item in commits if item.total is not None]
     others = [markdown.code(item.name) for item in commits if item.total is None]
     if others:

@@ -64,7 +64,7 @@ class CheckedEntry(Document):
 
 
 class CiDocument(ChainDocument):
-    """What `kalypso ci --output json` prints; `environments` are those where CD was started."""
+    """The output of `kalypso ci --output json`; `environments` are those where CD was started."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "environments": "The environments where CD was started (JSON).",
@@ -84,7 +84,7 @@ class CiDocument(ChainDocument):
 
 
 class CdDocument(ChainDocument):
-    """What `kalypso cd --output json` prints.
+    """The output of `kalypso cd --output json`.
 
     With `verify_only`, cd only compared the inputs with the repositories. `reason` names the
     rollback if that superseded the commit.
@@ -110,7 +110,7 @@ class CdDocument(ChainDocument):
 
 
 class PullRequestEntry(Document):
-    """A pull request of ours; `action` is what this run did with it.
+    """A pull request of ours, and the `action` of this run on it.
 
     `auto_merge`: GitHub merges it as soon as its requirements are met.
     """
@@ -123,7 +123,7 @@ class PullRequestEntry(Document):
 
 
 class ScheduleDocument(ChainDocument):
-    """What `kalypso schedule --output json` prints; `digest` is that of the first GitOpsRepo."""
+    """The output of `kalypso schedule --output json`; `digest` is that of the first GitOpsRepo."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "changed": "true if the tree differs from that of the GitOps branch.",
@@ -153,7 +153,7 @@ class ScheduleDocument(ChainDocument):
 
 
 class NotifyDocument(ChainDocument):
-    """What `kalypso notify --output json` prints."""
+    """The output of `kalypso notify --output json`."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "promoted": "true if the push is a promotion.",
@@ -169,7 +169,7 @@ class NotifyDocument(ChainDocument):
 
 
 class ClusterEntry(Document):
-    """A cluster and its state; `changed` says that the look before had another state."""
+    """A cluster and its state; `changed`: the previous observation had another state."""
 
     id: str
     cluster_type: str
@@ -187,7 +187,7 @@ class ForeignPathsEntry(Document):
 
 
 class CheckPromoteDocument(ChainDocument):
-    """What `kalypso check-promote --output json` prints; `clusters` counts them by state.
+    """The output of `kalypso check-promote --output json`; `clusters` counts them by state.
 
     With `verify_only`, check-promote only compared the inputs with the repositories, and there is
     no verdict.
@@ -230,7 +230,7 @@ class StartEntry(Document):
 
 
 class PollDocument(ChainDocument):
-    """What `kalypso poll --output json` prints.
+    """The output of `kalypso poll --output json`.
 
     `environments` are those where schedule was started, `started` all starts.
     """
@@ -245,7 +245,7 @@ class PollDocument(ChainDocument):
 
 
 class StartScheduleDocument(ChainDocument):
-    """What `kalypso start-schedule --output json` prints; `environments` are those started."""
+    """The output of `kalypso start-schedule --output json`; `environments` are those started."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "environments": "The environments where schedule was started (JSON)."

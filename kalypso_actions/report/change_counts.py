@@ -11,7 +11,7 @@ CHANGES: Final = ("added", "modified", "deleted")
 
 
 class Changes(Protocol):
-    """Paths by what happens to them."""
+    """Paths by the kind of their change."""
 
     @property
     def added(self) -> Sequence[str]:
@@ -19,7 +19,7 @@ class Changes(Protocol):
 
     @property
     def modified(self) -> Sequence[str]:
-        """Files with another content."""
+        """Files with other content."""
 
     @property
     def deleted(self) -> Sequence[str]:
@@ -31,11 +31,11 @@ class Changes(Protocol):
 
 
 def manifests(paths: Sequence[str]) -> tuple[str, ...]:
-    """Leave out the files that track the promotion: they are no manifests."""
+    """Leave out the files that track the promotion, which are not manifests."""
     return tuple(path for path in paths if f"/{TRACKING_FOLDER}/" not in f"/{path}")
 
 
 def change_counts(changes: Changes, *, with_unchanged: bool = False) -> str:
-    """Return `1 added, 2 modified, 0 deleted`, if wanted with the unchanged ones."""
+    """Return `1 added, 2 modified, 0 deleted`, optionally with the number of unchanged files."""
     words = (*CHANGES, "unchanged") if with_unchanged else CHANGES
     return ", ".join(f"{len(manifests(getattr(changes, word)))} {word}" for word in words)

@@ -10,7 +10,7 @@ from kalypso_actions.report.documents import Document, ProblemEntry
 
 
 class CheckPagesDocument(Document):
-    """What `kalypso check-pages --output json` prints.
+    """The output of `kalypso check-pages --output json`.
 
     `site_is_public` is null if GitHub does not say who may read the site. `repositories` are the
     control plane and all that the report shows, with their visibility (null: unknown).

@@ -73,7 +73,7 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
 
 
 def verdict_advice(verdict: str, facts: CheckPromoteFacts) -> str:
-    """Say what people have to do after a verdict."""
+    """Return what people have to do after a verdict."""
     advice = facts.no_reports_advice
     return ADVICE.get(verdict, "").format(no_reports_advice=advice[:1].upper() + advice[1:])
 
@@ -90,7 +90,7 @@ def _commits(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
 
 
 def _diagram(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
-    """Draw the way of the promoted commit; "" for a configuration change."""
+    """Draw the path of the promoted commit; "" for a configuration change."""
     if not document.promoted_commit:
         return ""
     own: Mark = "active"
@@ -110,7 +110,7 @@ def _diagram(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
 
 
 def _next(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
-    """Say what happens next, and what people have to do."""
+    """Return what happens next, and what people have to do."""
     advice = verdict_advice(document.verdict, facts)
     if document.verdict not in {"compliant", "nothing-scheduled", ""}:
         return advice

@@ -14,7 +14,7 @@ from kalypso_actions.report.documents import ChangesEntry
 from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram
 
 MOST_PATHS = 100
-"""Paths of each environment; the others are counted."""
+"""The most paths of each environment; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)

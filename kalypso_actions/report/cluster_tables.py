@@ -14,25 +14,25 @@ WORST_FIRST: Final = (
     *("failed", "suspended", "stale", "unreachable", "progressing", "ahead", "compliant"),
 )
 MOST_ROWS: Final = 300
-"""Clusters in a table; the JSON output has all."""
+"""The most clusters in a table; the JSON output has all."""
 
 FEW: Final = 20
-"""Clusters that are visible without a click."""
+"""The number of clusters that are visible without a click."""
 
 MOST_NAMES: Final = 5
-"""Clusters that a line names."""
+"""The most clusters that a line names."""
 
 COMPLYING: Final = frozenset({"compliant", "ahead"})
 COLUMNS: Final = ("Cluster", "Cluster type", "State", "Commit", "Why")
 
 MOST_CHARACTERS: Final = 300
-"""Characters of a reason; a summary has room for some hundred reasons."""
+"""The most characters of a reason; a summary has room for some hundred reasons."""
 
 
 def cluster_tables(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
     """Format a table of cluster types and one of clusters, the worst first; "" for no clusters.
 
-    Clusters that comply as at the look before are counted only.
+    Clusters that complied in the previous observation as well are only counted.
     """
     if not clusters and not missing:
         return ""

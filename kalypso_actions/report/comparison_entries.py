@@ -67,7 +67,7 @@ class DocumentChangeEntry(Document):
 
 
 class WithheldEntry(Document):
-    """The numbers of what is not shown, because it comes from a less visible repository."""
+    """The numbers of differences that are hidden: a less visible repository has them."""
 
     repository: str
     assignments: int = 0
@@ -78,9 +78,9 @@ class WithheldEntry(Document):
 
 
 class ComparisonEntry(Document):
-    """Everything that differs between two plans of an environment.
+    """All differences between two plans of an environment.
 
-    `problems` and `warnings` are those that only the head has; of the others, there are numbers.
+    `problems` and `warnings` are those that only the head has; the others are counted.
     """
 
     assignments_added: tuple[AssignmentNameEntry, ...] = ()

@@ -21,7 +21,7 @@ from kalypso_actions.report.markdown_room import MarkdownRoom
 MOST_ROWS: Final = 25
 MOST_CHARACTERS: Final = 80
 MOST_LINES: Final = 200
-"""Lines of a diff: a long one leaves room for others. The artifact has all."""
+"""The most lines of a diff, which leaves room for other diffs. The artifact has all."""
 
 
 def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) -> None:
@@ -53,7 +53,7 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format the first rows as a table, and the number of the others; "" for none."""
+    """Format the first rows as a table, with the number of the others; "" for none."""
     if not rows:
         return ""
     more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""

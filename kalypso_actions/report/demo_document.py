@@ -34,7 +34,7 @@ class DemoRepositoryEntry(Document):
 
 
 class DemoDocument(Document):
-    """What `kalypso demo --output json` prints.
+    """The output of `kalypso demo --output json`.
 
     `url` is that of the sandbox, `report` the path of the page about the fleet ("" after a
     problem).

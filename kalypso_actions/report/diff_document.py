@@ -66,7 +66,7 @@ class DiffSideEntry(Document):
 
 
 class DiffDocument(Document):
-    """What `kalypso diff --output json` prints: what `base` lacks that `head` has.
+    """The output of `kalypso diff --output json`: what `base` lacks that `head` has.
 
     The comparison is that of `environment`'s plans, or of `deployed` trees.
     """

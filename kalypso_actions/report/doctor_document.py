@@ -20,7 +20,7 @@ class CheckEntry(Document):
 
 
 class DoctorDocument(Document):
-    """What `kalypso doctor --output json` prints; `problems` ended the run early.
+    """The output of `kalypso doctor --output json`; `problems` ended the run early.
 
     `probe` has the results of `--probe`.
     """

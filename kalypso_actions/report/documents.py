@@ -217,7 +217,7 @@ class FileDiffEntry(Document):
 
 
 class RenderDocument(Document):
-    """What `kalypso render --output json` prints.
+    """The output of `kalypso render --output json`.
 
     Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
     `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is that of
@@ -241,7 +241,7 @@ class RenderDocument(Document):
 
 
 class ValidateDocument(Document):
-    """What `kalypso validate --output json` prints."""
+    """The output of `kalypso validate --output json`."""
 
     schema_name: str = Field("kalypso.validate/v1", alias="schema")
     sources: tuple[SourceEntry, ...] = ()
@@ -254,7 +254,7 @@ class ValidateDocument(Document):
 
 
 class SchemasDocument(Document):
-    """What `kalypso schemas --output json` prints: the names of the files in `dir`."""
+    """The output of `kalypso schemas --output json`: the names of the files in `dir`."""
 
     schema_name: str = Field("kalypso.schemas/v1", alias="schema")
     dir: str
@@ -269,7 +269,7 @@ class TemplateProblemEntry(ProblemEntry):
 
 
 class TemplateDocument(Document):
-    """What `kalypso template --output json` prints.
+    """The output of `kalypso template --output json`.
 
     `output` is the text of all `manifests`; with problems, both are empty. A byte that is not
     UTF-8 becomes U+FFFD.
@@ -292,7 +292,7 @@ class AppEntry(Document):
 
 
 class SandboxDocument(Document):
-    """What `kalypso sandbox --output json` prints when it serves.
+    """The output of `kalypso sandbox --output json` when it serves.
 
     `page` shows its contents in a browser. `environment` has the variables for its users, with the
     token.

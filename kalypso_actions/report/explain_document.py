@@ -153,7 +153,7 @@ class ExplainedFileEntry(Document):
 
 
 class ExplainDocument(Document):
-    """What `kalypso explain --output json` prints, without secrets.
+    """The output of `kalypso explain --output json`, without secrets.
 
     Without a question, `policies`, `unassigned_targets` and `empty_cluster_types` describe the
     environment; otherwise, `pairs`, `values` or `files` have the answer.

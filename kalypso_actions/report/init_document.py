@@ -43,7 +43,7 @@ class InitTaskEntry(Document):
 
 
 class InitDocument(Document):
-    """What `kalypso init --output json` prints; `written`: some branch was pushed or proposed."""
+    """The output of `kalypso init --output json`; `written`: some branch was pushed or proposed."""
 
     schema_name: str = Field("kalypso.init/v1", alias="schema")
     control_plane: str

@@ -61,7 +61,7 @@ class PreviewEnvironmentEntry(Document):
 
 
 class PreviewDocument(ChainDocument):
-    """What `kalypso preview --output json` prints; its problems and warnings are new.
+    """The output of `kalypso preview --output json`; its problems and warnings are new.
 
     `branch` gets the change from the commit `base` to `head`, the merge of `pull_request`, whose
     head is `head_commit`. If nothing is `compared`, `problems` say why. `settings` are changed
@@ -97,7 +97,7 @@ class PreviewDocument(ChainDocument):
 
 
 class PreviewCommentDocument(ChainDocument):
-    """What `kalypso preview-comment --output json` prints; `reason` says why it did not comment."""
+    """The output of `kalypso preview-comment --output json`; `reason`: why nothing was written."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "pull-request-number": "The number of the pull request that has the comment.",

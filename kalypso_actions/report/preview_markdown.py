@@ -25,15 +25,15 @@ from kalypso_actions.report.preview_documents import (
 MARK: Final = f"{BEGINNING}kind=preview -->"
 
 COMMENT_ROOM: Final = 58_000
-"""Bytes; GitHub accepts 65,536 characters."""
+"""The most bytes of a comment; GitHub accepts 65,536 characters."""
 SUMMARY_ROOM: Final = 900_000
-"""Bytes; GitHub shows 1 MiB of a step."""
+"""The most bytes of a summary; GitHub shows 1 MiB of a step."""
 
 MOST_FINDINGS: Final = 30
-"""Problems, and warnings, in the comment."""
+"""The most problems, and the most warnings, in the comment."""
 
 MOST_IN_SUMMARY: Final = 1_000
-"""Problems, and warnings, in the summary; the artifact has all."""
+"""The most problems, and the most warnings, in the summary; the artifact has all."""
 
 _COLUMNS: Final = (
     "Environment",
@@ -85,12 +85,12 @@ def preview_headline(document: PreviewDocument) -> str:
 
 
 def preview_comment(document: PreviewDocument, facts: PreviewFacts) -> str:
-    """Return the comment, cut to what GitHub accepts."""
+    """Return the comment, cut to the length that GitHub accepts."""
     return _page(document, facts, COMMENT_ROOM, "###", MOST_FINDINGS)
 
 
 def preview_summary(document: PreviewDocument, facts: PreviewFacts) -> str:
-    """Return the step summary, cut to what GitHub shows."""
+    """Return the step summary, cut to the length that GitHub shows."""
     return _page(document, facts, SUMMARY_ROOM, "##", MOST_IN_SUMMARY)
 
 
@@ -204,7 +204,7 @@ def _when(item: PreviewEnvironmentEntry) -> str:
 
 
 def _add_findings(room: MarkdownRoom, document: PreviewDocument, most: int) -> None:
-    """Add the first problems and warnings, a few at a time: what fits is shown."""
+    """Add the first problems and warnings, a few at a time, as long as they fit."""
     for start in range(0, most, MOST_FINDINGS):
         room.add(markdown.findings((), document.problems[start : start + MOST_FINDINGS]))
     for start in range(0, most, MOST_FINDINGS):
@@ -238,7 +238,7 @@ def _differs(comparison: ComparisonEntry) -> bool:
 
 
 def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, level: str) -> None:
-    """Add the section of an environment: its table, then what is collapsed."""
+    """Add the section of an environment: its table, then the collapsed parts."""
     end = room.size - share
     room.add(f"{level}# {markdown.text(item.environment)}")
     arrival = item.arrival
@@ -259,7 +259,7 @@ def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, 
 
 
 def arriving_commits(arrival: ArrivalEntry) -> str:
-    """Return the amount of what arrives."""
+    """Return the number of arriving commits, in words."""
     if arrival.commits == 0:
         return "this change"
     known = arrival.commits is not None
@@ -300,7 +300,7 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
 
 
 def _arriving(room: MarkdownRoom, comparison: ComparisonEntry) -> None:
-    """Add what arrives with the change, and is not shown as its own."""
+    """Add the commits that arrive with the change and are not part of it."""
     room.add(
         markdown.findings(comparison.warnings[:MOST_FINDINGS], comparison.problems[:MOST_FINDINGS])
     )

@@ -28,10 +28,10 @@ from kalypso_actions.report.terminal import (
 )
 
 MOST_LINES = 200
-"""Lines of each list; the JSON output has all."""
+"""The most lines of each list; the JSON output has all."""
 
 LONGEST = 100
-"""Characters of a value."""
+"""The most characters of a value."""
 
 _HEADING = Style.parse("bold")
 _NOTE = Style.parse("dim")
@@ -42,7 +42,7 @@ SIGNS = {"added": "+", "modified": "~", "deleted": "-"}
 
 
 def preview_lines(console: Console, document: PreviewDocument, *, diffs: bool) -> Iterator[str]:
-    """Yield what changes in each environment, as coloured as the console; `diffs`: and how."""
+    """Yield the changes of each environment in the colours of the console; `diffs` adds diffs."""
     for item in document.environments:
         yield styled(console, escape_log_line(f"{item.environment}{_when(item)}"), _HEADING)
         yield from _environment(console, item)
@@ -60,7 +60,7 @@ def preview_lines(console: Console, document: PreviewDocument, *, diffs: bool) -
 
 
 def _section(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines, and an empty one behind them."""
+    """Yield the lines, and an empty line after them."""
     line = None
     for line in lines:
         yield line
@@ -71,9 +71,9 @@ def _section(lines: Iterator[str]) -> Iterator[str]:
 def print_preview_findings(
     console: Console, document: PreviewDocument, files: Files = NO_FILES
 ) -> None:
-    """Print what was not compared, the new findings, and the result in a line.
+    """Print the limits of the comparison, the new findings, and the result in a line.
 
-    The lines of files stay out: the files at hand have secrets.
+    Lines of files are not shown, because the files on this machine have secrets.
     """
     print_notes(console, document.notes, files, with_lines=False)
     print_findings(console, document.warnings, document.problems, files, with_lines=False)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 QUICK = 1.0
-"""Seconds; a shorter step shows no progress."""
+"""In seconds; a shorter step shows no progress."""
 
 LINE_INTERVAL = 5.0
 """Seconds between plain lines."""
@@ -69,7 +69,7 @@ class ProgressDisplay:
         return update
 
     def _begin(self, now: float) -> None:
-        """Begin a step: the time of an earlier one does not count."""
+        """Begin a step; the time of an earlier step does not count."""
         self._started = self._last_line = now
 
     def _show_bar(self, done: int, total: int) -> None:

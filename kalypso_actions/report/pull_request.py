@@ -27,12 +27,12 @@ MARK: Final = re.compile(
 )
 
 MOST_LINES: Final = 200
-"""Lines of one table or list; the changed files show everything."""
+"""The most lines of one table or list; the changed files show everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitLink:
-    """A commit of main, and its page ("" where it has none)."""
+    """A commit of main, and its page ("" without one)."""
 
     commit: str
     url: str

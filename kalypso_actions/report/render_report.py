@@ -38,7 +38,7 @@ from kalypso_actions.report.terminal import (
 from kalypso_actions.report.trimmed import print_table
 
 TABLE_LIMIT = 500
-"""Assignments and deleted files that are shown; the JSON output has all."""
+"""The most assignments and deleted files to show; the JSON output has all."""
 
 Row = tuple[Assignment, str, tuple[str, ...]]
 """An assignment, its namespace, and the names of its files."""
@@ -108,9 +108,9 @@ def _changes_entry(changes: TreeChanges) -> ChangesEntry:
 def print_render(
     console: Console, document: RenderDocument, files: Files = NO_FILES, *, with_notes: bool = False
 ) -> None:
-    """Print the assignments, what changes, and the findings with their numbers.
+    """Print the assignments, the changes, and the findings with their numbers.
 
-    If faults leave unknown what the tree should have, say only that.
+    If faults make the changes unknown, print only that.
     """
     if document.main:
         print_position(console, document.main)

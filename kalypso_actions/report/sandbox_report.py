@@ -1,4 +1,4 @@
-"""The report of `kalypso sandbox`, for people: where it serves, and what to type."""
+"""The report of `kalypso sandbox`, for people: its URLs, and commands to try."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ curl -H "Content-Type: application/json" "$GITHUB_SERVER_URL/_sandbox/faults" \\
 
 
 def sandbox_text(document: SandboxDocument) -> str:
-    """Return the text to print when it serves; commands have lines of their own."""
+    """Return the text to print once it serves; each command is on its own line."""
     exports = "".join(
         f"export {name}={shlex.quote(value)}\n" for name, value in document.environment.items()
     )

@@ -79,7 +79,7 @@ def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
 
 
 def _main(document: ScheduleDocument, facts: ScheduleFacts) -> str:
-    """Link the commit of main, and say how far main is ahead."""
+    """Link the commit of main, with the number of later commits of main."""
     if facts.main is None:
         return "none is named"
     if document.main is None:
@@ -93,7 +93,7 @@ def _done(entry: PullRequestEntry) -> str:
 
 
 def _next(document: ScheduleDocument, facts: ScheduleFacts) -> list[str]:
-    """Say what people have to do."""
+    """Return what people have to do."""
     if facts.removed and document.problems:
         return [
             "If you want that, run schedule with `allow_removals` set. If not, find the change "

@@ -125,7 +125,7 @@ class EnvironmentStatusEntry(Document):
 
 
 class StatusDocument(Document):
-    """What `kalypso status --output json` prints: the pipeline `at` one moment.
+    """The output of `kalypso status --output json`: the pipeline `at` one moment.
 
     `ci` is the state of the status `kalypso / ci` of the head of main, `waits` are the open pull
     requests to main.

@@ -36,7 +36,7 @@ UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
 def print_status(console: Console, document: StatusDocument) -> None:
-    """Print the pipeline, what waits for whom, and the problems."""
+    """Print the pipeline, what each environment waits for, and the problems."""
     console.print(pipeline(document))
     problems = [problem for each in document.environments for problem in each.problems]
     if problems or document.problems:
@@ -130,7 +130,7 @@ def _more(name: str, number: int) -> Iterator[Text]:
 
 
 def age(then: datetime, now: datetime | None) -> str:
-    """Return `3 d ago`; the time itself without a present."""
+    """Return `3 d ago`; the time itself if the present time is not given."""
     if now is None:
         return then.isoformat()
     seconds = max(0, int((now - then).total_seconds()))

@@ -18,7 +18,9 @@ from kalypso_actions.report.excerpts import excerpt
 from kalypso_actions.report.positions import position_text
 
 MAX_ALIKE: Final = 3
-"""Findings of one kind at one place that are shown, such as of all assignments of a Template."""
+"""The most findings of one kind at one place to show, such as those of all assignments of a
+Template.
+"""
 
 
 class Files(Protocol):

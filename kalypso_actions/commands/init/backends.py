@@ -17,10 +17,10 @@ from kalypso_actions.model.documents import RevisionFiles
 
 
 class Backend(Protocol):
-    """One repository; a commit is made first, and then a branch is moved to it."""
+    """Reads and writes one repository: it makes a commit first, and then moves a branch to it."""
 
     def heads(self, branches: Collection[str]) -> Mapping[str, str]:
-        """Return the heads of the existing ones among the branches. Raises KalypsoError."""
+        """Return the heads of those of the branches that exist. Raises KalypsoError."""
 
     def files(self, commit: str) -> RevisionFiles:
         """Return the files of a branch's head. Raises KalypsoError."""

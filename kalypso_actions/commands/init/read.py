@@ -119,7 +119,7 @@ class _Reader:
         return reading
 
     def read_files(self, repository: RepositorySetup, branch: str) -> None:
-        """Read a GitOps branch without its documents, which may be very many."""
+        """Read a GitOps branch without its documents, of which there may be very many."""
         files = self._files(repository, branch)
         if files is not None:
             self._keep(repository, branch, files)

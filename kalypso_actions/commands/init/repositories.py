@@ -46,7 +46,7 @@ class InitRepositories:
 def open_repositories(inputs: InitInputs, runtime: Runtime) -> Iterator[InitRepositories]:
     """Open the repositories of the inputs; fetched copies live as long as the context.
 
-    Raises UsageError for impossible inputs, KalypsoError for a repository out of reach.
+    Raises UsageError for impossible inputs, KalypsoError for an unreachable repository.
     """
     if inputs.control_plane_dir and inputs.gitops_dir:
         yield _clones(inputs, inputs.control_plane_dir, inputs.gitops_dir, runtime)

@@ -51,7 +51,7 @@ def write_plans(
 ) -> list[WrittenBranch]:
     """Write the plans in order, as far as people agree; with `propose`, by pull requests.
 
-    Nobody can propose to a branch that does not exist yet, so it is created with its first files;
+    A pull request needs an existing branch, so a missing one is created with its first files;
     nothing uses it until main names it. Raises KalypsoError.
     """
     writer = _Writer(repositories, consent, repositories.github if propose else None)

@@ -20,7 +20,8 @@ from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.poll_summary import poll_summary
 
 NEWEST_COMMITS: Final = 100
-"""The commits of main whose lost starts are repeated; newer commits replace older ones."""
+"""The number of commits of main whose lost starts are repeated; newer commits replace older ones.
+"""
 
 
 def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:

@@ -1,4 +1,4 @@
-"""The starts that poll makes: schedule for changed inputs, and lost starts once more."""
+"""The starts that poll makes: schedule for changed inputs, and a repetition of lost starts."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Repairs:
             )
 
     def _pull_request_reason(self, environment: EnvironmentInputs) -> str:
-        """Return why an open pull request of ours needs schedule; "" if none does."""
+        """Return the reason why an open pull request of ours needs schedule; "" if none does."""
         for branch in environment.branches:
             for number in branch.pull_requests:
                 pull = pull_requests.get(self.context.github, branch.repository, number)

@@ -1,4 +1,4 @@
-"""Compare the environments before and after a change, for people who decide about it.
+"""Compare the environments before and after a change, for the people who review it.
 
 command        in a job, and in a clone
 request        the commits to compare, and the pull request

@@ -46,7 +46,7 @@ from kalypso_actions.snapshot.document_reader import Reader, SharedReader
 from kalypso_actions.snapshot.given_sources import uncommitted
 
 MOST_COMMITS: Final = 10
-"""Commits of main that are named among those that arrive."""
+"""The number of arriving commits of main that the document names."""
 
 
 def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
@@ -107,7 +107,7 @@ def _publish(
 
 
 def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocument:
-    """Compare the environments before and after a change of the clone at hand.
+    """Compare the environments before and after a change in the current clone.
 
     Raises UsageError outside of a control plane's clone, KalypsoError if it cannot be read.
     """
@@ -150,7 +150,7 @@ def _write(folder: Path, inputs: PreviewInputs, document: PreviewDocument, diffs
 def _compare(
     inputs: PreviewInputs, context: CommandContext, request: PreviewRequest
 ) -> ComparedBranch:
-    """Compare; what only the head registers is read with the job's own token."""
+    """Compare; read repositories that only the head registers with the job's own token."""
     others = _job_authorization(inputs, context)
     sides = SideReader(SharedReader(context.reader), request.change, inputs)
 
@@ -161,7 +161,7 @@ def _compare(
 
 
 def _job_authorization(inputs: PreviewInputs, context: CommandContext) -> Authorize:
-    """Return the credentials of the job's own token: for this server alone."""
+    """Return the credentials of the job's own token, which are for this server only."""
     token = inputs.job_token.get_secret_value().strip()
     if not token:
         return no_credential

@@ -1,4 +1,4 @@
-"""What the statuses of promotions say of the environments that a change reaches."""
+"""The statuses of promotions in the environments that a change reaches."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kalypso_actions.promotion.statuses import context as status_context
 
 
 def failed_deployments(context: CommandContext, compared: ComparedBranch) -> Mapping[str, str]:
-    """Return what the status says of a failed deployment, by environment.
+    """Return the status of a failed deployment, by environment.
 
-    It is that of the commit of main that the environment has. A token that may not read statuses
-    finds none.
+    The status is that of the environment's commit of main. Return none if the token may not read
+    statuses.
     """
     promoted = {
         item.name: item.promoted_commit

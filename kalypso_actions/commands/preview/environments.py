@@ -33,14 +33,14 @@ Environments = Mapping[str, Environment]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What differs between two sides, with secrets; without a `pair`, in `faults` alone."""
+    """The differences between two sides, with secrets; without a `pair`, only those in `faults`."""
 
     faults: Comparison
     pair: PlanPair | None = None
 
     @property
     def comparison(self) -> Comparison:
-        """What differs, with secrets."""
+        """The differences, with secrets."""
         return self.pair.comparison if self.pair else self.faults
 
     @property
@@ -49,7 +49,7 @@ class Compared:
         return Faults(len(self.comparison.problems_new), self.comparison.problems_known)
 
     def origins(self) -> frozenset[str]:
-        """Return the repositories of which it has content."""
+        """Return the repositories whose content it has."""
         comparison = self.comparison
         problems = (*comparison.problems_new, *comparison.warnings_new)
         places = (where for problem in problems for where in (problem.where, *problem.related))
@@ -62,7 +62,7 @@ class Compared:
         return named.union(*of_files, *of_values, *of_names)
 
     def masked(self, mask: Mask) -> MaskedComparison:
-        """Return it without secrets."""
+        """Return the same without secrets."""
         return self.pair.masked(mask) if self.pair else mask.masked(self.faults)
 
 
@@ -83,7 +83,7 @@ class ComparedEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class ComparedBranch:
-    """The findings of the branch's documents, and its environments; those of both sides by name."""
+    """The findings of the branch's documents, and its environments, also by name on both sides."""
 
     documents: Compared
     environments: tuple[ComparedEnvironment, ...]
@@ -91,7 +91,7 @@ class ComparedBranch:
     after: Environments
 
     def origins(self) -> frozenset[str]:
-        """Return the repositories of which the comparisons have content."""
+        """Return the repositories whose content the comparisons have."""
         changes = (item.change for item in self.environments)
         arriving = (item.arriving for item in self.environments)
         every = (self.documents, *changes, *filter(None, arriving))
@@ -100,9 +100,9 @@ class ComparedBranch:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """An environment before and after the change, and with the commit that it has.
+    """An environment before and after the change, and with its present commit.
 
-    `schedulers` are the names of those that plan it before and after.
+    `schedulers` are the names of the schedulers before and after.
     """
 
     name: str
@@ -121,7 +121,7 @@ def compare_branch(
 ) -> ComparedBranch:
     """Plan the environments of the changed branch with both commits, and compare them.
 
-    `trust` gets the repositories that the base names, before anything is read that the head names.
+    `trust` gets the repositories that the base names, before those that the head names are read.
     """
     change = sides.change
     before, base_findings = _read(sides, change.base)
@@ -196,7 +196,7 @@ def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
 
 
 def _base(sides: SideReader, environment: Environment) -> tuple[Side, Side | None]:
-    """Return an environment before the change; of main, also with the commit that it has."""
+    """Return an environment before the change; for main, also with its present commit."""
     base = sides.read(environment, sides.change.base)
     commit = base.promoted_commit
     if not sides.change.is_main or commit in {None, sides.change.base}:
@@ -261,7 +261,7 @@ def _compared(sides: _Sides, base: Side, inputs: PreviewInputs, progress: Progre
 
 
 def _unread(name: str, base: Side, head: Side) -> Comparison:
-    """Blame the change if only the head cannot be read; else warn that nothing is compared."""
+    """Return a problem if only the head cannot be read; else warn that nothing is compared."""
     problems, known = new_findings(base.problems, head.problems)
     if problems:
         return Comparison(name, problems_new=problems, problems_known=known)

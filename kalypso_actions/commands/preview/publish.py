@@ -21,8 +21,8 @@ def write_comment(
 ) -> tuple[CommentState, tuple[Problem, ...]]:
     """Create or update our comment, unless the pull request has a newer head.
 
-    Return whether another job has to, because the token may not, and warnings about that if it is
-    not expected.
+    Return whether another job has to write it, because the token may not, with warnings if that is
+    unexpected.
     """
     number = request.pull_request
     if number is None:

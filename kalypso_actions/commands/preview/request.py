@@ -18,7 +18,7 @@ DEPENDABOT: Final = "dependabot[bot]"
 
 @dataclass(frozen=True, slots=True)
 class PreviewRequest:
-    """A change, and what shows its preview.
+    """A change, and the places that show its preview.
 
     `status_commit` gets the status ("" for none). `pull_request` is the number of the pull request
     that gets the comment, as long as its head is `head_commit`. `is_restricted`: GitHub gives a
@@ -96,7 +96,7 @@ def _change(context: CommandContext, branch: str, base: str, head: str) -> Chang
 
 
 def request_of_clone(inputs: PreviewInputs, clone: CurrentClone) -> PreviewRequest:
-    """Return the request of a person in a clone: by default, what the current branch changes.
+    """Return the request of a person in a clone; the default is the change of the current branch.
 
     `base` names the branch that gets the change, if it is main or that of an environment: as a
     merge would, the comparison begins where the head left it. Raises KalypsoError.

@@ -26,14 +26,14 @@ from kalypso_actions.report.preview_documents import (
 )
 
 MOST_DIFFS: Final = 4 * 1024 * 1024
-"""Characters of all diffs in the document; the file of diffs has all."""
+"""The most characters of diffs in the document; the file of diffs has all."""
 
 Distance = Callable[[str, str], tuple[int | None, Sequence[CommitSubject]]]
 """Returns the number of commits that a head has and a base lacks, and the newest of them."""
 
 
 class _Diffs:
-    """The diffs of comparisons, of which the document takes as many as it has room for."""
+    """The diffs of comparisons; the document takes as many as it has room for."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -156,7 +156,7 @@ def failed_preview(
 
 
 def _compared_commits(request: PreviewRequest) -> dict[str, Any]:
-    """Return the document's fields of what is compared."""
+    """Return the document's fields about the compared commits."""
     return {
         "branch": request.change.branch,
         "base": request.change.base,
@@ -189,9 +189,9 @@ def _located(comparison: MaskedComparison, change: ChangedBranch) -> MaskedCompa
 
 
 def _with_branches(problems: Iterable[Problem], change: ChangedBranch) -> tuple[Problem, ...]:
-    """Name the branch of problems outside of the changed one, which has files of the same names.
+    """Name the branch of problems outside of the changed branch, which has files of the same names.
 
-    GitHub shows annotations of a file on the file of the pull request.
+    GitHub would show their annotations on the files of the pull request.
     """
     keys = {repository_key(url) for url in (change.url, *change.other_urls)}
 

@@ -59,7 +59,7 @@ class Side:
     is_absent: bool = False
 
     def repositories(self) -> Iterator[str]:
-        """Yield the URLs of all repositories that it names."""
+        """Yield the URLs of all repositories that the environment names."""
         if self.snapshot is None:
             return
         fleet = self.snapshot.fleet
@@ -138,7 +138,7 @@ def _no_trees(_: Sequence[GitOpsRepo]) -> tuple[BaseTree, ...]:
 
 
 def without_content(snapshot: Snapshot) -> Snapshot:
-    """Return the side of an environment that does not exist there."""
+    """Return the side on which the environment does not exist."""
     return dataclasses.replace(
         snapshot,
         own=dataclasses.replace(snapshot.own, documents=(), problems=(), warnings=()),

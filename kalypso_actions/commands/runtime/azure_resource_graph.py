@@ -31,7 +31,7 @@ class AzureResourceGraph:
         self._connected()
 
     def setup_advice(self) -> str:
-        """Return what a person must give before `kalypso doctor` asks."""
+        """Return the inputs that `kalypso doctor` lacks to send requests."""
         if self._inputs.azure_scopes:
             return ""
         return "give --azure-scopes, and sign in (az login), to have Azure asked"
@@ -58,7 +58,7 @@ class AzureResourceGraph:
         return self._checked().followers(branch)
 
     def deleted(self, clusters: Iterable[str]) -> frozenset[str]:
-        """Return which of these clusters Resource Manager does not find (404)."""
+        """Return those of the clusters that Resource Manager does not find (404)."""
         return self._connected().deleted(clusters)
 
     def close(self) -> None:

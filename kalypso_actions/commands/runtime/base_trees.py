@@ -49,10 +49,10 @@ class ReadableBaseTrees:
 
 
 def trees_for(scheduler: str, repositories: Repositories) -> ReadableBaseTrees | None:
-    """Return the trees that a scheduler of this name decides by; None if it needs none."""
+    """Return the trees that a scheduler of this name needs; None if it needs none."""
     return ReadableBaseTrees(repositories) if uses_present_assignments(scheduler) else None
 
 
 def no_trees(_: Sequence[GitOpsRepo]) -> Sequence[BaseTree]:
-    """Open nothing: the scheduler decides by the fleet alone."""
+    """Open nothing, because the scheduler needs only the fleet."""
     return ()

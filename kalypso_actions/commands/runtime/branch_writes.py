@@ -28,8 +28,8 @@ class BranchWrite:
 
     `repository` is owner/name, `url` is for git.
 
-    `changes` apply to the files of `parent` (None: there are none): None deletes a file, bytes
-    become one. `base` is the branch that the commit is proposed to ("": none).
+    `changes` apply to the files of `parent` (None: no files): None deletes a file, bytes are its
+    new content. `base` is the branch that the commit is proposed to ("": none).
     """
 
     repository: str
@@ -66,7 +66,7 @@ def write_commit(write: BranchWrite, commit_by: CommitBy, context: CommandContex
 
 
 def own_signature(github: GitHub, repository: str) -> Signature:
-    """Return the author of our commits: the token's account, by an address of its own.
+    """Return the author of our commits: the token's account, with its no-reply address.
 
     Raises GitHubError.
     """
@@ -77,7 +77,7 @@ def own_signature(github: GitHub, repository: str) -> Signature:
 def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
     """Whether the branch that the commit is for has such a rule.
 
-    The rule of a branch of our own shows when GitHub refuses the push.
+    A rule of our own branch becomes known when GitHub refuses the push.
     """
     branch, exists = write.base or write.branch, bool(write.base) or write.expected is not None
     return branches.requires_signatures(github, write.repository, branch, exists=exists)

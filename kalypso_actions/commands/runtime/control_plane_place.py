@@ -1,4 +1,4 @@
-"""The control plane that diff reads, its environments, and their branches."""
+"""The control plane that diff reads, with its environments and their branches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kalypso_actions.snapshot.environments import find_environments
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentPlace:
-    """An environment with its own branch, and the commit of main that it has.
+    """An environment with its own branch, and its present commit of main.
 
     `repository` is the URL of main in its BaseRepo.
     """
@@ -73,9 +73,9 @@ class ControlPlanePlace:
 def find_control_plane(
     place: str | None, reader: Reader, context: LocalContext
 ) -> ControlPlanePlace:
-    """Return the control plane at a URL or path, else that of the clone at hand.
+    """Return the control plane at a URL or path, else that of the current clone.
 
-    Raises UsageError without any, KalypsoError for faulty Environment objects.
+    Raises UsageError without a control plane, KalypsoError for faulty Environment objects.
     """
     if place is None:
         clone = context.clone(reader)

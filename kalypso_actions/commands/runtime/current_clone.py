@@ -21,7 +21,7 @@ from kalypso_actions.snapshot.revision_reader import read_branch
 
 @dataclass(frozen=True, slots=True)
 class CurrentClone:
-    """A clone with a branch of Environment objects, and what is checked out in it.
+    """A clone with a branch of Environment objects, and the branch that is checked out in it.
 
     The working tree stands for the branch `checked_out`, from which its own branch was made; "" if
     that is unknown. `problems` are those of the Environment objects.
@@ -85,7 +85,7 @@ class CurrentClone:
                 )
 
     def files_of(self, branch: str) -> FolderFiles | None:
-        """Return the working tree if the branch is checked out: people check before they commit."""
+        """Return the working tree if the branch is checked out: people check before committing."""
         if branch != self.checked_out:
             return None
         return FolderFiles(self.path, repository=str(self.path))
@@ -114,7 +114,7 @@ class CurrentClone:
         return self.repository.resolve(self.main)
 
     def place(self, branch: str) -> str:
-        """Say where a branch is read, for people."""
+        """Return the place from which a branch is read, for people."""
         if branch != self.checked_out:
             return f"the branch {branch}"
         own = self.repository.checked_out or "a detached HEAD"

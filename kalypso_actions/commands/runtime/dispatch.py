@@ -141,7 +141,7 @@ def record_compliant(
     gitops_commit: str,
     compliant: tuple[int, int],
 ) -> None:
-    """Record how many clusters comply, and of how many, for `kalypso status`.
+    """Record the numbers of compliant clusters and of all clusters for `kalypso status`.
 
     The record of a start for a later merge stays. Raises GitHubError.
     """
@@ -159,9 +159,9 @@ def record_refusal(
     repository: str,
     gitops_commit: str,
 ) -> None:
-    """Record that the repositories contradict a recorded start: poll does not repeat it.
+    """Record that the repositories contradict a recorded start, so that poll does not repeat it.
 
-    Nothing is recorded for other claims. Raises GitHubError.
+    Record nothing for other requests. Raises GitHubError.
     """
     if not (promoted_commit and repository):
         return
@@ -209,7 +209,7 @@ def latest_record(context: CommandContext, commit: str, status_context: str) -> 
 
 
 def _awaits_force(context: CommandContext, commit: str, status_context: str) -> bool:
-    """Whether a start of schedule with `force` is recorded, and not replaced by its run yet.
+    """Whether a start of schedule with `force` is recorded whose run has not begun.
 
     Only our own records count. Raises GitHubError.
     """

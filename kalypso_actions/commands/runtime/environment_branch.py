@@ -1,4 +1,4 @@
-"""The branch of an environment, and the ways to give it another commit of main.
+"""The branch of an environment, and the ways to write another commit of main to it.
 
 The mode `commit` writes to the branch itself. The mode `pull-request` writes to a branch of ours
 and keeps one pull request for each environment up to date.
@@ -37,9 +37,9 @@ REPLACES: Final = "Kalypso-Replaces"
 class PromotionProposal:
     """The commit of main that our branch brings, by an open pull request.
 
-    `pull` is None as long as no run has opened it after the push. `replaces` is the commit that our
-    branch brought before. `outdated`: it conflicts, because its file has changed on the environment
-    branch since.
+    `pull` is None until a run has opened it after the push. `replaces` is the commit that our
+    branch brought before. `outdated`: it conflicts, because its file has since changed on the
+    environment branch.
     """
 
     pull: PullRequest | None

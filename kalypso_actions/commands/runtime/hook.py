@@ -87,8 +87,8 @@ def run_hook(
 
     `name` is the name of the input. `about` become variables: `environment` becomes
     KALYPSO_ENVIRONMENT. RUNNER_TEMP is an empty folder of the command's own: the runner's has the
-    files by which a step sets outputs and variables. Processes that the command leaves behind are
-    ended, because they could read the environment of a later git. Raises KalypsoError if the
+    files by which a step sets outputs and variables. Kill the processes that the command leaves
+    behind, because they could read the environment of a later git. Raises KalypsoError if the
     command cannot be started or does not end.
     """
     variables = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}

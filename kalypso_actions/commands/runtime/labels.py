@@ -10,7 +10,7 @@ from kalypso_actions.commands.runtime.context import CommandContext
 
 KALYPSO: Final = "kalypso"
 FAILURE: Final = "kalypso-failure"
-"""The label of issues alone, so that listing them lists no pull request."""
+"""The label of issues only, so that a list of issues contains no pull request."""
 
 PROMOTED: Final = "promoted"
 WITHDRAWN: Final = "withdrawn"
@@ -22,7 +22,7 @@ LABELS: Final = {
     PROMOTED: ("0e8a16", "Brings another commit of the control plane's main"),
     WITHDRAWN: ("c5c5c5", "Closed by Kalypso itself: nobody has rejected it"),
 }
-"""Colour and description by name, for repositories without them."""
+"""Colour and description of each label by name, for repositories that lack it."""
 
 
 def make_labels(repository: str, names: Iterable[str], context: CommandContext) -> None:

@@ -13,7 +13,7 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.paths import PathAtBranch
 
 AUTHOR: Final = Signature("Kalypso", "kalypso@noreply.invalid")
-"""The author in repositories that name none. Nobody can own the address."""
+"""The author in repositories that name none, with an address that nobody can own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class LocalBranch:
                 f"--commit-to {given.path}: there is no such repository",
                 advice="git init --bare creates one",
             )
-        # The author and the credentials of the user's own git are theirs.
+        # The author and the credentials are those of the user's own git.
         repository = WritableRepository(given.path, programs, trust_user_config=True)
         return cls(repository, given.branch, repository.own_head(given.branch))
 
@@ -41,7 +41,7 @@ class LocalBranch:
         return self.repository.files(self.head, sizes=False) if self.head else None
 
     def written_tree(self, folder: str) -> str:
-        """Return the id of the tree that a run has last written to a folder; "" without one."""
+        """Return the id of the last tree that a run has written to a folder; "" without one."""
         return self.repository.setting(self._setting(folder))
 
     def record_tree(self, folder: str, tree_id: str) -> None:

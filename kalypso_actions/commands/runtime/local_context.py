@@ -106,7 +106,7 @@ def given_sources(sources: Iterable[Source]) -> list[GivenSource]:
 
 
 def sandbox_credentials(server_url: str, token: str) -> Authorize:
-    """Return the credentials of a sandbox on this machine: its token for its URLs alone."""
+    """Return the credentials of a sandbox on this machine: its token, only for its URLs."""
     if not (token and is_loopback(server_url)):
         return no_credential
     header = basic("x-access-token", token)

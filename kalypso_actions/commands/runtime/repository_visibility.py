@@ -9,7 +9,7 @@ from kalypso_actions.model.github import Visibility
 
 
 def visibility_of(context: CommandContext, url: str) -> Visibility | None:
-    """Return the visibility of a repository; None if GitHub does not tell it.
+    """Return the visibility of a repository; None if GitHub does not show it.
 
     Raises GitHubError for other answers than 403 and 404.
     """

@@ -1,4 +1,4 @@
-"""The inputs of schedule as they are now: heads and tree ids, without their files."""
+"""The present inputs of schedule: heads and tree ids, without files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EnvironmentInputs:
     """The inputs of schedule for an environment.
 
     `head` is the commit of the environment's branch, `promoted_commit` the one that the branch
-    names, `digest` that of all other inputs.
+    names, `digest` the digest of all other inputs.
     """
 
     name: str

@@ -18,7 +18,7 @@ def written_trees(
 ) -> frozenset[str]:
     """Return the ids of the trees that the chain has written for the commits that `bases` name.
 
-    Without an answer of GitHub there are none: everything is rendered.
+    Return none if GitHub does not answer: then everything is rendered.
     """
     written: set[str] = set()
     commits = {

@@ -24,7 +24,7 @@ class TrustedRepositories:
         return self._others(url)
 
     def restrict(self, urls: Iterable[str], others: Authorize) -> None:
-        """From now on, give the run's credentials to these repositories alone.
+        """From now on, give the run's credentials only to these repositories.
 
         `others` returns the credential for every other URL.
         """
