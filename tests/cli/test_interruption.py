@@ -78,7 +78,7 @@ main()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("library", ["typer", "pydantic", "github"])
+@pytest.mark.parametrize("library", ["typer", "pydantic", "requests"])
 def test_it_is_heard_while_libraries_are_imported(library: str, number: signal.Signals) -> None:
     done = subprocess.run(
         [sys.executable, "-c", IMPORTING, "ci", str(number.value), library],

@@ -12,10 +12,11 @@ from kalypso_actions.cli.command_list import COMMANDS, load
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.test_reference import DEV, RENDER, ROOT
 
-GITHUB = {"github", "requests", "urllib3", "jwt", "cryptography", "nacl"}
+GITHUB = {"requests", "urllib3"}
+APPS = {"jwt", "cryptography"}
 AZURE = {"azure", "msal"}
 SANDBOX = {"flask", "werkzeug", "graphql"}
-SERVERS = GITHUB | AZURE | SANDBOX
+SERVERS = GITHUB | APPS | AZURE | SANDBOX
 JINJA = {"jinja2"}  # a Template can ask for it; those of the samples do not
 LIBRARIES = SERVERS | JINJA | {"yaml", "re2", "pathspec"}
 
@@ -78,14 +79,14 @@ def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator
     (["validate", MAIN, DEV], {"yaml", "pathspec"}, SERVERS | JINJA),
     (["template", "LICENSE"], {"yaml"}, SERVERS | JINJA | {"pathspec"}),
     (["set-up"], {"pydantic"}, LIBRARIES),
-    (["ci", *FLEET], {"github", *RENDERING}, AZURE | SANDBOX | JINJA),
-    (["cd", *FLEET, *COMMIT], {"github"}, AZURE | SANDBOX | RENDERING),
-    (["notify", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
-    (["check-promote", *FLEET, *GITOPS], {"github"}, AZURE | SANDBOX | RENDERING),
-    (["poll", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
-    (["start-schedule", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
-    (["doctor", "--help"], {"github"}, AZURE | SANDBOX),
-    (["init", "--help"], {"github"}, AZURE | SANDBOX),
+    (["ci", *FLEET], {"requests", *RENDERING}, APPS | AZURE | SANDBOX | JINJA),
+    (["cd", *FLEET, *COMMIT], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
+    (["notify", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
+    (["check-promote", *FLEET, *GITOPS], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
+    (["poll", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
+    (["start-schedule", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
+    (["doctor", "--help"], {"requests"}, APPS | AZURE | SANDBOX),
+    (["init", "--help"], {"requests"}, APPS | AZURE | SANDBOX),
     (["sandbox", "--help"], {"pydantic"}, LIBRARIES),
     (["demo", "--help"], {"pydantic"}, LIBRARIES),
 )

@@ -19,7 +19,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def blind_repetition(patch: pytest.MonkeyPatch) -> None:
-    """Every request is retried until it is answered, as by PyGithub's own transport."""
+    """Every request is retried until it is answered, as a careless client does."""
     patch.setattr(Request, "repeatable", property(lambda _: True))
 
 

@@ -149,8 +149,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "a former name is read with the credential for its owner",
         f"{CLIENTS}/github/repositories.py",
-        "    requester = github.repository(repository).requester\n",
-        "    requester = github.repository(name).requester\n",
+        'github.send(repository, "GET", f"/repos/{path}")',
+        'github.send(name, "GET", f"/repos/{path}")',
         (f"{CHECK_PROMOTE}_other_urls.py::test_a_former_name_may_have_another_owner",),
     ),
     Break(

@@ -3,7 +3,6 @@
 connection         one GitHub server with one credential; every call goes through it
   server           the server's URLs, and whether a URL belongs to its API
   apps             tokens of a GitHub App, one for each owner
-  requester        PyGithub's requester, with our transport
   transport        sends requests, retries them where that is safe, logs and counts them
     messages      a request, a response, and the errors in place of a response
     rate_limits   whether a response asks to wait, and until when

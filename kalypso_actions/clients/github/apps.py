@@ -13,9 +13,6 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-import jwt
-from jwt.algorithms import RSAAlgorithm
-
 from kalypso_actions.clients.github.errors import (
     GitHubError,
     error_response,
@@ -43,8 +40,6 @@ CLOCK_SKEW: Final = timedelta(minutes=1)
 
 JWT_LIFETIME: Final = timedelta(minutes=5)
 
-RS256: Final = RSAAlgorithm(RSAAlgorithm.SHA256)
-
 UNKNOWN_APP: Final = "Integration not found"
 """GitHub's message (404) to an unknown App."""
 
@@ -52,12 +47,16 @@ UNKNOWN_APP: Final = "Integration not found"
 @lru_cache(maxsize=4)
 def _load_key(key: str) -> Any:
     """Load a private key; the check takes time, and all jobs of one process use the same key."""
-    return RS256.prepare_key(key)
+    from jwt.algorithms import RSAAlgorithm  # noqa: PLC0415
+
+    return RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(key)
 
 
 @dataclass(frozen=True, slots=True)
 class AppAuth:
     """A GitHub App: its id (or client id) and its private key (PEM).
+
+    A run with a token does not import `jwt`, which takes a while.
 
     `repositories` (owner/name) and `permissions` (`contents` -> `write`) restrict its tokens;
     empty: no restriction.
@@ -71,6 +70,8 @@ class AppAuth:
 
     def __post_init__(self) -> None:
         """Raises UsageError for an invalid key."""
+        from jwt import PyJWTError  # noqa: PLC0415
+
         # In a variable of one line, a key has "\\n" for its newlines.
         key = self.private_key.strip().replace("\\n", "\n")
         object.__setattr__(self, "private_key", key)
@@ -80,7 +81,7 @@ class AppAuth:
         try:
             object.__setattr__(self, "_key", _load_key(key))
             self.sign(datetime.fromtimestamp(0, UTC))
-        except (AttributeError, TypeError, ValueError, jwt.PyJWTError):  # a public key cannot sign
+        except (AttributeError, TypeError, ValueError, PyJWTError):  # a public key cannot sign
             raise UsageError(
                 "the GitHub App's private key cannot be used",
                 advice="give the whole content of the App's .pem file from GitHub",
@@ -88,6 +89,8 @@ class AppAuth:
 
     def sign(self, now: datetime) -> str:
         """Return a JWT that identifies the App itself."""
+        import jwt  # noqa: PLC0415
+
         issued, expires = now - CLOCK_SKEW, now + JWT_LIFETIME
         claims = {
             "iat": int(issued.timestamp()),

@@ -5,16 +5,13 @@ from __future__ import annotations
 import base64
 import logging
 import re
-import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, TypeVar
-
-from github.GithubException import BadAttributeException, GithubException
-from github.Repository import Repository
+from urllib.parse import urlencode
 
 from kalypso_actions.clients.github.apps import AppAuth, Installations, NoInstallationError
 from kalypso_actions.clients.github.errors import (
@@ -24,10 +21,15 @@ from kalypso_actions.clients.github.errors import (
     mutation_refusal,
     no_response_error,
 )
-from kalypso_actions.clients.github.messages import ErrorResponseError, NoResponseError, Request
+from kalypso_actions.clients.github.messages import (
+    ErrorResponseError,
+    Json,
+    NoResponseError,
+    Request,
+    Response,
+)
 from kalypso_actions.clients.github.rate_limit_usage import Quota
 from kalypso_actions.clients.github.recent_writes import RecentWrites
-from kalypso_actions.clients.github.requester import Requester
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
@@ -95,8 +97,6 @@ class GitHub:
             self._token = self._installations.token
         else:
             self._token = lambda _: auth.token
-        self._lock = threading.Lock()
-        self._requesters: dict[str, Requester] = {}
         self._visible: set[str] = set()
 
     @property
@@ -104,12 +104,30 @@ class GitHub:
         """How much of the rate limit was used so far."""
         return self._transport.quota
 
-    def repository(self, repository: str) -> Repository:
-        """Return PyGithub's object of `owner/name`, with the owner's credential; send nothing.
+    def send(
+        self,
+        repository: str,
+        method: str,
+        url: str,
+        parameters: Mapping[str, str] | None = None,
+        body: Json = None,
+    ) -> Response:
+        """Send a REST request with the credential of a repository's owner.
 
-        Use it within `call`, which converts its errors. Raises UsageError for an invalid name.
+        `url` is a path of the API, or a URL that GitHub has sent. Use it within `call`, which
+        converts the errors ErrorResponseError, NoResponseError and ForeignUrlError. Raises
+        UsageError for an invalid name of a repository.
         """
-        return Repository(self._requester(_checked_owner(repository)), url=f"/repos/{repository}")
+        owner = _checked_owner(repository)
+        query = f"?{urlencode(sorted(parameters.items()))}" if parameters else ""
+        request = Request(
+            method,
+            self.server.api(url) + query,
+            lambda: self._authorization(owner),
+            body=body,
+            account=self._account(owner),
+        )
+        return self._transport.send(request)
 
     def call(self, repository: str, failure: str, send: Callable[[], T]) -> T:
         """Return the result of `send`, which sends requests about a repository (or an owner).
@@ -126,9 +144,6 @@ class GitHub:
         except ForeignUrlError as error:
             message, advice = f"{failure}: {error.problem.message}", error.problem.advice
             raise GitHubError(message, Location(repository), advice) from None
-        except (GithubException, BadAttributeException) as error:
-            message = f"{failure}: PyGithub cannot read the response ({type(error).__name__})"
-            raise GitHubError(message, Location(repository)) from error
         self._visible.add(repository.lower())
         return result
 
@@ -144,11 +159,8 @@ class GitHub:
             if error.status != 404:
                 raise
         if repository.lower() not in self._visible:
-            target = self.repository(repository)
             self.call(
-                repository,
-                failure,
-                lambda: target.requester.requestJsonAndCheck("GET", target.url),
+                repository, failure, lambda: self.send(repository, "GET", f"/repos/{repository}")
             )
         return None
 
@@ -245,15 +257,6 @@ class GitHub:
             idempotent=idempotent,
             account=self._account(owner),
         )
-
-    def _requester(self, owner: str) -> Requester:
-        account = self._account(owner)
-        with self._lock:
-            if account not in self._requesters:
-                self._requesters[account] = Requester(
-                    self._transport, self.server, lambda: self._authorization(owner), account
-                )
-            return self._requesters[account]
 
     def _authorization(self, owner: str) -> str:
         return f"Bearer {self._token(owner)}"

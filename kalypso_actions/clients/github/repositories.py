@@ -34,12 +34,10 @@ def id_of_name(github: GitHub, name: str, repository: str) -> int:
     2015-04-17-preview-repository-redirects), for whom an App needs no installation. Raises
     GitHubError.
     """
-    requester = github.repository(repository).requester
     path = "/".join(map(rest.segment, name.split("/")))
 
     def read() -> int:
-        _, answer = requester.requestJsonAndCheck("GET", f"/repos/{path}")
-        return int(answer["id"])
+        return int(github.send(repository, "GET", f"/repos/{path}").body["id"])
 
     return github.call(repository, f"the repository cannot be read by the name {name}", read)
 

@@ -1,20 +1,19 @@
-"""REST calls by the paths of GitHub's API description: JSON in, JSON out.
-
-PyGithub's objects are not used: an attribute that a response lacks makes them send another request,
-beside our handling of errors. Each listed issue would be requested again to learn whether it is a
-pull request, and each listed pull request to learn whether it was merged.
-"""
+"""REST calls by the paths of GitHub's API description: JSON in, JSON out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 from urllib.parse import quote
 
-from github.GithubObject import NonCompletableGithubObject
-from github.PaginatedList import PaginatedList
+from requests.utils import parse_header_links
 
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.clients.github.messages import Json
+from kalypso_actions.errors import Location
+
+PAGE_SIZE: Final = "100"
+"""Items per page: GitHub's maximum."""
 
 Advice = Mapping[str, str]
 """A phrase of GitHub's message, in lower case -> what to change; the first match counts."""
@@ -68,7 +67,9 @@ def read_all(
     `item` is the key of the list if a page is an object. Raises GitHubError.
     """
     return github.call(
-        repository, failure, lambda: _read_pages(github, repository, path, parameters, item)
+        repository,
+        failure,
+        lambda: _read_pages(github, repository, failure, path, parameters, item),
     )
 
 
@@ -83,7 +84,9 @@ def read_all_optional(
 ) -> list[Json] | None:
     """As `read_all`; None if GitHub answers 404. Raises GitHubError."""
     return github.call_optional(
-        repository, failure, lambda: _read_pages(github, repository, path, parameters, item)
+        repository,
+        failure,
+        lambda: _read_pages(github, repository, failure, path, parameters, item),
     )
 
 
@@ -128,27 +131,38 @@ def with_advice(error: GitHubError, advice: str) -> GitHubError:
     )
 
 
-class _Item(NonCompletableGithubObject):
-    """An item of a list, with its JSON as `raw_data`."""
-
-    def _initAttributes(self) -> None:  # noqa: N802 - PyGithub's name
-        pass
-
-    def _useAttributes(self, attributes: Json) -> None:  # noqa: N802 - PyGithub's name
-        pass
-
-
 def _read_pages(
-    github: GitHub, repository: str, path: str, parameters: Mapping[str, str] | None, item: str
+    github: GitHub,
+    repository: str,
+    failure: str,
+    path: str,
+    parameters: Mapping[str, str] | None,
+    item: str,
 ) -> list[Json]:
-    target = github.repository(repository)
-    url, query = target.url + path, dict(parameters or {})
-
     def read_pages() -> list[Json]:
-        items = PaginatedList(_Item, target.requester, url, query, list_item=item)
-        return [entry.raw_data for entry in items]
+        items: list[Json] = []
+        url = f"/repos/{repository}{path}"
+        query: Mapping[str, str] | None = {"per_page": PAGE_SIZE, **(parameters or {})}
+        while url:
+            answer = github.send(repository, "GET", url, query)
+            page = answer.body.get(item) if isinstance(answer.body, dict) else answer.body
+            if not isinstance(page, list):
+                message = f"{failure}: GitHub has sent something else than a list"
+                raise GitHubError(message, Location(repository))
+            items += page
+            url, query = _next_page(answer.headers), None
+        return items
 
     return github.recent_writes.await_visibility(repository, "GET", path, None, read_pages)
+
+
+def _next_page(headers: Mapping[str, str]) -> str:
+    """Return the URL of the next page; "" for the last one.
+
+    https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api
+    """
+    links = parse_header_links(headers.get("link", ""))
+    return next((link["url"] for link in links if link.get("rel") == "next"), "")
 
 
 def _send(
@@ -159,12 +173,11 @@ def _send(
     body: Json = None,
     parameters: Mapping[str, str] | None = None,
 ) -> Json:
-    target = github.repository(repository)
-
-    def send() -> Json:
-        _, answer = target.requester.requestJsonAndCheck(
-            method, target.url + path, parameters=dict(parameters or {}), input=body
-        )
-        return answer
-
-    return github.recent_writes.await_visibility(repository, method, path, body, send)
+    url = f"/repos/{repository}{path}"
+    return github.recent_writes.await_visibility(
+        repository,
+        method,
+        path,
+        body,
+        lambda: github.send(repository, method, url, parameters, body).body,
+    )

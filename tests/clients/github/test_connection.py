@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import base64
-import warnings
 
-import github as pygithub
 import pytest
 import responses
 from responses import matchers
 
-from kalypso_actions.clients.github import GitHubError, GitHubServer, TokenAuth, rest
+from kalypso_actions.clients.github import GitHubError, TokenAuth, rest
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.clients.github.connections import API, REPOSITORY, TOKEN, connect
 
 GRAPHQL = f"{API}/graphql"
-
-
-def test_a_repository_is_made_without_a_request() -> None:
-    with responses.RequestsMock() as server, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        known = connect().repository("acme/fleet")
-        assert known.url == "/repos/acme/fleet"
-        assert len(server.calls) == 0
 
 
 def test_what_each_request_says() -> None:
@@ -40,31 +30,17 @@ def test_what_each_request_says() -> None:
                 )
             ],
         )
-        github = connect()
-        known = github.repository("acme/fleet")
-        assert github.call("acme/fleet", "no", lambda: known.default_branch) == "main"
+        assert rest.read(connect(), "acme/fleet", "no", "")["default_branch"] == "main"
         agent = server.calls[0].request.headers["User-Agent"]
     assert agent.startswith("kalypso-actions/")
 
 
-def test_an_object_of_pygithub_asks_once_for_what_it_lacks() -> None:
+@pytest.mark.parametrize("body", [{"message": "x"}, {"items": 7}, 7])
+def test_an_answer_that_is_no_list(body: object) -> None:
     with responses.RequestsMock() as server:
-        server.get(REPOSITORY, json={"default_branch": "main", "archived": False})
-        github = connect()
-        known = github.repository("acme/fleet")
-        github.call("acme/fleet", "no", lambda: (known.default_branch, known.archived))
-        assert len(server.calls) == 1
-
-
-def test_an_answer_that_pygithub_cannot_read_is_our_error() -> None:
-    with responses.RequestsMock() as server:
-        server.get(REPOSITORY, json={"default_branch": 7})
-        github = connect()
-        known = github.repository("acme/fleet")
-        with pytest.raises(
-            GitHubError, match="it cannot be read: PyGithub cannot read the response"
-        ):
-            github.call("acme/fleet", "it cannot be read", lambda: known.default_branch)
+        server.get(f"{REPOSITORY}/labels", json=body)
+        with pytest.raises(GitHubError, match="no: GitHub has sent something else than a list"):
+            rest.read_all(connect(), "acme/fleet", "no", "/labels", item="items")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +48,7 @@ def test_an_answer_that_pygithub_cannot_read_is_our_error() -> None:
 )
 def test_faulty_names_of_repositories(name: str) -> None:
     with pytest.raises(UsageError, match="is not a repository of GitHub"):
-        connect().repository(name)
+        rest.read(connect(), name, "no", "")
 
 
 def test_absent_is_none_in_a_repository_that_can_be_seen() -> None:
@@ -177,8 +153,7 @@ def test_a_token_may_end_with_a_line_end() -> None:
 
 def test_no_text_of_an_object_holds_the_token() -> None:
     github = connect()
-    known = github.repository("acme/fleet")
-    texts = [repr(TokenAuth(TOKEN)), repr(github), repr(known.requester), repr(github.quota)]
+    texts = [repr(TokenAuth(TOKEN)), repr(github), repr(github.quota)]
     assert all(TOKEN not in text for text in texts)
 
 
@@ -207,10 +182,3 @@ def test_proxy_and_certificates_are_used(tmp_path: object) -> None:
 def test_absent_certificates_are_told_at_once() -> None:
     with pytest.raises(KalypsoError, match="SSL_CERT_FILE names /absent, which does not exist"):
         connect(environment={"SSL_CERT_FILE": "/absent"})
-
-
-def test_pygithub_alone_has_no_credential() -> None:
-    requester = connect().repository("acme/fleet").requester
-    assert requester.auth is None
-    assert requester.base_url == GitHubServer().api_url
-    assert isinstance(requester, pygithub.Requester.Requester)

@@ -26,13 +26,7 @@ def used_up(**later: float) -> dict[str, str]:
 
 
 def ask(clock: Clock, **more: Any) -> object:
-    github = connect(clock, **more)
-    known = github.repository("acme/fleet")
-    return github.call(
-        "acme/fleet",
-        "it cannot be read",
-        lambda: known.requester.requestJsonAndCheck("GET", known.url)[1],
-    )
+    return rest.read(connect(clock, **more), "acme/fleet", "it cannot be read", "")
 
 
 @pytest.mark.parametrize(

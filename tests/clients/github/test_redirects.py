@@ -98,5 +98,5 @@ def test_pages_keep_their_parameters_after_a_redirect() -> None:
     assert [pull["number"] for pull in result] == [1, 2]
     assert script.requests[1:] == [
         "GET /repositories/7/pulls?per_page=100&state=all",
-        "GET /repositories/7/pulls?page=2&per_page=100&state=all",
+        "GET /repositories/7/pulls?per_page=100&state=all&page=2",
     ]
