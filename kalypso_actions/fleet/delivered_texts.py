@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import schemas
@@ -84,34 +84,42 @@ def _problem_of(document: Document, text: _Text) -> Problem | None:
     fault = _fault_of(text)
     if fault is None:
         return None
-    description, advice, code = fault
-    message = f"Workload {document.name!r}: {_name(text)} {description}"
-    return Problem(message, document.at(*text.path), advice, code)
+    message = f"Workload {document.name!r}: {_name(text)} {fault.description}"
+    return Problem(message, document.at(*text.path), fault.advice, fault.code)
 
 
-def _fault_of(text: _Text) -> tuple[str, str, str] | None:
-    """Return the description, the advice and the code of the first fault."""
+class _Fault(NamedTuple):
+    """A fault of a text, without its place."""
+
+    description: str
+    advice: str
+    code: str
+
+
+def _fault_of(text: _Text) -> _Fault | None:
+    """Return the first fault."""
     control = _control(_JOINED.sub("", text.text) if _is_free(text) else text.text)
     if control:
-        return (
+        return _Fault(
             f"has the control character or line separator U+{ord(control):04X}",
             "write one line without control or invisible characters",
-            "registration-text",
+            code="registration-text",
         )
     template = _TEMPLATE.search(text.text)
     if template:
         what = "template" if template[0] == "{{" else "substitution"
-        return (
+        return _Fault(
             f"has {template[0]!r}, which begins a {what}",
             f"write the text itself: {what}s belong to the control plane",
-            "registration-template",
+            code="registration-template",
         )
     match text.path:
         case ("spec", "deploymentTargets", int(), "manifests", str(key)) if not text.is_key:
             fault = _FORMS[key](text.text) if key in _FORMS else ""
             if fault:
                 description = f"{text.text[:_SHOWN]!r} {fault}"
-                return description, "write what Flux and Argo CD accept there", "registration-text"
+                advice = "write what Flux and Argo CD accept there"
+                return _Fault(description, advice, code="registration-text")
     return None
 
 
