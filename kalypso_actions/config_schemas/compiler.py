@@ -7,6 +7,7 @@ once, after the schemas that refer to it, so circles and long chains need no sta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from kalypso_actions.config_schemas import assertions
 from kalypso_actions.config_schemas.assertions import Members, wrong_type
@@ -47,6 +48,10 @@ def compile_schema(text: str) -> CompiledSchema:
         schema = _compile(text)
         _schemas.put(text, schema, len(text))
     return schema
+
+
+ONLY_TYPES: Final = frozenset({"type", "title", "description", "default"})
+"""The keywords of most schemas of one value."""
 
 
 def _compile(text: str) -> CompiledSchema:
@@ -118,6 +123,7 @@ class _Compiler:
         assertions.read_const(document, schema)
         assertions.read_enum(document, schema)
         self._combinations(schema, document, base)
+        schema.only_types = document.keys() <= ONLY_TYPES
 
     def _base(self, members: Members, draft: Draft, base: URL, *, is_root: bool) -> URL:
         """Return the base URL of the references inside."""

@@ -23,6 +23,9 @@ from kalypso_actions.config_schemas.result import Path, Result, field_name
 from kalypso_actions.config_schemas.scalars import number_violations, text_violations
 from kalypso_actions.config_schemas.schema import Schema
 
+SCORE_OF_TEXT = 4
+"""Of a valid text: for the combinations, its own keywords, `const` and `enum`, and the schema."""
+
 
 def violations(schema: Schema, document: Json, budget: EvaluationBudget) -> list[str]:
     """Return `field: text` for every violation, in no particular order.
@@ -53,14 +56,14 @@ class EvaluationBudget:
 
 
 def _type_name(value: Json) -> str:
+    if isinstance(value, str):
+        return "string"
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, Number):
         return "integer" if value.is_integer else "number"
-    if isinstance(value, str):
-        return "string"
     return "array" if isinstance(value, list) else "object"
 
 
@@ -99,7 +102,8 @@ class _Evaluation:
     def apply(self, schema: Schema, value: Json, path: Path, result: Result) -> None:
         """Check the value against the schema; add the violations to the result."""
         self._spend(1)
-        schema = _target(schema, path)
+        if schema.target is not None:
+            schema = _target(schema, path)
         if schema.always is not None:
             if not schema.always:
                 self._fail(result, path, "False always fails validation")
@@ -110,6 +114,10 @@ class _Evaluation:
             if len(schema.types) > 1:
                 expected = f"[{expected}]"
             self._fail(result, path, f"Invalid type. Expected: {expected}, given: {type_name}")
+            return
+        if schema.only_types and type_name == "string" and self._depth < MAX_NESTING:
+            self._spend(len(str(value)) >> 4)  # most values: the same steps and score as below
+            result.score += SCORE_OF_TEXT
             return
         self._depth += 1
         if self._depth > MAX_NESTING:
@@ -289,7 +297,9 @@ class _Evaluation:
             else:
                 self._fail(result, path, f"{name} is required")
         for name, item in value.items():
-            matched = self._pattern_properties(schema, name, item, path, result)
+            matched = schema.pattern_properties and self._pattern_properties(
+                schema, name, item, path, result
+            )
             if not matched and name not in schema.properties:
                 self._additional_property(schema, name, item, path, result)
         if schema.property_names is not None:

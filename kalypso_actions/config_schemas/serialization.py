@@ -40,10 +40,10 @@ class _Serializer:
             raise UnsupportedValueError(
                 f"more than {MAX_CONFIG_VALUES:,} values: shorten the lists"
             )
+        if isinstance(value, str):
+            return value if value.isascii() else to_runes(value)
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, str):
-            return to_runes(value)
         if isinstance(value, int):
             return Number(str(int(value)))
         if isinstance(value, float):

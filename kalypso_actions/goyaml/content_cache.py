@@ -52,9 +52,9 @@ class ContentCache(Generic[Result]):
 
 def _characters(key: Hashable) -> int:
     """Count the characters of the texts in a key."""
-    if isinstance(key, str):
-        return len(key)
-    return sum(map(_characters, key)) if isinstance(key, tuple) else 0
+    if isinstance(key, tuple):
+        return sum([len(part) if type(part) is str else _characters(part) for part in key])
+    return len(key) if isinstance(key, str) else 0
 
 
 def content_key(value: object) -> Hashable | None:

@@ -32,7 +32,8 @@ class Layers:
             self.values[key] = self._merge((key,), self.values[key], value, where)
         else:
             self.values[key] = value
-            self._record((key,), value, where)
+            if self._with_origins:
+                self._record((key,), value, where)
 
     def _merge(self, path: Path, old: object, new: object, where: Location) -> object:
         match old, new:

@@ -7,7 +7,6 @@ of the cluster's folder (https://yaml.org/spec/1.2.2/#3213-node-comparison).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -30,8 +29,7 @@ def repeated_key(
     """
     for name, file in files.items() if keys else ():
         text = file.decode("utf-8", "replace")
-        counts = Counter(_KEY.findall(text))
-        twice = {key for key in keys if counts[key] > 1}
+        twice = {key for key in keys if key and text.count(key) > 1 and _times(text, key) > 1}
         key = _repeated_in(text, twice, spend) if twice else ""
         if key:
             return Failure(
@@ -42,6 +40,16 @@ def repeated_key(
                 is_delivered=True,
             )
     return None
+
+
+def _times(text: str, key: str) -> int:
+    """Count how often a key seems to be in a text."""
+    times, position = 0, text.find(key)
+    while position >= 0:
+        match = _KEY.match(text, position)
+        times += match is not None and match[1] == key
+        position = text.find(key, position + len(key))
+    return times
 
 
 def _repeated_in(text: str, keys: Collection[str], spend: Spend) -> str:
