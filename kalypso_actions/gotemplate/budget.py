@@ -150,8 +150,8 @@ def work_of(value: object, limit: int) -> int:
         container = rest.pop()
         size += ELEMENT * len(container)
         for element in container.values() if isinstance(container, dict) else container:
-            if isinstance(element, list | dict):
-                rest.append(element)
-            elif isinstance(element, str):
+            if isinstance(element, str):  # most elements
                 size += len(element)
+            elif isinstance(element, list | dict):
+                rest.append(element)
     return size

@@ -7,6 +7,7 @@ of the cluster's folder (https://yaml.org/spec/1.2.2/#3213-node-comparison).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -19,6 +20,8 @@ from kalypso_actions.rendering.registration_budget import Spend
 
 _KEY: Final = re.compile(r"(?<![^\s\"'{,])([^\s\"'{},\[\]:]++)[\"']? *+:(?=\s|\Z)")
 
+FEW_KEYS: Final = 16
+
 
 def repeated_key(
     files: Mapping[str, bytes], keys: Collection[str], target: DeploymentTarget, spend: Spend
@@ -29,7 +32,9 @@ def repeated_key(
     """
     for name, file in files.items() if keys else ():
         text = file.decode("utf-8", "replace")
-        twice = {key for key in keys if key and text.count(key) > 1 and _times(text, key) > 1}
+        is_few = len(keys) <= FEW_KEYS
+        counts = _counts(text, keys) if is_few else Counter(_KEY.findall(text))
+        twice = {key for key in keys if counts[key] > 1}
         key = _repeated_in(text, twice, spend) if twice else ""
         if key:
             return Failure(
@@ -42,14 +47,16 @@ def repeated_key(
     return None
 
 
-def _times(text: str, key: str) -> int:
-    """Count how often a key seems to be in a text."""
-    times, position = 0, text.find(key)
-    while position >= 0:
-        match = _KEY.match(text, position)
-        times += match is not None and match[1] == key
-        position = text.find(key, position + len(key))
-    return times
+def _counts(text: str, keys: Collection[str]) -> Mapping[str, int]:
+    """Count how often each of a few keys seems to be there; `_KEY` at every place takes longer."""
+    counts = dict.fromkeys(keys, 0)
+    for key in filter(None, keys):
+        position = text.find(key)
+        while position >= 0:
+            match = _KEY.match(text, position)
+            counts[key] += match is not None and match[1] == key
+            position = text.find(key, position + len(key))
+    return counts
 
 
 def _repeated_in(text: str, keys: Collection[str], spend: Spend) -> str:
