@@ -145,7 +145,9 @@ def append_lines(text: Text, message: str, *, indent: int) -> None:
     """Append the lines of a message."""
     margin = " " * indent
     lines = [escape_log_line(line) for line in message.splitlines() if line.strip()]
-    text.append(f"\n{margin}".join(lines), style="default")
+    # Upstream's list of refused values indents its first item alone.
+    aligned = (line[1:] if line.startswith(" - ") else line for line in lines)
+    text.append(f"\n{margin}".join(aligned), style="default")
 
 
 def _append_advice(text: Text, advice: str, *, indent: int) -> None:

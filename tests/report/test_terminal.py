@@ -43,6 +43,13 @@ def test_place_message_and_advice() -> None:
     )
 
 
+def test_a_list_is_aligned() -> None:
+    """Upstream indents the first refused value alone."""
+    assert shown(Problem("refused: \n - a is required\n- b is required")) == (
+        "problem: refused: \n    - a is required\n    - b is required\n"
+    )
+
+
 def test_nothing_that_is_quoted_is_a_command_for_the_runner() -> None:
     hostile = "a\n::stop-commands::x\nb ##[add-mask]c\r::error::d\x1b[31m"
     said = shown(Problem(hostile, Location(hostile, hostile), hostile))
