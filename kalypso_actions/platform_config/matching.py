@@ -84,6 +84,7 @@ class Applicable(Generic[Item]):
 
     def __init__(self) -> None:
         self._objects: list[tuple[int, Item]] = []
+        self._labels = 0
         self._by_label: dict[int, list[int]] = {}
         self._masks: dict[int, dict[int, None]] = {}
 
@@ -92,8 +93,10 @@ class Applicable(Generic[Item]):
 
     def add(self, required: int, item: Item) -> None:
         """Add an object that requires the labels of a mask."""
-        self._by_label.setdefault(required & -required, []).append(len(self._objects))
-        self._masks.setdefault(required & -required, {})[required] = None
+        label = required.bit_length()
+        self._labels |= 1 << label >> 1
+        self._by_label.setdefault(label, []).append(len(self._objects))
+        self._masks.setdefault(label, {})[required] = None
         self._objects.append((required, item))
 
     def with_masks(self) -> Iterator[tuple[int, Item]]:
@@ -103,20 +106,22 @@ class Applicable(Generic[Item]):
     def masks_to(self, provided: int) -> list[int]:
         """Return the masks of the objects that apply, each once."""
         masks = [*self._masks.get(0, ())]
-        remaining = provided
-        while remaining:
-            label = remaining & -remaining
-            masks += (mask for mask in self._masks.get(label, ()) if mask & provided == mask)
-            remaining ^= label
+        for label in self._labels_of(provided):
+            masks += [mask for mask in self._masks[label] if mask & provided == mask]
         return masks
 
     def to(self, provided: int) -> list[Item]:
         """Return the objects that need no other labels than `provided`, in their order."""
         positions = [*self._by_label.get(0, ())]
-        remaining = provided
-        while remaining:
-            label = remaining & -remaining
-            positions += self._by_label.get(label, ())
-            remaining ^= label
+        for label in self._labels_of(provided):
+            positions += self._by_label[label]
         objects = (self._objects[position] for position in sorted(positions))
         return [item for required, item in objects if required & provided == required]
+
+    def _labels_of(self, provided: int) -> Iterator[int]:
+        """Yield the numbers (from 1) of the labels by which objects are kept."""
+        remaining = provided & self._labels
+        while remaining:
+            label = remaining.bit_length()
+            yield label
+            remaining ^= 1 << (label - 1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document
@@ -82,38 +82,49 @@ class LabelScheduler:
 
 def pairs_of(policies: Iterable[CompiledPolicy], fleet: Fleet) -> dict[tuple[str, str], list[str]]:
     """Return the policies that select each pair of a cluster type and a target by labels."""
-    alike_targets = _alike(fleet.targets, lambda item: (item.workspace, *_labels(item)))
-    alike_types = _alike(fleet.cluster_types, _labels)
+    targets_by_label, types_by_label = _ByLabel(fleet.targets), _ByLabel(fleet.cluster_types)
     policies_of: dict[tuple[str, str], list[str]] = {}
     for policy in policies:
         targets = [
             target
-            for first, *others in alike_targets
-            if policy.selects_target(first)
-            for target in (first, *others)
+            for target in targets_by_label.candidates(policy.targets)
+            if policy.selects_target(target)
         ]
-        cluster_types = [
-            cluster_type
-            for first, *others in alike_types
-            if targets and policy.cluster_types.matches(first.labels)
-            for cluster_type in (first, *others)
-        ]
-        for cluster_type in cluster_types:
-            for target in targets:
-                policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
+        if not targets:
+            continue
+        for cluster_type in types_by_label.candidates(policy.cluster_types):
+            if policy.cluster_types.matches(cluster_type.labels):
+                for target in targets:
+                    policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
     return policies_of
 
 
-def _alike(items: Iterable[Item], key: Callable[[Item], Hashable]) -> Collection[list[Item]]:
-    """Return the items in groups with equal keys: fleets have far fewer labels than targets."""
-    groups: dict[Hashable, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups.values()
+class _ByLabel(Generic[Item]):
+    """Targets or cluster types, found by their labels: hundreds of policies select a few each."""
 
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items: Sequence[Item] = items
+        self._by_key: dict[str, dict[str, list[Item]]] = {}
 
-def _labels(item: DeploymentTarget | ClusterType) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(item.labels.items()))
+    def candidates(self, selector: Selector) -> Sequence[Item]:
+        """Return what the most selective `In` of a selector matches; all objects without one."""
+        fewest = self._items
+        for requirement in selector.requirements:
+            if requirement.operator == "In":
+                having = self._having(requirement.key)
+                groups = [having.get(value, []) for value in requirement.values]
+                if sum(map(len, groups)) < len(fewest):
+                    fewest = [item for group in groups for item in group]
+        return fewest
+
+    def _having(self, key: str) -> Mapping[str, list[Item]]:
+        by_value = self._by_key.get(key)
+        if by_value is None:
+            by_value = self._by_key[key] = {}
+            for item in self._items:
+                if key in item.labels:
+                    by_value.setdefault(item.labels[key], []).append(item)
+        return by_value
 
 
 def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Iterator[Problem]:
