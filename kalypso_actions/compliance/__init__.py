@@ -18,14 +18,14 @@ from kalypso_actions.compliance.assessment import (
     assess,
 )
 from kalypso_actions.compliance.clusters import Cluster, ClusterState, DesiredState
+from kalypso_actions.compliance.flux_revisions import synced_commit
+from kalypso_actions.compliance.followed_paths import EnvironmentTree
 from kalypso_actions.compliance.interface import (
     LOOKUP_INTERVAL,
     ClusterReports,
     DeletionLookup,
     FollowerLookup,
 )
-from kalypso_actions.compliance.paths import EnvironmentTree
-from kalypso_actions.compliance.revisions import synced_commit
 
 __all__ = [
     "LOOKUP_INTERVAL",

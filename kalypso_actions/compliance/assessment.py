@@ -17,7 +17,7 @@ from kalypso_actions.compliance.clusters import (
     cluster_name,
     clusters_of,
 )
-from kalypso_actions.compliance.paths import EnvironmentTree, FollowedPaths, followed_paths
+from kalypso_actions.compliance.followed_paths import EnvironmentTree, FollowedPaths, followed_paths
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.counts import abbreviated, counted

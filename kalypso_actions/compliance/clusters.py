@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
+from kalypso_actions.compliance.flux_revisions import synced_commit
+from kalypso_actions.compliance.followed_paths import EnvironmentTree, FollowedPaths
 from kalypso_actions.compliance.kustomizations import (
     applied_commit,
     is_of_earlier_revision,
     is_ready_condition,
     runs_earlier_revision,
 )
-from kalypso_actions.compliance.paths import EnvironmentTree, FollowedPaths
 from kalypso_actions.compliance.relevant_part import RelevantPart, normal_state, relevant_part
-from kalypso_actions.compliance.revisions import synced_commit
 from kalypso_actions.model.cluster_reports import ClusterReport, Condition
 
 ClusterState = Literal[

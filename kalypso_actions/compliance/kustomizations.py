@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.compliance.revisions import synced_commit
+from kalypso_actions.compliance.flux_revisions import synced_commit
 from kalypso_actions.model.cluster_reports import ClusterReport, Condition, ReportedObject
 from kalypso_actions.model.object_ids import is_commit_id
 

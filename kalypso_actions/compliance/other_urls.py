@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from kalypso_actions.compliance.paths import EnvironmentTree, cluster_type_of
+from kalypso_actions.compliance.followed_paths import EnvironmentTree, cluster_type_of
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.cluster_reports import BranchFollower
 from kalypso_actions.model.counts import abbreviated, counted

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from kalypso_actions.compliance.followed_paths import FollowedPaths
 from kalypso_actions.compliance.kustomizations import is_ready_condition, own_kustomizations
-from kalypso_actions.compliance.paths import FollowedPaths
 from kalypso_actions.model.cluster_reports import ClusterReport, ObjectReference, ReportedObject
 from kalypso_actions.model.counts import abbreviated
 

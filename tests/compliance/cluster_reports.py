@@ -8,7 +8,7 @@ from typing import Any
 
 from kalypso_actions.compliance import Cluster, DesiredState, EnvironmentTree
 from kalypso_actions.compliance.clusters import Timing, clusters_of
-from kalypso_actions.compliance.paths import followed_paths
+from kalypso_actions.compliance.followed_paths import followed_paths
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     Condition,

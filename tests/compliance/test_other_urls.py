@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.compliance.followed_paths import EnvironmentTree
 from kalypso_actions.compliance.other_urls import (
     MOST_REPOSITORIES,
     check_lookups,
     followers_by_other_urls,
     other_urls_warning,
 )
-from kalypso_actions.compliance.paths import EnvironmentTree
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.cluster_reports import BranchFollower
 from tests.compliance.cluster_reports import reported_paths

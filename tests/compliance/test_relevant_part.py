@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.compliance.paths import followed_paths
+from kalypso_actions.compliance.followed_paths import followed_paths
 from kalypso_actions.compliance.relevant_part import relevant_part
 from kalypso_actions.model.cluster_reports import ObjectReference, ReportedObject
 from tests.compliance.cluster_reports import TREE, clusters, failing, healthy_report, reported_paths

@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.compliance.paths import EnvironmentTree, cluster_type_of, followed_paths
+from kalypso_actions.compliance.followed_paths import (
+    EnvironmentTree,
+    cluster_type_of,
+    followed_paths,
+)
 from tests.compliance.cluster_reports import TREE, healthy_report, reported_paths
 
 OWN = TREE.cluster_types
