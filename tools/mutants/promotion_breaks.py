@@ -151,7 +151,7 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "clusters of other paths fail the environment",
-        f"{COMPLIANCE}/paths.py",
+        f"{COMPLIANCE}/followed_paths.py",
         "    return name if name in tree.cluster_types else None\n",
         "    return name\n",
         (case("compliance/assessment", "other_paths_of_the_branch_do_not_count"),),
