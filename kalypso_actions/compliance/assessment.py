@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -136,7 +137,7 @@ def assess(
     )
     not_ours = _foreign_paths(followed)
     counted_clusters = tuple(filter(requirements.counts, clusters))
-    uncounted = tuple(cluster for cluster in clusters if cluster not in counted_clusters)
+    uncounted = tuple(itertools.filterfalse(requirements.counts, clusters))
     missing = _without(clusters, desired.tree)
     in_grace = now - started <= requirements.grace
     if counted_clusters:

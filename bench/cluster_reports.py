@@ -1,0 +1,151 @@
+"""Look at many Flux configurations as check-promote does: processor time, and memory over looks.
+
+    python -m bench.cluster_reports --clusters 5000 --looks 500
+
+Azure is the sandbox, in a process of its own. Each look reads all pages over HTTP, one of them
+after a refusal for the quota, and judges every cluster. No wait is slept through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
+from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements, assess
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.azure import QueryFault
+from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
+
+GITOPS, BRANCH = "acme/gitops", "dev"
+CLUSTER_TYPES = [f"type-{number}" for number in range(50)]
+PAGES_OF_A_LOOK = 7
+SECONDS_ALLOWED, GROWTH_ALLOWED = 3.0, 1.05
+WARM_UP = 5
+"""Looks before the memory is noted: the first ones fill caches."""
+
+
+def main() -> int:
+    """Print the figures; 1 if a target is missed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--clusters", type=int, default=5000)
+    parser.add_argument("--looks", type=int, default=500)
+    given = parser.parse_args()
+    missed = measure(given.clusters, given.looks)
+    print("\n".join(f"missed: {line}" for line in missed))
+    return 1 if missed else 0
+
+
+def measure(clusters: int, looks: int) -> list[str]:
+    """Print the processor time of a look and the memory; return what is missed."""
+    with azure(clusters) as (url, environment):
+        os.environ.update(environment)  # where Azure's library looks for the identity
+        with signed_in(environment) as client:
+            seconds, resident = [], []
+            for _ in range(looks):
+                started = time.process_time()
+                look(client, url, environment["KALYPSO_BENCH_COMMIT"], clusters)
+                seconds.append(time.process_time() - started)
+                gc.collect()
+                resident.append(_resident())
+    first, last = resident[min(WARM_UP, looks - 1)], resident[-1]
+    print(
+        f"{clusters} Flux configurations, {looks} looks: {seconds[0]:.2f} s of processor for the "
+        f"first, {median(seconds):.2f} s for the median, {max(seconds):.2f} s at most; "
+        f"{first / 1e6:.0f} MB after {WARM_UP}, {last / 1e6:.0f} MB after all"
+    )
+    missed = []
+    if median(seconds) > SECONDS_ALLOWED:
+        missed.append(f"{median(seconds):.1f} s for a look, {SECONDS_ALLOWED} are allowed")
+    if last > GROWTH_ALLOWED * first:
+        missed.append(f"memory grows from {first / 1e6:.0f} to {last / 1e6:.0f} MB")
+    return missed
+
+
+def look(client: ResourceGraph, url: str, commit: str, clusters: int) -> None:
+    """Read all reports, and judge them."""
+    reports = client.cluster_reports(url, BRANCH)
+    client.lost_connections()
+    now = datetime.now(UTC)
+    types = frozenset(CLUSTER_TYPES)
+    desired = DesiredState(frozenset({commit}), EnvironmentTree("", types, types))
+    assessment = assess(reports, desired, Requirements(), started=now, now=now)
+    if len(assessment.clusters) != clusters:
+        seen = f"{len(reports)} reports, {len(assessment.clusters)} clusters"
+        raise SystemExit(f"{seen} of {clusters}: {assessment.reason}")
+
+
+def signed_in(environment: Mapping[str, str]) -> ResourceGraph:
+    """Return a client that waits for nothing."""
+    cloud = cloud_of("public", environment)
+    credential = azure_credential(
+        client_id="",
+        tenant_id="",
+        credentials="",
+        cloud=cloud,
+        environment=environment,
+        sleep=lambda _: None,
+    )
+    return ResourceGraph(
+        credential, cloud=cloud, scopes=(), environment=environment, sleep=lambda _: None
+    )
+
+
+@contextmanager
+def azure(clusters: int) -> Iterator[tuple[str, dict[str, str]]]:
+    """Serve clusters from another process; yield the GitOps repository's URL, and variables."""
+    ours, theirs = multiprocessing.Pipe()
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as folder:
+        process = context.Process(target=serve, args=(Path(folder), clusters, theirs))
+        process.start()
+        try:
+            yield ours.recv()
+        finally:
+            ours.send("end")
+            process.join(60)
+
+
+def serve(folder: Path, clusters: int, pipe: Connection) -> None:
+    """Serve until the other end of the pipe says something."""
+    with Sandbox(folder, Programs(os.environ)) as sandbox:
+        sandbox.create_repository(GITOPS, {"README.md": "x"})
+        commit = sandbox.commit(GITOPS, {f"{CLUSTER_TYPES[0]}/a": "1"}, branch=BRANCH)
+        for number in range(clusters):
+            paths = [f"./{CLUSTER_TYPES[number % len(CLUSTER_TYPES)]}"]
+            follows = Configuration(repository=GITOPS, branch=BRANCH, paths=paths)
+            sandbox.azure.put(Cluster(name=f"cluster-{number:05}", configurations=[follows]))
+        settings = sandbox.azure.settings
+        settings.quota = 0
+        settings.faults += [
+            QueryFault(kind="throttled", skip=number * PAGES_OF_A_LOOK, retry_after=1)
+            for number in range(500)
+        ]
+        variables = sandbox.environment() | {
+            "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
+            "KALYPSO_BENCH_COMMIT": commit,
+        }
+        pipe.send((f"{sandbox.url}/{GITOPS}", variables))
+        pipe.recv()
+
+
+def _resident() -> int:
+    """Return the memory of this process in bytes (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
