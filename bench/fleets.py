@@ -21,6 +21,8 @@ TIMES_FAST_IMPORT: Final[Mapping[Shape, float]] = {"distinct": 3.0, "repeating":
 CHANGED_PART: Final = 0.1
 MEGABYTES: Final = 600
 TENFOLD: Final = 10.5
+TIMES_PLAN: Final = 2.0
+"""Of every command that reads a whole fleet; `bench.pair` has previews."""
 
 Measurement = dict[str, list[dict[str, Any]]]
 Measurements = dict[tuple[Shape, int], Measurement]
@@ -34,7 +36,7 @@ def measure(sizes: Sequence[int], file: Path | None = None) -> list[str]:
         for size in sizes:
             measured = measurements[shape, size] = _measured(shape, size)
             print(f"\n{size} assignments, {shape}")
-            for kind in ("runs", "stages"):
+            for kind in ("runs", "stages", "commands"):
                 _print(measured[kind], floor=measured["runs"][0]["processor"])
             missed += _missed(shape, size, measured)
         missed += _growth(shape, measurements)
@@ -80,6 +82,11 @@ def _missed(shape: Shape, size: int, measured: Measurement) -> list[str]:
     part = changed["processor"] / first["processor"]
     if part > CHANGED_PART:
         missed.append(f"{what}, 1 % changed: {part:.2f} of a run, {CHANGED_PART} is allowed")
+    plan, *commands = measured["commands"]
+    for command in commands:
+        times = command["processor"] / plan["processor"]
+        if times > TIMES_PLAN:
+            missed.append(f"{what}: {command['name']} takes {times:.2f} times as long as a plan")
     return missed
 
 

@@ -119,6 +119,23 @@ def measure_runs(folder: Path, shape: Shape, assignments: int) -> list[Measured]
     return [*runs, render("1 % of the cluster types changed")]
 
 
+def measure_commands(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
+    """Measure the commands that read a whole fleet, beside a plan, which `render` prints."""
+    fleet = make_fleet(folder / "fleet", assignments, shape)
+    arguments = fleet.arguments()
+    pair = ["--target=workload-00000-north", "--cluster-type=region-000-000"]
+    folders = [str(fleet.folder / name) for name in ("dev", "main")]
+    commands = {
+        "render": arguments,
+        "validate": [*folders, *(item for item in arguments if item.startswith("--source="))],
+        "explain": [*arguments, *pair],
+    }
+    return [
+        _run(name, [sys.executable, "-m", "kalypso_actions", name, *words])
+        for name, words in commands.items()
+    ]
+
+
 def _run(name: str, command: Sequence[str], stdin: int | None = None) -> Measured:
     """Run a program; the memory is that of its largest process."""
     started = time.perf_counter()
@@ -199,7 +216,9 @@ def main() -> None:
     (known,) = [each for each in get_args(Shape) if each == shape]
     runs = measure_runs(folder / "runs", known, assignments)
     stages = measure(folder / "stages", known, assignments)
-    json.dump({"runs": [*map(asdict, runs)], "stages": [*map(asdict, stages)]}, sys.stdout)
+    commands = measure_commands(folder / "commands", known, assignments)
+    measured = {"runs": runs, "stages": stages, "commands": commands}
+    json.dump({name: [*map(asdict, rows)] for name, rows in measured.items()}, sys.stdout)
 
 
 if __name__ == "__main__":
