@@ -1,4 +1,4 @@
-"""What a chart asks of helm that helm cannot give here, and what differs in each run."""
+"""The functions of helm that cannot work here, and those whose result differs in each run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What helm is asked, and where a chart lies."""
+"""The arguments of helm, and the place of a chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What helm's errors mean, and where."""
+"""The meanings and places of helm's errors."""
 
 from __future__ import annotations
 

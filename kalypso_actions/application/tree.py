@@ -30,7 +30,7 @@ YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class TreeOptions:
-    """What the tree has besides the manifests.
+    """The content of the tree besides the manifests.
 
     `template` is upstream's template of descriptors, None if the source at `repository` has none.
     """

@@ -12,7 +12,8 @@ INTERVAL: Final = 0.5
 """Seconds between two looks: an editor's save is seen before people look back."""
 
 _GIT: Final = ("HEAD", "packed-refs", "refs")
-"""What changes in `.git` with a commit, a checkout or a fetch; `index` also changes by looking."""
+"""The files in `.git` that a commit, a checkout or a fetch changes; git status also writes `index`.
+"""
 
 State = dict[str, tuple[int, int]]
 """Time and size of each file, by path."""

@@ -16,15 +16,15 @@ PR_SET_CHILD_SUBREAPER: Final = 36
 """https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html"""
 
 LONGEST: Final = 10.0
-"""Seconds for ending processes that start new ones meanwhile."""
+"""The most seconds to kill processes that keep starting new ones."""
 
 
 @contextmanager
 def ending_leftovers() -> Iterator[None]:
     """Kill at the end every process that the block's programs have started.
 
-    An orphan, also one of another session, becomes a child of this process. No other thread starts
-    a program meanwhile. Only Linux can do this; elsewhere nothing happens. Processes of
+    An orphan, also one of another session, becomes a child of this process. No other thread may
+    start a program in the meantime. Only Linux can do this; elsewhere nothing happens. Processes of
     other users stay.
     """
     if sys.platform != "linux":

@@ -25,7 +25,7 @@ _OUTPUT_NAMES = {*TARGET_FILES, PurePosixPath(PROMOTED_COMMIT_FILE).name}
 
 @dataclass(frozen=True, slots=True)
 class OutputForm:
-    """How a folder is known as the output of an earlier run.
+    """The marks of a folder that is the output of an earlier run.
 
     `record` is the path of a JSON file in it, whose `schema` begins with this text. `is_output`
     says of a path in the folder whether an earlier run has written the file.

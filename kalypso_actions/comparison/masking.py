@@ -30,7 +30,7 @@ _Secrets = Mapping[str, Collection[str]]
 
 
 class Mask:
-    """What to remove: values below keys, and the content of `hidden` repositories (URLs).
+    """The secrets to remove: values below keys, and the content of `hidden` repositories (URLs).
 
     `keys` are globs in addition to MASKED_KEYS.
     """

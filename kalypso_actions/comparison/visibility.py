@@ -31,8 +31,8 @@ def unpublishable(
 ) -> tuple[str, ...]:
     """Return the repositories whose content a site must not show, in their order.
 
-    On a public site, and on one of which nobody knows who may read it (None), these are all that
-    are not known to be public.
+    On a public site, or one with unknown readers (None), these are all that are not known to be
+    public.
     """
     if site_is_public is False:
         return ()

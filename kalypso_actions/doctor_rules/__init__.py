@@ -1,4 +1,4 @@
-"""What an existing set-up lacks: facts about its repositories → one check for each subject.
+"""Find gaps in an existing set-up: facts about its repositories → a check of each subject.
 
 check                one check: a subject, its state, and advice
 app                  permissions and repositories of the GitHub App

@@ -32,7 +32,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How the chain uses an action in the repositories of a place.
+    """The use of an action by the chain in the repositories of a place.
 
     `state` is that of a refusal: `ok` if the chain does not need the action there.
     """

@@ -16,7 +16,7 @@ MOST_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an answer is about: all targets and cluster types, or those that are named.
+    """The subject of an answer: all targets and cluster types, or the named ones.
 
     `targets` is () for all targets, and has several for the name of a Workload.
     """

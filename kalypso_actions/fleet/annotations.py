@@ -1,4 +1,4 @@
-"""Kalypso's annotations: which kind has which one, and the misspelled ones that nobody reads."""
+"""Kalypso's annotations by kind, and warnings of misspelled ones."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def annotation_faults(document: Document) -> Iterator[Problem]:
                     "annotation-value-unknown",
                 )
         elif advice := _advice(key, own):
-            message = f"{subject}: nobody reads the annotation {key}"
+            message = f"{subject}: the annotation {key} has no effect"
             where = document.key_at("metadata", "annotations", key)
             yield Problem(message, where, advice, "annotation-unknown")
     for key in _texts(document, "labels"):

@@ -42,7 +42,7 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True)
 class KindParser:
-    """How to parse documents of a kind."""
+    """The parser of the documents of a kind."""
 
     api_version: str
     resource: type[schemas.Resource]

@@ -202,7 +202,7 @@ class _Delivered:
     ) -> Collection[str]:
         """Return the registrations that deliver a name of another, with a warning for each name.
 
-        Which one owns the name, the merged tree tells, which is not read here.
+        The merged tree, which is not read here, decides which registration owns the name.
         """
         conflicts = workload_conflicts(
             {name: workloads for name, workloads in read.items() if workloads},
@@ -254,7 +254,7 @@ def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> Fle
 
 
 def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Problem]:
-    """Yield one note about the registered repositories that nobody tried to read."""
+    """Yield one note about the registered repositories that were not read."""
     not_read = RegisteredReading(None)
     unread = {
         registration.name: registration

@@ -21,9 +21,9 @@ _BOOLEANS: Final = frozenset({"true", "false"})
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why nothing matches: the label that decides ("" for none), a sentence, and advice.
+    """The reason why nothing matches: the deciding label ("" for none), a sentence, and advice.
 
-    `value` is the one that no object has; "" if no object has the label at all. `meant` are the
+    `value` is the value that no object has; "" if no object has the label at all. `meant` are the
     requirements with the one that decides as it was probably meant; None if no label resembles it.
     """
 

@@ -17,7 +17,7 @@ BASE_REPO_MISSING: Final = "base-repo-missing"
 
 @dataclass(frozen=True, slots=True)
 class KnownRepositories:
-    """What a missing document probably says: the GitOps repository, and the commit of main."""
+    """The probable content of a missing document: the GitOps repository, and the commit of main."""
 
     gitops_url: str = ""
     main_commit: str = ""
@@ -49,7 +49,7 @@ def missing_repositories(
     declared: Environment | None,
     known: KnownRepositories | None = None,
 ) -> Iterator[Problem]:
-    """Report what the branch of an environment lacks, each with the file to add.
+    """Report the documents that the branch of an environment lacks, each with the file to add.
 
     `declared` is its Environment object; without one, a folder is read alone, and nobody proposes
     its manifests. An unreadable file may have what seems to be missing.

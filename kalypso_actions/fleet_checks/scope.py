@@ -1,4 +1,4 @@
-"""What the checks judge: the fleets of one or all environments, as far as they were read."""
+"""The subjects of the checks: the fleets of one or all environments, as far as they were read."""
 
 from __future__ import annotations
 

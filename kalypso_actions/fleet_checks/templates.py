@@ -35,7 +35,7 @@ def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
 
 
 def unknown_content_types(templates: Iterable[Template]) -> Iterator[Problem]:
-    """Report the content types that nobody knows: any but sh makes YAML."""
+    """Report unknown content types: all but sh produce YAML."""
     for template in templates:
         if template.type == "config" and template.content_type not in CONTENT_TYPES:
             yield Problem(

@@ -25,7 +25,7 @@ from kalypso_actions.inputs.values import (
 
 
 class EnvironmentInputs(Inputs):
-    """How to plan one environment; without a control plane, a command reads the clone at hand."""
+    """The plan of one environment; without a control plane, a command reads the current clone."""
 
     environment: EnvironmentName | Literal[""] = ""
     control_plane: Place | None = None

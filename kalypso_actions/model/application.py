@@ -86,7 +86,7 @@ class Target:
 
 @dataclass(slots=True)
 class Findings:
-    """What is found besides a value. Problems stop the run; warnings and notes do not."""
+    """The findings besides a value. Problems stop the run; warnings and notes do not."""
 
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a cluster reports of a GitOps branch that it follows."""
+"""The report of a cluster about a GitOps branch that it follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two plans of an environment, `base` and `head`."""
+"""The differences between two plans of an environment, `base` and `head`."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """Where a text begins in a file; if it `is_literal`, it is there line by line."""
+    """The beginning of a text in a file; a text that `is_literal` is in the file line by line."""
 
     line: int
     column: int = 0

@@ -1,4 +1,4 @@
-"""What GitHub shows of a repository: heads, commits with statuses, open pull requests, issues."""
+"""GitHub's data of a repository: heads, commits with statuses, open pull requests, issues."""
 
 from __future__ import annotations
 

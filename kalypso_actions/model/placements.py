@@ -1,4 +1,4 @@
-"""What a scheduler of Placements is given beside the fleet, and what it leaves."""
+"""The inputs of a scheduler of Placements besides the fleet, and its decisions."""
 
 from __future__ import annotations
 

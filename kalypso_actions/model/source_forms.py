@@ -18,7 +18,7 @@ bare registry that Argo CD takes for Helm charts (`registry-1.docker.io/bitnamic
 _NOT_IN_REF: Final = re.compile(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock/|^[-./]|(?:[./]|\.lock)\Z"
 )
-"""What `git check-ref-format` refuses, and an option of git."""
+"""Names that `git check-ref-format` refuses, and options of git."""
 
 _DIGEST: Final = re.compile(r"(?:[\w.-]+@)?sha(?:256|512):[0-9a-f]+")
 """An OCI artifact, optionally with its tag."""

@@ -44,7 +44,7 @@ class WorkflowFiles:
 
 @dataclass(frozen=True, slots=True)
 class RuleNeeds:
-    """What rules of branches need of workflows.
+    """The needs of branch rules that workflows must meet.
 
     `cd_by_app`: cd pushes as the App, since no ruleset can let a job's token bypass it. `cd_signs`
     and `schedule_signs`: GitHub makes and signs the commits.

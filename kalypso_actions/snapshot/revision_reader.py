@@ -189,7 +189,7 @@ def _located(reading: Reading, branch: str, commit: str) -> Reading:
 
 @dataclass(slots=True)
 class _Rounds:
-    """What the rounds of one reading have read and built, within its limits."""
+    """The files that the rounds of one reading have read and built, within its limits."""
 
     files: RevisionFiles
     repository: str

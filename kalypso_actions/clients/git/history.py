@@ -18,7 +18,7 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.history import Ancestry, FileChange, FileVersion, HistoryCommit
 
 DEPTHS: Final = (50, 1000)
-"""How many commits to fetch first and second; then the whole history is fetched."""
+"""The number of commits to fetch first and second; the third fetch gets the whole history."""
 
 FETCH: Final = ("fetch", "--quiet", "--no-tags")
 CHUNK: Final = 50

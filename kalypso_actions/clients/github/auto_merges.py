@@ -105,7 +105,7 @@ def enable(github: GitHub, repository: str, number: int, *, head: str) -> Refuse
 def disable(github: GitHub, repository: str, number: int) -> PullRequest:
     """Disable the auto-merge of a pull request, and return it as it is afterwards.
 
-    It may have been merged meanwhile. Raises GitHubError.
+    It may have been merged in the meantime. Raises GitHubError.
     """
 
     def find() -> PullRequest | None:

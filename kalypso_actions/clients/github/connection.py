@@ -101,7 +101,7 @@ class GitHub:
 
     @property
     def quota(self) -> Quota:
-        """How much of the rate limit was used so far."""
+        """The used part of the rate limit."""
         return self._transport.quota
 
     def send(

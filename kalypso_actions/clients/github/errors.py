@@ -83,7 +83,7 @@ PERMISSION_SETTINGS: Final = {
     " where the App is installed",
     "by personal access token": ", in the token's settings",
 }
-"""Where a token gets its permissions, by a phrase in GitHub's message."""
+"""The place where a token gets its permissions, by a phrase in GitHub's message."""
 
 SERVER_FAILED: Final = "try again later; https://www.githubstatus.com reports outages of github.com"
 

@@ -15,7 +15,7 @@ from kalypso_actions.clients.github.connection import GitHub, GitHubError
 T = TypeVar("T")
 
 WriteResult = Literal["created", "updated", "unchanged"]
-"""What an `ensure` function did."""
+"""The action of an `ensure` function."""
 
 DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds after each uncertain failure, because GitHub's lists lag behind its writes."""

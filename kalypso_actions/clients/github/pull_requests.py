@@ -128,8 +128,8 @@ def get(github: GitHub, repository: str, number: int) -> PullRequest:
 def with_head(github: GitHub, repository: str, number: int, head: str) -> PullRequest:
     """Return an open pull request at its head commit, if this run has just pushed this commit.
 
-    GitHub moves the head of a pull request some seconds after a push; wait for that, but not for
-    ever. Raises GitHubError.
+    GitHub moves the head of a pull request some seconds after a push; wait for that, but only for a
+    limited time. Raises GitHubError.
     """
     delays = iter(DELAYS)
     while True:
@@ -157,8 +157,8 @@ def ensure(
     """Open or update our pull request from `head` into `base`; set title and body, add labels.
 
     `body` begins with a marker of ours (`markdown.marker`): other workflows share a job's account.
-    One of a former identity is closed first, with `replaced_labels`. Without `look`, the caller has
-    just found none: GitHub refuses a second one. GitHub creates labels that the
+    A pull request of a former identity is closed first, with `replaced_labels`. Without `look`, the
+    caller has just found none; GitHub refuses a second one. GitHub creates labels that the
     repository lacks, in a color of its own; to avoid that, call `labels.ensure` before. Raises
     GitHubError, and KalypsoError for a pull request that somebody else opened.
     """

@@ -1,4 +1,4 @@
-"""How much of GitHub's rate limit was used, and how much is left."""
+"""The used and the remaining part of GitHub's rate limit."""
 
 from __future__ import annotations
 

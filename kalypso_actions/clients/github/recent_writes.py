@@ -23,7 +23,7 @@ from kalypso_actions.model.github import PullRequest
 T = TypeVar("T")
 
 WINDOW: Final = timedelta(minutes=1)
-"""How long a write counts as recent."""
+"""The time for which a write counts as recent."""
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each new attempt."""

@@ -1,4 +1,4 @@
-"""How long to wait before a request is sent again, and when to give up."""
+"""The wait before a request is sent again, and the time to give up."""
 
 from __future__ import annotations
 
