@@ -29,7 +29,7 @@ FINDINGS = ("notes", "warnings", "problems")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Forms(Generic[Result]):
-    """What people read: `title` of annotations, the text, and the step summary."""
+    """The texts for people: `title` of annotations, the text, and the step summary."""
 
     title: str
     print_text: Callable[[Result, Files], None]

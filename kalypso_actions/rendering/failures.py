@@ -23,7 +23,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an assignment has no files: upstream's message, and a place to look at.
+    """The reason why an assignment has no files: upstream's message, and the place of the fault.
 
     `plain` is the message in plain words; "" if upstream's is plain. `missing_template` names the
     Template that does not exist, if that is the reason. `is_delivered`: a text of a registered

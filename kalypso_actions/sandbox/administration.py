@@ -1,4 +1,4 @@
-"""What people do in a GitHub: create repositories, commits, tokens and Apps, change settings."""
+"""The actions of people in a GitHub: create repositories, commits, tokens and Apps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ JOB_PERMISSIONS: Final[Permissions] = {
     "pull_requests": "write",
     "statuses": "write",
 }
-"""What a job can request: no workflows, variables or settings."""
+"""The permissions that a job can request: not workflows, variables or settings."""
 
 DEFAULT_LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
 

@@ -30,8 +30,9 @@ CONFIGURATION: Final = """\
 [gc]
 	auto = 0
 """
-"""What GitHub's repositories serve: partial clones, commits by id, pushes. Nothing here is worth
-waiting until a disk has it."""
+"""The features that GitHub's repositories serve: partial clones, commits by id, pushes. Without
+fsync, because the data of a sandbox need not survive a crash.
+"""
 
 
 def create(git_dir: Path, default_branch: str) -> None:

@@ -20,7 +20,7 @@ from kalypso_actions.sandbox.tree_changes import Change, write_changed_tree
 from kalypso_actions.sandbox.valid_names import is_valid_ref
 
 NO_OBJECT: Final = "0" * 40
-"""What git writes where a ref does not exist."""
+"""The id that git writes for a ref that does not exist."""
 
 MAX_CACHED_TREES: Final = 4  # each event looks for workflows in the same ones
 MAX_CACHED_OUTPUTS: Final = 500  # who waits for a pull request asks the same of its commits again

@@ -11,7 +11,7 @@ REPOSITORY: Final = re.compile(r"(?!\.+\Z)[A-Za-z0-9._-]{1,100}(?<!\.git)(?<!\.w
 INVALID_REF: Final = re.compile(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|[./]\Z|\ufffd|[\ud800-\udfff]"
 )
-"""What a ref's name must not contain: https://git-scm.com/docs/git-check-ref-format"""
+"""The forbidden parts of a ref's name: https://git-scm.com/docs/git-check-ref-format"""
 
 
 def is_valid_login(text: str) -> bool:

@@ -28,7 +28,7 @@ class DecisionStep:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How the requirements of one policy match a target and a cluster type.
+    """The match of one policy's requirements with a target and a cluster type.
 
     A scheduler that decides by more than labels adds its `steps`, in order.
     """

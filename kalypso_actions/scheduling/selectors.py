@@ -19,7 +19,7 @@ OPERATORS: tuple[Operator, ...] = ("In", "NotIn", "Exists", "DoesNotExist")
 
 @dataclass(frozen=True, slots=True)
 class RequirementMatch:
-    """How one requirement matches one object; `value` is that of the label, None if absent.
+    """The match of one requirement with one object; `value` is that of the label, None if absent.
 
     `where` is the place of the requirement, if it has one.
     """

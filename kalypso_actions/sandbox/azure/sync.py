@@ -100,7 +100,7 @@ def _reconciles(
     """Return the commits that the Kustomizations apply, each with the time when they begin.
 
     A commit waits until a running health check ends (fluxcd/kustomize-controller#1518). A newer
-    one that comes meanwhile replaces it.
+    commit that arrives during the wait replaces it.
     """
     begun: list[tuple[str, datetime]] = []
     busy_until = None

@@ -128,7 +128,7 @@ class WorkflowRunner:
     def run(self, run: Run) -> list[CompletedStep]:
         """Run the steps of a workflow, up to the first failure.
 
-        The run's record is `in_progress` meanwhile, and `cancelled` after an exception.
+        During the run its record is `in_progress`, and after an exception `cancelled`.
         """
         record = self.record(run.event)
         if record:

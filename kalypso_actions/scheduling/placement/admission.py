@@ -35,7 +35,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the API server says about a field; `path` is inside the object.
+    """The API server's message about a field; `path` is inside the object.
 
     `kind`: `unknown` fields are dropped unless checking is strict, `refused` is an error of
     validation. With `unreadable`, OCM's own types cannot hold the value.

@@ -1,4 +1,4 @@
-"""Why a Placement selects a cluster type, or not: filters, scores and the cut, as steps."""
+"""The steps by which a Placement selects a cluster type, or not: filters, scores and the cut."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kalypso_actions.scheduling.selectors import compile_selector
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What was decided for a unit; `decisions` may be the last ones, if the Placement failed."""
+    """The decisions for a unit, which may be the last ones if the Placement failed."""
 
     unit: Unit
     candidates: tuple[Cluster, ...]

@@ -11,7 +11,7 @@ from kalypso_actions.sandbox.azure.identity import jwt
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why Azure Resource Manager refuses a token. The next token must have `claims`."""
+    """The reason why Azure Resource Manager refuses a token. The next token must have `claims`."""
 
     code: str
     message: str

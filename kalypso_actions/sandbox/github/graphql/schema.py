@@ -43,7 +43,7 @@ type UpdateRefsPayload {
 }
 """
 )
-"""What a GitHub Enterprise Server may lack."""
+"""The features that a GitHub Enterprise Server may lack."""
 
 NO_MUTATION: Final = f"type Mutation {{ {AUTO_MERGE} }}"
 

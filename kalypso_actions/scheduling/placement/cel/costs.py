@@ -1,4 +1,4 @@
-"""What an expression costs at run time, in the units of cel-go and Kubernetes.
+"""The cost of an expression at run time, in the units of cel-go and Kubernetes.
 
 https://github.com/google/cel-go/blob/master/interpreter/runtimecost.go, and the estimator of
 Kubernetes' libraries.

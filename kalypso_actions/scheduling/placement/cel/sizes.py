@@ -1,4 +1,4 @@
-"""How large values become: a few words of an expression can ask for more than a machine has.
+"""Bounds of the size of values: a short expression can need more memory than a machine has.
 
 cel-go does not count it: its lists share their parts, and some functions cost by their arguments
 alone. Both bounds are far above what an expression about a cluster needs. Beyond them, the
