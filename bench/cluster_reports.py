@@ -33,7 +33,7 @@ GITOPS, BRANCH = "acme/gitops", "dev"
 CLUSTER_TYPES = [f"type-{number}" for number in range(50)]
 PAGES_OF_A_LOOK = 7
 SECONDS_ALLOWED, GROWTH_ALLOWED = 3.0, 1.05
-WARM_UP = 5
+WARM_UP = 20
 """Looks before the memory is noted: the first ones fill caches."""
 
 
@@ -125,7 +125,12 @@ def serve(folder: Path, clusters: int, pipe: Connection) -> None:
         commit = sandbox.commit(GITOPS, {f"{CLUSTER_TYPES[0]}/a": "1"}, branch=BRANCH)
         for number in range(clusters):
             paths = [f"./{CLUSTER_TYPES[number % len(CLUSTER_TYPES)]}"]
-            follows = Configuration(repository=GITOPS, branch=BRANCH, paths=paths)
+            follows = Configuration(
+                repository=GITOPS,
+                branch=BRANCH,
+                paths=paths,
+                since=datetime(2026, 1, 1, tzinfo=UTC),
+            )
             sandbox.azure.put(Cluster(name=f"cluster-{number:05}", configurations=[follows]))
         settings = sandbox.azure.settings
         settings.quota = 0
