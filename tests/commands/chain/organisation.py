@@ -253,10 +253,6 @@ class Organisation:
                 if status.commit == commit
             }
 
-    def run_page(self) -> str:
-        """Return the page of the job's run."""
-        return f"{self.url()}/actions/runs/{RUN}"
-
     def status_links(self, commit: str) -> set[str]:
         """Return the links of all statuses of a commit; "" for a status without one."""
         with self.sandbox.lock:

@@ -32,7 +32,7 @@ def test_a_commit_is_written_told_and_scheduled(acme: Organisation) -> None:
     assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
-    assert acme.status_links(new) == acme.status_links(old) == {acme.run_page()}
+    assert acme.status_links(new) == acme.status_links(old) == {acme.run_url}
     assert acme.dispatches() == [SCHEDULE]
     assert result.summary.startswith(f"## kalypso cd: dev has {new[:7]} now\n")
     assert f"/commit/{old}" in result.summary

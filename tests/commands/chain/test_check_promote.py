@@ -48,7 +48,7 @@ def test_with_compliant_clusters_the_commit_goes_on(acme: Organisation) -> None:
     ]
     assert acme.status_history(commit) == [(DEV, "Deploying"), (DEV, "Deployed")]
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
-    assert acme.status_links(commit) == {acme.run_page()}
+    assert acme.status_links(commit) == {acme.run_url}
     assert acme.dispatches() == [cd_of(commit)]
     assert outcome.summary.startswith("## kalypso check-promote: deployed to `dev`\n")
     assert "Started: [stage](" in outcome.summary

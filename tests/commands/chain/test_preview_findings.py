@@ -83,7 +83,7 @@ def test_three_thousand_changed_files(acme: Organisation) -> None:
     assert len(comment.encode()) < 60_000
     assert comment.count("<details>") == comment.count("</details>")
     assert comment.count("```diff") * 2 == comment.count("```")
-    assert f"]({acme.run_page()}#artifacts)._" in comment
+    assert f"]({acme.run_url}#artifacts)._" in comment
     assert (folder / "preview.diff").read_text().count("\n+++ ") == 3004
     assert len(result.summary.encode()) < 1_000_000
 
