@@ -60,11 +60,12 @@ def tables(
     Deleted clusters `linger` as they were; up to 30 hours (ansible-collections/azure#1994).
     """
     heads = functools.cache(repositories.heads)
+    moment = store.now  # once: a clock that ticks must not hide a cluster
     resources: list[Row] = []
     configurations: list[Row] = []
     for cluster in clusters(store):
-        shown_at = min(store.now, cluster.deleted_at or store.now)
-        if shown_at < store.now - linger:
+        shown_at = min(moment, cluster.deleted_at or moment)
+        if shown_at < moment - linger:
             continue
         properties = connection(cluster)
         resources.append(_row(cluster, cluster.id, cluster.resource_type, properties))

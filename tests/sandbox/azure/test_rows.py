@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from kalypso_actions.sandbox.azure import Cluster
 from kalypso_actions.sandbox.azure.rows import COLUMNS, Row, configuration_row
 from kalypso_actions.sandbox.azure.sync import sync_state
-from tests.sandbox.azure.builders import at, cluster, configuration, pushes, sha
+from tests.sandbox.azure.builders import Clock, at, azure, cluster, configuration, pushes, sha
 
 SERVER = "http://127.0.0.1:8000"
 
@@ -278,3 +280,13 @@ def test_kustomizations_are_named_by_their_paths() -> None:
         ("drone-2", "./x/Drone", ["drone"]),
         ("other", "./x/other", ["drone-2"]),
     ]
+
+
+def test_a_clock_that_ticks_hides_no_cluster(tmp_path: Path) -> None:
+    class Ticking(Clock):
+        def __call__(self) -> datetime:
+            self.seconds += 1
+            return super().__call__()
+
+    made = azure(tmp_path, Ticking(), *(cluster(f"drone-{number}") for number in range(3)))
+    assert len(made.tables()["resources"]) == 3
