@@ -14,6 +14,7 @@ from tests.command_line import call_kalypso
 from tests.git_repositories import git
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", get_args(Shape))
 def test_a_fleet_renders_to_as_many_assignments_as_it_says(tmp_path: Path, shape: Shape) -> None:
     fleet = make_fleet(tmp_path / "fleet", 1000, shape)

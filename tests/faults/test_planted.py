@@ -56,6 +56,7 @@ def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(pushing._Push, "_is_done", lambda *_: False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plant", "write", "fault", "extent"),
     [

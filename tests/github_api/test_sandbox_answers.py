@@ -110,6 +110,7 @@ def test_an_answer_is_that_of_github_enterprise_server(
     provoke(server, provocation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "endpoint", DESCRIBED.values(), ids=lambda endpoint: f"{endpoint.method} {endpoint.path}"
 )

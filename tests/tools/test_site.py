@@ -12,6 +12,8 @@ import pytest
 
 from tools.diagrams import diagrams
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 LOADED = re.compile(r"<(?:script|img|iframe)[^>]* src=\"?([^\" >]+)|<link[^>]*>")
 FROM_ELSEWHERE = re.compile(r"https?://|^//")

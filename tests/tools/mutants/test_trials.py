@@ -54,6 +54,7 @@ def broken(
     return Break("a rule", file, old, new, (f"tests/test_rule.py{test}",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tried", "ending", "by"),
     [
