@@ -31,22 +31,23 @@ class UnchangedAssignments:
     ) -> None:
         """Without `code`, which identifies the code that renders, no folder is known."""
         self._assignments = assignments
-        self._digests: dict[str, bytes] = {}
+        self._inputs: gitops.InputsRecord | None = None
         self.folders: Mapping[str, tuple[str, ...]] = {}
-        if code:
-            self._digests = input_digests(fleet, PlatformConfig(fleet), layout, code, assignments)
+        if code and assignments:
+            digests = input_digests(fleet, PlatformConfig(fleet), layout, code, assignments)
+            self._inputs = gitops.record_inputs(digests)
             self.folders = gitops.unchanged_folders(
-                snapshot.base_trees, snapshot.environment, self._digests
+                snapshot.base_trees, snapshot.environment, digests, self._inputs
             )
 
     def record(
         self, planned: Sequence[PlannedAssignment], folders: Folders
     ) -> gitops.InputsRecord | None:
-        """Return the record of the inputs; None without digests.
+        """Return the record of the inputs; None without code or assignments.
 
         What fails, has a warning, or may fail by other assignments is rendered by each run.
         """
-        if not self._digests:
+        if self._inputs is None:
             return None
         no_value = rendering.NO_VALUE.encode()
         unfit = {item.assignment.folder for item in planned if item.failure}
@@ -57,7 +58,7 @@ class UnchangedAssignments:
         }
         doubtful = doubtful_registrations(planned, self._assignments)
         unfit |= {item.folder for item in self._assignments if item.target.registration in doubtful}
-        return gitops.record_inputs(self._digests, unfit)
+        return gitops.without_folders(self._inputs, unfit)
 
     def refuted(self, changes: TreeChanges, repository: str) -> Iterator[Problem]:
         """Yield a problem for each rendered file that differs though its inputs are unchanged."""

@@ -19,7 +19,6 @@ from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.model.urls import name_in, repository_key
 from kalypso_actions.runner import read_job_context
 
 Model = TypeVar("Model", bound=ChainInputs)
@@ -51,6 +50,5 @@ def github_inputs(
 def control_plane_of_clone(environment: Mapping[str, str]) -> str:
     """Return owner/name of the clone that contains the current folder; "" if it is elsewhere."""
     clone = find_clone(Path(), Programs(os.environ))
-    server = repository_key(GitHubServer.of_environment(environment).server_url)
     urls = clone[1].remotes() if clone else ()
-    return next((name_in(url) for url in urls if repository_key(url).startswith(f"{server}/")), "")
+    return GitHubServer.of_environment(environment).name_of(urls)

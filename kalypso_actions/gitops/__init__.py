@@ -85,7 +85,12 @@ from kalypso_actions.gitops.rejections import (
     rejected_content,
 )
 from kalypso_actions.gitops.run_sources import run_sources
-from kalypso_actions.gitops.unchanged_inputs import record_inputs, tree_id, unchanged_folders
+from kalypso_actions.gitops.unchanged_inputs import (
+    record_inputs,
+    tree_id,
+    unchanged_folders,
+    without_folders,
+)
 
 __all__ = [
     "ClosedProposal",
@@ -148,5 +153,6 @@ __all__ = [
     "wanted_content",
     "why_schedule",
     "with_trailer",
+    "without_folders",
     "without_merges",
 ]

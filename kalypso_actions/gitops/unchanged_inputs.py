@@ -30,47 +30,54 @@ ID_LENGTH: Final = 24
 """Hexadecimal digits of a tree's id; the description of a status is short."""
 
 
-def record_inputs(digests: Mapping[str, bytes], unfit: Collection[str]) -> InputsRecord:
-    """Return the record of a tree; `digests` has the inputs of each `<cluster type>/<target>`.
-
-    `unfit` are folders that a later run has to render again, because their failure or warning is
-    not in the tree.
-    """
+def record_inputs(digests: Mapping[str, bytes]) -> InputsRecord:
+    """Return the record of a tree; `digests` has the inputs of each `<cluster type>/<target>`."""
     cluster_types, targets = _by_names(digests)
+    return InputsRecord(cluster_types=cluster_types, targets=targets)
+
+
+def without_folders(record: InputsRecord, unfit: Collection[str]) -> InputsRecord:
+    """Return a record without folders that a later run has to render again.
+
+    The failures or warnings of the `unfit` folders are not in the tree.
+    """
     without = [folder.partition("/") for folder in unfit]
     unfit_types = {cluster_type for cluster_type, _, _ in without}
     unfit_targets = {target for _, _, target in without}
     return InputsRecord(
         cluster_types={
-            name: None if name in unfit_types else digest for name, digest in cluster_types.items()
+            name: None if name in unfit_types else digest
+            for name, digest in record.cluster_types.items()
         },
-        targets={name: None if name in unfit_targets else d for name, d in targets.items()},
+        targets={name: None if name in unfit_targets else d for name, d in record.targets.items()},
     )
 
 
 def unchanged_folders(
-    bases: Sequence[BaseTree], environment: str, digests: Mapping[str, bytes]
+    bases: Sequence[BaseTree], environment: str, folders: Iterable[str], now: InputsRecord
 ) -> dict[str, tuple[str, ...]]:
     """Return the folders that all base trees have with the same inputs, and their files' names.
 
+    `now` is the record of the present inputs of `folders`.
     A tree counts only if a run wrote it and nobody has changed it since.
     """
     sources = [read_sources(base.sources, environment) for base in bases if base.is_as_written]
     records = [item.inputs for item in sources if item and item.inputs]
     if len(records) < max(1, len(bases)):
         return {}
-    return _files(bases[0], _unchanged(records, digests))
+    return _files(bases[0], _unchanged(records, folders, now))
 
 
-def _unchanged(records: Iterable[InputsRecord], digests: Mapping[str, bytes]) -> frozenset[str]:
+def _unchanged(
+    records: Iterable[InputsRecord], folders: Iterable[str], now: InputsRecord
+) -> frozenset[str]:
     """Return the folders whose inputs are those of all records."""
-    cluster_types, targets = _by_names(digests)
-    unchanged = set(digests)
+    unchanged = set(folders)
     for record in records:
         same_types = {
-            name for name, d in cluster_types.items() if record.cluster_types.get(name) == d
+            name for name, d in now.cluster_types.items() if record.cluster_types.get(name) == d
         }
-        same_targets = {name for name, d in targets.items() if record.targets.get(name) == d}
+        same_targets = {name for name, d in now.targets.items() if record.targets.get(name) == d}
         unchanged = {
             folder
             for folder in unchanged

@@ -36,7 +36,7 @@ def test_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert stage["fault"] == "there is no such branch, or the clone lacks its history"
     (decision,) = (document["decisions"][index] for index in assignment["decisions"])
     assert (decision["policy"], decision["where"]["path"]) == ("all", "fleet.yaml")
-    fault = "the control plane is no repository of https://github.com"
+    fault = "the control plane is not a repository on https://github.com"
     assert [each["message"] for each in document["pipeline"]["problems"]] == [fault]
     assert f"the pipeline is not known: {fault}" in done.stdout
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from kalypso_actions.errors import KalypsoError, Location, UsageError
-from kalypso_actions.model.urls import is_loopback
+from kalypso_actions.model.urls import is_loopback, name_in, repository_key
 
 API_URL: Final = "https://api.github.com"
 SERVER_URL: Final = "https://github.com"
@@ -104,6 +104,11 @@ class GitHubServer:
         if _origin(parts) != _origin(server) or not parts.path.startswith(prefix):
             return None
         return parts.path.removeprefix(prefix).partition("/")[0] or None
+
+    def name_of(self, urls: Iterable[str]) -> str:
+        """Return owner/name of the first URL on this server, in git's forms too; "" for none."""
+        prefix = f"{repository_key(self.server_url)}/"
+        return next((name_in(url) for url in urls if repository_key(url).startswith(prefix)), "")
 
 
 def _check(url: str, variable: str) -> None:

@@ -12,7 +12,6 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 from kalypso_actions.inputs.status import StatusInputs
-from kalypso_actions.model.urls import name_in, repository_key
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.status_document import StatusDocument
 
@@ -45,9 +44,8 @@ def _github_name(control_plane: str | None, runtime: Runtime) -> str:
         path = enclosing_clone(Path()) if control_plane is None else Path(control_plane)
         is_clone = path is not None and is_repository(path)
         urls = GitRepository(path, runtime.programs).remotes() if path and is_clone else ()
-    server = GitHubServer.of_environment(runtime.environment).server_url
-    prefix = f"{repository_key(server)}/"
-    for url in urls:
-        if repository_key(url).startswith(prefix):
-            return name_in(url)
-    raise UsageError(f"the control plane is no repository of {server}")
+    server = GitHubServer.of_environment(runtime.environment)
+    name = server.name_of(urls)
+    if not name:
+        raise UsageError(f"the control plane is not a repository on {server.server_url}")
+    return name

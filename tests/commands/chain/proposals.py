@@ -29,6 +29,18 @@ def run(acme: Organisation, **given: Any) -> ScheduleDocument:
     return done.document
 
 
+def token_without_statuses(acme: Organisation) -> str:
+    """Return a token that may do everything that schedule does, but post no statuses."""
+    return acme.sandbox.create_token(
+        permissions={
+            "contents": "write",
+            "issues": "write",
+            "pull_requests": "write",
+            "statuses": "read",
+        }
+    )
+
+
 def actions(document: ScheduleDocument) -> list[tuple[int, str]]:
     """Return the numbers of the pull requests, with the actions."""
     return [(entry.number, entry.action) for entry in document.pull_requests]

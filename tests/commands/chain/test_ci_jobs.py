@@ -5,42 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kalypso_actions.commands.ci.command import ci
-from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CiInputs
-from kalypso_actions.report.chain_documents import CiDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain import documents
+from tests.commands.chain.ci_runs import PUSH, cd, document, problems, run
 from tests.commands.chain.killing import is_killed
-from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
 
 CONTEXT = "kalypso / ci"
-PUSH = Job("push")
 BAD_TEMPLATE = documents.template("flux", "name: {{ .ConfigData.SIZE | atoi | div 1 0 }}\n")
-
-
-def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> CommandResult:
-    return acme.run(ci, CiInputs, job=job, **inputs)
-
-
-def document(result: CommandResult) -> CiDocument:
-    assert isinstance(result.document, CiDocument)
-    return result.document
-
-
-def problems(result: CommandResult) -> list[str]:
-    return [problem.message for problem in result.document.problems]
-
-
-def cd(commit: str, environment: str = "dev") -> Dispatch:
-    inputs = {"promoted_commit_id": commit, "environment": environment, "promoted_from": "ci"}
-    return Dispatch("cd.yaml", inputs)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,13 @@ from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.polls import document, inputs_of, push_to_shop
 from tests.commands.chain.polls import run as run_poll
-from tests.commands.chain.proposals import configure, run, run_schedule, settle
+from tests.commands.chain.proposals import (
+    configure,
+    run,
+    run_schedule,
+    settle,
+    token_without_statuses,
+)
 from tests.commands.chain.test_schedule_removals import TARGETS, fill
 
 CONTEXT = "kalypso / schedule dev"
@@ -152,14 +158,6 @@ def test_a_registration_with_wrong_content_is_recorded(acme: Organisation) -> No
 
 
 def test_a_token_that_may_not_record(acme: Organisation) -> None:
-    token = acme.sandbox.create_token(
-        permissions={
-            "contents": "write",
-            "issues": "write",
-            "pull_requests": "write",
-            "statuses": "read",
-        }
-    )
-    run(acme, token=token)
+    run(acme, token=token_without_statuses(acme))
     assert recorded(acme) is None
     assert any(line.startswith("The start is not recorded: ") for line in acme.logged)

@@ -15,6 +15,7 @@ from tests.commands.chain.proposals import (
     edit_gitops,
     run,
     settle,
+    token_without_statuses,
 )
 
 CONTEXT = "kalypso / tree dev"
@@ -97,15 +98,7 @@ def test_a_squashed_merge_counts_as_well(acme: Organisation) -> None:
 
 
 def test_without_permission_for_statuses_everything_is_rendered(acme: Organisation) -> None:
-    token = acme.sandbox.create_token(
-        permissions={
-            "contents": "write",
-            "issues": "write",
-            "pull_requests": "write",
-            "statuses": "read",
-        }
-    )
-    (pull,) = run(acme, token=token).pull_requests
+    (pull,) = run(acme, token=token_without_statuses(acme)).pull_requests
     acme.merge(pull.number)
     assert any(line.startswith("The tree is not recorded: ") for line in acme.logged)
     assert taken_over(acme) == []
