@@ -63,13 +63,13 @@ def read_rules(call: Call) -> Answer:
         }
         for rule in branch_rules.rules_for_branch(repository, call.parameters["branch"])
         if not rule.classic
-        for part in _parts(rule)
+        for part in rule_parts(rule)
     ]
     page, headers = paginate(call, parts)
     return Answer(200, page, headers)
 
 
-def _parts(rule: BranchRule) -> list[Json]:
+def rule_parts(rule: BranchRule) -> list[Json]:
     """Return the several rules that GitHub makes of one."""
     parts: list[Json] = [{"type": "deletion"}]
     if not rule.allow_force_push:

@@ -124,7 +124,7 @@ def test_statuses_of_the_newest_commits(github: ApiClient) -> None:
     [
         ("", "You must provide a `first` or `last` value"),
         ("(first: 101)", "Requesting 101 records"),
-        ('(first: 1, path: "a")', "the sandbox does not support path"),
+        ('(first: 1, path: "a")', "the sandbox does not support the argument path"),
     ],
 )
 def test_a_history_that_is_refused(github: ApiClient, arguments: str, message: str) -> None:

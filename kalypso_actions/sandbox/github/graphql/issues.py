@@ -9,7 +9,7 @@ from graphql import GraphQLError
 
 from kalypso_actions.sandbox.endpoints import Call
 from kalypso_actions.sandbox.github.graphql.actors import actor
-from kalypso_actions.sandbox.github.graphql.paging import first_page
+from kalypso_actions.sandbox.github.graphql.paging import check_supported, first_page
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
 from kalypso_actions.sandbox.permissions import allowed, not_accessible
 from kalypso_actions.sandbox.store import Issue, Repository
@@ -44,22 +44,26 @@ def pull_requests(
     repository: Repository,
     first: int | None = None,
     states: Collection[str] = (),
+    baseRefName: str | None = None,  # noqa: N803 (GitHub's)
+    headRefName: str | None = None,  # noqa: N803 (GitHub's)
     **others: Any,
 ) -> Fields:
-    """Return GraphQL's `PullRequestConnection`."""
+    """Return GraphQL's `PullRequestConnection`; heads of forks count too."""
     _check(call, repository, "pull_requests", others)
     found = [
         issue
         for issue in _newest_first(repository)
-        if issue.pull_request is not None and (not states or _state(issue) in states)
+        if (pull := issue.pull_request) is not None
+        and (not states or _state(issue) in states)
+        and baseRefName in {None, pull.base_branch}
+        and headRefName in {None, pull.head_branch}
     ]
     nodes = found[: first_page(first, "pullRequests")]
     return {"totalCount": len(found), "nodes": [_pull(call, repository, each) for each in nodes]}
 
 
 def _check(call: Call, repository: Repository, permission: str, others: Fields) -> None:
-    for name in others.keys() - {"orderBy"}:
-        raise GraphQLError(f"the sandbox does not support the argument {name}")
+    check_supported(others.keys() - {"orderBy"})
     if others.get("orderBy") not in (None, {"field": "CREATED_AT", "direction": "DESC"}):
         raise GraphQLError("the sandbox supports no other order than the newest first")
     if not allowed(call.identity, [f"{permission}: read"], repository):
@@ -95,5 +99,6 @@ def _pull(call: Call, repository: Repository, issue: Issue) -> Fields:
         "baseRefName": pull.base_branch,
         "createdAt": timestamp(issue.created_at),
         "headRefName": pull.head_branch,
+        "isCrossRepository": call.store.repository(pull.head_repository) is not repository,
         "isDraft": pull.draft,
     }

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from graphql import GraphQLError
-
 from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.endpoints import Call
-from kalypso_actions.sandbox.github.graphql import issues, statuses
-from kalypso_actions.sandbox.github.graphql.paging import first_page
+from kalypso_actions.sandbox.github.graphql import issues, labels_and_rules, statuses
+from kalypso_actions.sandbox.github.graphql.paging import check_supported, first_page
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
 from kalypso_actions.sandbox.store import Repository
 
@@ -33,6 +31,7 @@ def repository(call: Call, repository: Repository) -> Fields:
         "isArchived": repository.archived,
         "isEmpty": lambda _info: not git.refs(),
         "isPrivate": repository.private,
+        "visibility": repository.visibility.upper(),
         "url": View.of(call).html(repository),
         "defaultBranchRef": lambda _info: ref(
             call, repository, f"refs/heads/{repository.default_branch}"
@@ -42,6 +41,7 @@ def repository(call: Call, repository: Repository) -> Fields:
             call, repository, oid or expression
         ),
         "issues": lambda _info, **wanted: issues.connection(call, repository, **wanted),
+        "labels": lambda _info, **wanted: labels_and_rules.labels(call, repository, **wanted),
         "pullRequests": lambda _info, **wanted: issues.pull_requests(call, repository, **wanted),
     }
 
@@ -62,6 +62,9 @@ def ref(call: Call, repository: Repository, name: str) -> Fields | None:
         "name": short,
         "prefix": f"refs/{where}/",
         "refUpdateRule": lambda _info: _classic_rule(repository, full),
+        "rules": lambda _info, **wanted: labels_and_rules.rules(
+            repository, full.removeprefix(branch_rules.BRANCHES), **wanted
+        ),
         "target": lambda _info: _object(call, repository, refs[full], kind),
     }
 
@@ -111,9 +114,23 @@ def _of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Cal
         "committedDate": lambda _info: timestamp(git.commit(oid).committer.date),
         "message": lambda _info: git.commit(oid).message.rstrip("\n"),
         "messageHeadline": lambda _info: git.commit(oid).message.partition("\n")[0],
+        "parents": lambda _info, **wanted: _parents(call, repository, oid, **wanted),
         "tree": lambda _info: _object(call, repository, git.commit(oid).tree, "tree"),
         "status": lambda _info: statuses.of_commit(call, repository, oid),
         "history": lambda _info, **wanted: _history(call, repository, oid, **wanted),
+    }
+
+
+def _parents(
+    call: Call, repository: Repository, oid: str, first: int | None = None, **others: Any
+) -> Fields:
+    """Return GraphQL's `CommitConnection`."""
+    check_supported(others)
+    parents = call.store.git(repository).commit(oid).parents
+    some = parents[: first_page(first, "parents")]
+    return {
+        "nodes": [_object(call, repository, parent, "commit") for parent in some],
+        "totalCount": len(parents),
     }
 
 
@@ -121,8 +138,7 @@ def _history(
     call: Call, repository: Repository, oid: str, first: int | None = None, **others: Any
 ) -> Fields:
     """Return GraphQL's `CommitHistoryConnection`: the first page, without any filter."""
-    if others:
-        raise GraphQLError(f"the sandbox does not support {', '.join(others)} of `history`")
+    check_supported(others)
     first = first_page(first, "history")
     git = call.store.git(repository)
     return {

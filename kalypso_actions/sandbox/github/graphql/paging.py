@@ -5,6 +5,7 @@ https://docs.github.com/graphql/guides/using-pagination-in-the-graphql-api
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from graphql import GraphQLError
@@ -24,3 +25,9 @@ def first_page(first: int | None, connection: str) -> int:
         extensions = {"type": "EXCESSIVE_PAGINATION"}
         raise GraphQLError(f"{message} limit of {MAX_RECORDS} records.", extensions=extensions)
     return first
+
+
+def check_supported(others: Iterable[str]) -> None:
+    """Raise GraphQLError if a query gives other arguments of a connection than the sandbox has."""
+    for name in others:
+        raise GraphQLError(f"the sandbox does not support the argument {name}")

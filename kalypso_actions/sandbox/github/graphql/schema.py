@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from kalypso_actions.sandbox.github.graphql import labels_and_rules
+
 AUTO_MERGE: Final = """
   enablePullRequestAutoMerge(
     input: EnablePullRequestAutoMergeInput!
@@ -49,6 +51,7 @@ NO_MUTATION: Final = f"type Mutation {{ {AUTO_MERGE} }}"
 
 SCHEMA: Final = (
     MUTATION
+    + labels_and_rules.TYPES
     + """
 enum PullRequestMergeMethod {
   MERGE
@@ -131,6 +134,7 @@ type Repository implements Node {
   isEmpty: Boolean!
   isPrivate: Boolean!
   url: URI!
+  visibility: RepositoryVisibility!
   defaultBranchRef: Ref
   ref(qualifiedName: String!): Ref
   object(expression: String, oid: GitObjectID): GitObject
@@ -155,7 +159,17 @@ type Repository implements Node {
     orderBy: IssueOrder
     states: [PullRequestState!]
   ): PullRequestConnection!
+  labels(
+    after: String
+    before: String
+    first: Int
+    last: Int
+    orderBy: LabelOrder
+    query: String
+  ): LabelConnection
 }
+
+enum RepositoryVisibility { INTERNAL PRIVATE PUBLIC }
 
 input IssueFilters {
   assignee: String
@@ -221,6 +235,7 @@ type PullRequest implements Node {
   baseRefName: String!
   createdAt: DateTime!
   headRefName: String!
+  isCrossRepository: Boolean!
   isDraft: Boolean!
   number: Int!
   title: String!
@@ -232,6 +247,13 @@ type Ref implements Node {
   name: String!
   prefix: String!
   refUpdateRule: RefUpdateRule
+  rules(
+    after: String
+    before: String
+    first: Int
+    last: Int
+    orderBy: RepositoryRuleOrder
+  ): RepositoryRuleConnection
   target: GitObject
 }
 
@@ -247,6 +269,7 @@ type Commit implements GitObject & Node {
   committedDate: DateTime!
   message: String!
   messageHeadline: String!
+  parents(after: String, before: String, first: Int, last: Int): CommitConnection!
   tree: Tree!
   status: Status
   history(
@@ -269,6 +292,11 @@ input CommitAuthor {
 type GitActor {
   name: String
   user: User
+}
+
+type CommitConnection {
+  nodes: [Commit]
+  totalCount: Int!
 }
 
 type CommitHistoryConnection {
