@@ -1,4 +1,4 @@
-"""GitHub's data of a repository: heads, commits with statuses, open pull requests, issues."""
+"""GitHub's data of a repository at one moment, as one GraphQL query returns it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.github import Commit, CommitStatus, Visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +62,23 @@ class RepositoryOverview:
     pull_requests: tuple[OpenPullRequest, ...] = ()
     more: int = 0
     issues: tuple[OpenIssue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalOverview:
+    """What concerns a proposal from our branch to a GitOps branch; None: not known.
+
+    `from_branch` are the numbers of the open pull requests from our branch, `into_branch` of all
+    open ones into the GitOps branch. `has_closed`: whether one between the two was closed or
+    merged. `labels` are the names of the repository's labels. `requires_signatures`: whether a rule
+    refuses unsigned commits on the GitOps branch. `own_commit` is the head of our branch,
+    `visibility` that of the repository.
+    """
+
+    from_branch: tuple[int, ...] | None = None
+    into_branch: tuple[int, ...] | None = None
+    has_closed: bool | None = None
+    labels: tuple[str, ...] | None = None
+    requires_signatures: bool | None = None
+    own_commit: Commit | None = None
+    visibility: Visibility | None = None

@@ -19,6 +19,7 @@ from kalypso_actions.clients.github import (
     labels,
     overviews,
     pages,
+    proposal_overviews,
     pull_requests,
     refs,
     registered_heads,
@@ -213,6 +214,20 @@ CALLS: Final = {
             commits=[scene.first, "e" * 40, "no id"],
             label="kalypso-failure",
         ),
+        "POST /graphql",
+    ),
+    "proposal_overviews.read": _call(
+        lambda github, scene: [
+            scene.pull(),
+            *(
+                proposal_overviews.read(github, FLEET, head=head, base=base, commit=commit)
+                for head, base, commit in (
+                    ("feature", "main", scene.second),
+                    ("a", "protected", "e" * 40),
+                    ("a", "nowhere", None),
+                )
+            ),
+        ],
         "POST /graphql",
     ),
     "pull_requests.find": _call(

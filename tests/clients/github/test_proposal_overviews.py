@@ -1,0 +1,106 @@
+"""What one query tells of a proposal; what GitHub leaves out is unknown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import responses
+
+from kalypso_actions.clients.github import proposal_overviews
+from kalypso_actions.model.github import Commit
+from kalypso_actions.model.overviews import ProposalOverview
+from tests.clients.github.connections import API, connect
+from tests.github_api.graphql_schema import check_query
+
+COMMIT = "1" * 40
+FOUND: dict[str, Any] = {
+    "visibility": "INTERNAL",
+    "from": {
+        "totalCount": 2,
+        "nodes": [
+            {"number": 7, "isCrossRepository": True},
+            {"number": 5, "isCrossRepository": False},
+        ],
+    },
+    "into": {"totalCount": 2, "nodes": [{"number": 5}, {"number": 6}]},
+    "closed": {"totalCount": 0},
+    "labels": {"totalCount": 1, "nodes": [{"name": "kalypso"}]},
+    "ref": {"refUpdateRule": None, "rules": {"totalCount": 1, "nodes": [{"type": "UPDATE"}]}},
+    "own": {
+        "oid": COMMIT,
+        "message": "Change",
+        "committedDate": "2026-03-01T12:00:00Z",
+        "tree": {"oid": "2" * 40},
+        "parents": {"totalCount": 1, "nodes": [{"oid": "3" * 40}]},
+    },
+}
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SIGNED = {"totalCount": 1, "nodes": [{"type": "REQUIRED_SIGNATURES"}]}
+
+
+def read(found: Any, errors: list[Any] | None = None) -> ProposalOverview:
+    answer = {"data": {"repository": found}} | ({"errors": errors} if errors else {})
+    with responses.RequestsMock() as server:
+        server.add("POST", f"{API}/graphql", json=answer)
+        return proposal_overviews.read(
+            connect(), "acme/gitops", head="kalypso/dev", base="dev", commit=COMMIT
+        )
+
+
+def test_everything() -> None:
+    assert read(FOUND) == ProposalOverview(
+        from_branch=(5,),
+        into_branch=(5, 6),
+        has_closed=False,
+        labels=("kalypso",),
+        requires_signatures=False,
+        own_commit=Commit(COMMIT, "2" * 40, ("3" * 40,), "Change", NOON),
+        visibility="internal",
+    )
+
+
+@pytest.mark.parametrize("commit", [COMMIT, None])
+def test_github_accepts_the_query(commit: str | None) -> None:
+    variables = proposal_overviews.variables(
+        repository_owner="acme", name="gitops", head="kalypso/dev", base="dev", commit=commit
+    )
+    check_query(proposal_overviews.query(with_commit=bool(commit)), variables)
+
+
+@pytest.mark.parametrize(
+    ("name", "connection"),
+    [("from", "from_branch"), ("into", "into_branch"), ("labels", "labels")],
+)
+def test_an_incomplete_list_is_unknown(name: str, connection: str) -> None:
+    longer = {**FOUND[name], "totalCount": 101}
+    assert getattr(read({**FOUND, name: longer}), connection) is None
+    hidden = {**FOUND[name], "nodes": [None]}
+    assert getattr(read({**FOUND, name: hidden}), connection) is None
+
+
+@pytest.mark.parametrize(
+    ("ref", "requires"),
+    [
+        (None, None),
+        ({"refUpdateRule": None, "rules": None}, None),
+        ({"refUpdateRule": {"requiresSignatures": False}, "rules": None}, None),
+        ({"refUpdateRule": {"requiresSignatures": True}, "rules": None}, True),
+        ({"refUpdateRule": None, "rules": SIGNED}, True),
+        ({"refUpdateRule": None, "rules": {"totalCount": 0, "nodes": []}}, False),
+    ],
+)
+def test_signatures(ref: Any, requires: bool | None) -> None:
+    assert read({**FOUND, "ref": ref}).requires_signatures is requires
+
+
+@pytest.mark.parametrize("own", [None, {}])
+def test_a_commit_that_is_not_there(own: Any) -> None:
+    assert read({**FOUND, "own": own}).own_commit is None
+
+
+@pytest.mark.parametrize("found", [None, {**FOUND, "labels": None}])
+def test_nothing_is_known_beside_an_error(found: Any) -> None:
+    error = {"type": "FORBIDDEN", "path": ["repository"], "message": "Resource not accessible"}
+    assert read(found, [error]) == ProposalOverview()
