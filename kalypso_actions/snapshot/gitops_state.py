@@ -116,8 +116,10 @@ class ProposalCommits:
         changes: TreeChanges,
         github: GitHub,
         repositories: Repositories,
+        known: Commit | None = None,
     ) -> None:
-        """`changes` are those of the present proposal."""
+        """`changes` are those of the present proposal; `known` has been read already."""
+        self._known = known
         self._state = state
         self._changes = changes
         self._github = github
@@ -166,6 +168,8 @@ class ProposalCommits:
 
     def _commit(self, commit: str) -> Commit | None:
         """Return a commit; None if the repository lost it, as after a forced push."""
+        if self._known and self._known.id == commit:
+            return self._known
         try:
             return commits.get(self._github, self._state.repository, commit)
         except GitHubError as error:

@@ -32,17 +32,22 @@ class PastPullRequests:
         remotes: RemoteRepositories,
         *,
         without: str,
+        exist: bool = True,
     ) -> None:
-        """Unmerged pull requests with the label `without` do not count."""
+        """Unmerged pull requests with the label `without` do not count.
+
+        Without `exist`, the caller knows that there are none.
+        """
         self._state = state
         self._plan = plan
         self._sources = sources
         self._proposals = proposals
         self._github = github
         self._remotes = remotes
-        self._pages = pull_requests.closed_pages(
+        pages = pull_requests.closed_pages(
             github, state.repository, head=state.own_branch, base=state.branch, without=without
         )
+        self._pages = pages if exist else iter(())
         self._pulls: list[PullRequest] = []
         self._merges: dict[str, int] = {}
         self._awaited: set[str] = set()

@@ -37,7 +37,9 @@ def ensure(
             "description": length_limits.truncate(description, length_limits.LABEL_DESCRIPTION),
         }
         failure = f"the label “{name}” cannot be created"
-        return rest.write(github, repository, failure, "POST", "/labels", body)
+        label = rest.write(github, repository, failure, "POST", "/labels", body)
+        github.recent_writes.add_label(repository, name)
+        return label
 
     if not look:
         idempotent_writes.write_verified(github, find, write)

@@ -66,6 +66,14 @@ class RecentWrites:
         """Record that a pull request exists."""
         self._add(repository, f"number {pull.number}", f"node {pull.node_id}")
 
+    def add_label(self, repository: str, name: str) -> None:
+        """Record that a repository has a label."""
+        self._add(repository, f"label {name.lower()}")
+
+    def has_label(self, repository: str, name: str) -> bool:
+        """Whether a repository has got a label recently."""
+        return self._has(repository, f"label {name.lower()}")
+
     def has_commit(self, repository: str, commit: str) -> bool:
         """Whether a branch has got a commit recently."""
         return self._has(repository, f"commit {commit}")

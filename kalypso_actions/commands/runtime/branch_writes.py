@@ -29,7 +29,8 @@ class BranchWrite:
     `repository` is owner/name, `url` is for git.
 
     `changes` apply to the files of `parent` (None: no files): None deletes a file, bytes are its
-    new content. `base` is the branch that the commit is proposed to ("": none).
+    new content. `base` is the branch that the commit is proposed to ("": none);
+    `requires_signatures` says whether a rule of it requires them (None: not known).
     """
 
     repository: str
@@ -40,6 +41,7 @@ class BranchWrite:
     changes: Mapping[str, bytes | None]
     message: str
     base: str = ""
+    requires_signatures: bool | None = None
 
 
 def write_commit(write: BranchWrite, commit_by: CommitBy, context: CommandContext) -> str:
@@ -79,6 +81,8 @@ def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
 
     A rule of our own branch becomes known when GitHub refuses the push.
     """
+    if write.requires_signatures is not None:
+        return write.requires_signatures
     branch, exists = write.base or write.branch, bool(write.base) or write.expected is not None
     return branches.requires_signatures(github, write.repository, branch, exists=exists)
 

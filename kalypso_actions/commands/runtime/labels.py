@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from kalypso_actions.clients.github import labels
@@ -25,11 +25,23 @@ LABELS: Final = {
 """Colour and description of each label by name, for repositories that lack it."""
 
 
-def make_labels(repository: str, names: Iterable[str], context: CommandContext) -> None:
-    """Create missing labels in a repository (`owner/name`). Raises KalypsoError."""
-    wanted = list(names)
-    if several := len(wanted) > 1:
-        wanted = labels.missing(wanted, labels.names(context.github, repository))
+def make_labels(
+    repository: str,
+    names: Iterable[str],
+    context: CommandContext,
+    present: Collection[str] | None = None,
+) -> None:
+    """Create missing labels in a repository (`owner/name`). Raises KalypsoError.
+
+    `present` are the labels that it had when this run read them (None: not read). The run may have
+    created others since.
+    """
+    recent = context.github.recent_writes
+    wanted = [name for name in names if not recent.has_label(repository, name)]
+    is_read = present is not None or len(wanted) > 1
+    if is_read and wanted:
+        present = labels.names(context.github, repository) if present is None else present
+        wanted = labels.missing(wanted, present)
     for name in wanted:
         color, description = LABELS.get(name, ("ededed", ""))
         labels.ensure(
@@ -38,5 +50,5 @@ def make_labels(repository: str, names: Iterable[str], context: CommandContext) 
             name,
             color=color,
             description=description,
-            look=not several,
+            look=not is_read,
         )

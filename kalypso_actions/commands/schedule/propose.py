@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import pull_requests, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.labels import WITHDRAWN
+from kalypso_actions.commands.schedule.overview import open_pulls, read_overview
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.overviews import ProposalOverview
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.plan import Plan
 from kalypso_actions.report import pull_request
@@ -30,7 +32,7 @@ class ProposalPlan:
     `other_pulls` the numbers of people's pull requests that change our files. `auto_merge` is the
     option that asks for an automatic merge ("" for none). `is_described`: the body of `pull`
     describes the commit on our branch and how it is merged. `open_pulls` are all open pull requests
-    into the GitOps branch, before the run writes.
+    into the GitOps branch, before the run writes. `overview` is what GitHub knew of them.
     """
 
     state: GitOpsState
@@ -45,6 +47,7 @@ class ProposalPlan:
     stale_pulls: tuple[PullRequest, ...] = ()
     other_pulls: tuple[int, ...] = ()
     open_pulls: tuple[PullRequest, ...] = ()
+    overview: ProposalOverview = field(default_factory=ProposalOverview)
 
     @property
     def merged_by(self) -> str:
@@ -95,25 +98,25 @@ def plan_proposal(
 ) -> ProposalPlan:
     """Read our pull requests and what people did with them, and decide. Raises KalypsoError."""
     proposal = gitops.propose(changes, state.tree, plan.environment, plan.promoted_commit)
-    pulls = pull_requests.find(context.github, state.repository, head=state.own_branch)
+    overview, pulls = read_overview(state, context)
     pull = next((item for item in pulls if item.base_branch == state.branch), None)
     former_pull = None
     if pull and not pull_requests.is_own(context.github, state.repository, pull):
         pull, former_pull = None, pull
-    if pull:  # a list of pull requests lacks `mergeable`
+    if pull and not pull.merge_state:  # a list of pull requests lacks it, and `mergeable`
         pull = pull_requests.get(context.github, state.repository, pull.number)
     own_branch, restrictions = None, gitops.Restrictions()
     if proposal.has_changes:
-        commits = ProposalCommits(state, changes, context.github, context.repositories)
-        own_branch = commits.open_state()
-        past = PastPullRequests(
-            state, plan, read.sources, commits, context.github, context.remotes, without=WITHDRAWN
+        commits = ProposalCommits(
+            state, changes, context.github, context.repositories, overview.own_commit
         )
+        own_branch = commits.open_state()
+        past = _past(state, plan, read, commits, overview, context)
         restrictions = past.restrictions(proposal, changes)
     open_proposal = _open_proposal(pull or former_pull, own_branch, state)
     decision = gitops.decide(proposal, open_proposal, restrictions, force=inputs.force)
     auto_merge = gitops.auto_merge(inputs.auto_merge, changes, state.tree.path)
-    proposal_plan = ProposalPlan(
+    draft = ProposalPlan(
         state=state,
         changes=changes,
         proposal=proposal,
@@ -124,15 +127,33 @@ def plan_proposal(
         auto_merge=auto_merge,
         is_described=False,
         stale_pulls=_stale_pulls(pulls, state, plan, context),
+        open_pulls=open_pulls(overview, pulls, state, context),
+        overview=overview,
     )
-    mark = Mark(
-        plan.environment,
-        state.own_head or "",
-        proposal_plan.merged_by,
-        control_plane=context.control_plane,
-    )
-    proposal_plan = replace(proposal_plan, is_described=_is_described(pull, mark))
+    head, by = state.own_head or "", draft.merged_by
+    mark = Mark(plan.environment, head, by, control_plane=context.control_plane)
+    proposal_plan = replace(draft, is_described=_is_described(pull, mark))
     return _with_other_pulls(proposal_plan, plan, read.states, context)
+
+
+def _past(
+    state: GitOpsState,
+    plan: Plan,
+    read: EnvironmentSnapshot,
+    commits: ProposalCommits,
+    overview: ProposalOverview,
+    context: CommandContext,
+) -> PastPullRequests:
+    return PastPullRequests(
+        state,
+        plan,
+        read.sources,
+        commits,
+        context.github,
+        context.remotes,
+        without=WITHDRAWN,
+        exist=overview.has_closed is not False,
+    )
 
 
 def _stale_pulls(
@@ -190,8 +211,7 @@ def _with_other_pulls(
     repository = state.repository.lower()
     siblings = {other.own_branch for other in states if other.repository.lower() == repository}
     stale_pulls, other_pulls = [], []
-    open_pulls = pull_requests.open_into(context.github, state.repository, state.branch)
-    for other in open_pulls:
+    for other in proposal_plan.open_pulls:
         in_repository = other.head_repository.lower() == repository
         is_sibling = in_repository and other.head_branch in siblings
         if is_sibling or other.number in {item.number for item in (pull, former) if item}:
@@ -210,5 +230,4 @@ def _with_other_pulls(
         proposal_plan,
         stale_pulls=(*proposal_plan.stale_pulls, *stale_pulls),
         other_pulls=tuple(other_pulls),
-        open_pulls=open_pulls,
     )

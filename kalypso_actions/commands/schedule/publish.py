@@ -85,6 +85,7 @@ def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandCo
         parent=state.commit,
         changes=gitops.committed_files(proposal_plan.changes, state.tree.path),
         message=gitops.commit_message(proposal.digest),
+        requires_signatures=proposal_plan.overview.requires_signatures,
     )
     commit = write_commit(branch_write, inputs.commit_by, context)
     context.runtime.log(f"{state.repository}: {state.own_branch} is at {commit[:7]}")
@@ -126,7 +127,8 @@ def publish(
     outcome = "unchanged"
     if pull is None or proposal_plan.writes or labels.missing(wanted, pull.labels):
         # The repository has the labels that the pull request has.
-        make_labels(state.repository, labels.missing(wanted, pull.labels if pull else ()), context)
+        missing = labels.missing(wanted, pull.labels if pull else ())
+        make_labels(state.repository, missing, context, proposal_plan.overview.labels)
         pull, outcome = pull_requests.ensure(
             context.github,
             state.repository,

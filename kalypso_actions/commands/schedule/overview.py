@@ -1,0 +1,68 @@
+"""What GitHub knows of a proposal, by one query; lists are read if it does not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kalypso_actions.clients.github import GitHubError, proposal_overviews, pull_requests
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.overviews import ProposalOverview
+from kalypso_actions.snapshot.gitops_state import GitOpsState
+
+
+def read_overview(
+    state: GitOpsState, context: CommandContext
+) -> tuple[ProposalOverview, Sequence[PullRequest]]:
+    """Return the overview, and the open pull requests from our branch, newest first.
+
+    Raises GitHubError if GitHub does not answer the REST API.
+    """
+    overview = _overview(state, context)
+    numbers = overview.from_branch
+    if numbers is not None and len(numbers) <= 1:
+        pulls = [_at(number, state, context) for number in numbers]
+        if all((pull.state, pull.head_branch) == ("open", state.own_branch) for pull in pulls):
+            return overview, pulls
+        overview = ProposalOverview()  # somebody has closed it since
+    return overview, pull_requests.find(context.github, state.repository, head=state.own_branch)
+
+
+def open_pulls(
+    overview: ProposalOverview,
+    own: Sequence[PullRequest],
+    state: GitOpsState,
+    context: CommandContext,
+) -> tuple[PullRequest, ...]:
+    """Return all open pull requests into the GitOps branch, oldest first; `own` are known.
+
+    Raises GitHubError.
+    """
+    known = {pull.number: pull for pull in own if pull.base_branch == state.branch}
+    numbers = overview.into_branch
+    if numbers is None or not known.keys() >= set(numbers):
+        return pull_requests.open_into(context.github, state.repository, state.branch)
+    return tuple(known[number] for number in sorted(numbers))
+
+
+def _overview(state: GitOpsState, context: CommandContext) -> ProposalOverview:
+    """Return the overview; nothing is known if GitHub refuses the query: REST gives the reason."""
+    try:
+        return proposal_overviews.read(
+            context.github,
+            state.repository,
+            head=state.own_branch,
+            base=state.branch,
+            commit=state.own_head,
+        )
+    except GitHubError as error:
+        context.runtime.log(f"{error.problem.message}; they are listed one by one")
+        return ProposalOverview()
+
+
+def _at(number: int, state: GitOpsState, context: CommandContext) -> PullRequest:
+    github, repository = context.github, state.repository
+    github.recent_writes.add_issue(repository, number)  # the query has just shown it
+    pull = pull_requests.get(github, repository, number)
+    github.recent_writes.add_pull_request(repository, pull)
+    return pull
