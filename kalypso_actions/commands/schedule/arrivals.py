@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import gitops
-from kalypso_actions.clients.github import commits, repositories
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.schedule.lookups import Lookups
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.comparison import Mask, visibility
@@ -22,7 +22,6 @@ from kalypso_actions.model.differences import (
     MaskedComparison,
     ValueChange,
 )
-from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, RepositoryPath
 from kalypso_actions.model.layout import RECONCILER_FILE
 from kalypso_actions.model.tree import Snapshot
@@ -33,9 +32,6 @@ from kalypso_actions.snapshot.control_plane import read_control_plane
 
 MOST_REPOSITORIES: Final = 10
 """Repositories whose commits are read; the pull request names the others."""
-
-MOST_COMMITS: Final = 10
-"""Commits of a repository that a pull request names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,7 @@ def arrivals(
     proposal: ProposalPlan,
     read: EnvironmentSnapshot,
     plan: Plan,
-    context: CommandContext,
+    lookups: Lookups,
     masked_keys: Iterable[str] = (),
 ) -> Arrivals:
     """Compare a proposal with the sources that the GitOps branch names.
@@ -65,10 +61,10 @@ def arrivals(
     added = set(_added(proposal, tree.path))
     if previous:
         ranges += _registered(previous, read.sources)
-        values = _values(previous, read, plan, added, context)
+        values = _values(previous, read, plan, added, lookups.context)
     named = {item.repository for item in ranges[:MOST_REPOSITORIES]}
     named |= {url for value in values for url in value.repositories}
-    hidden = _hidden(proposal.state.repository, named, context) if named else frozenset()
+    hidden = _hidden(proposal, named, lookups) if named else frozenset()
     mask = Mask(masked_keys, hidden)
     comparison = Comparison(
         plan.environment,
@@ -77,7 +73,7 @@ def arrivals(
         values=values,
     )
     return Arrivals(
-        tuple(_with_commits(ranges, hidden, context)),
+        tuple(_with_commits(ranges, hidden, lookups)),
         mask.masked(comparison, secret_texts(mask, plan.assignments)),
     )
 
@@ -142,44 +138,33 @@ def _values(
     return changed_values(earlier.fleet, plan.fleet, plan.assignments, added)
 
 
-def _hidden(gitops_repository: str, urls: Iterable[str], context: CommandContext) -> frozenset[str]:
-    known = {url: _visibility(url, context) for url in urls}
-    own = _visibility(context.url(gitops_repository), context)
+def _hidden(proposal: ProposalPlan, urls: Iterable[str], lookups: Lookups) -> frozenset[str]:
+    known = {url: lookups.visibility(url) for url in urls}
+    own = proposal.overview.visibility
+    own = own or lookups.visibility(lookups.context.url(proposal.state.repository))
     return visibility.less_visible(own or "public", known)
 
 
-def _visibility(url: str, context: CommandContext) -> Visibility | None:
-    """Return the visibility of a repository; None if GitHub does not say it."""
-    try:
-        return repositories.get(context.github, context.repository(url)).visibility
-    except KalypsoError:
-        return None
-
-
 def _with_commits(
-    ranges: list[CommitRange], hidden: frozenset[str], context: CommandContext
+    ranges: list[CommitRange], hidden: frozenset[str], lookups: Lookups
 ) -> Iterator[CommitRange]:
     for index, item in enumerate(ranges):
         if index >= MOST_REPOSITORIES:
             yield item
             continue
         is_hidden = item.repository in hidden
-        try:
-            repository = context.repository(item.repository)
-            ahead, behind, subjects = commits.commits_after(
-                context.github, repository, item.base, item.head, MOST_COMMITS
-            )
-        except KalypsoError as error:
-            context.runtime.log(f"{item.repository}: {error.problem.message}")
+        found = lookups.commits(item)
+        if found is None:
             yield item
             continue
+        repository, ahead, behind, subjects = found
         span = f"{item.base}...{item.head}"
         yield CommitRange(
             item.repository,
             item.name,
             item.base,
             item.head,
-            "" if is_hidden else f"{context.url(repository)}/compare/{span}",
+            "" if is_hidden else f"{lookups.context.url(repository)}/compare/{span}",
             () if is_hidden else subjects,
             ahead,
             behind,

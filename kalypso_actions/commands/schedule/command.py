@@ -15,6 +15,7 @@ from kalypso_actions.commands.schedule.arrivals import arrivals
 from kalypso_actions.commands.schedule.at_rest import left_nothing, result_at_rest, run_digest
 from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges, disabled_on_failure
 from kalypso_actions.commands.schedule.issues import update_issues
+from kalypso_actions.commands.schedule.lookups import Lookups
 from kalypso_actions.commands.schedule.propose import ProposalPlan, plan_proposal
 from kalypso_actions.commands.schedule.publish import (
     merge,
@@ -175,8 +176,9 @@ def _propose(
     commits = [push(proposal, inputs, context) for proposal in open_proposals]
     with results.collecting_refusals():
         record_pushed_trees(zip(open_proposals, commits, strict=True), read, context)
+    lookups = Lookups(context)
     published = [
-        publish(proposal, _text(proposal, commit, read, plan, inputs, context), inputs, context)
+        publish(proposal, _text(proposal, commit, read, plan, inputs, lookups), inputs, context)
         for proposal, commit in zip(open_proposals, commits, strict=True)
     ]
     withdrawn = [
@@ -208,11 +210,12 @@ def _text(
     read: EnvironmentSnapshot,
     plan: Plan,
     inputs: ScheduleInputs,
-    context: CommandContext,
+    lookups: Lookups,
 ) -> PullRequestText:
+    context = lookups.context
     index = read.states.index(proposal.state)
     allowed = plan.mass_removals[index] and inputs.allow_removals
-    brought = arrivals(proposal, read, plan, context, inputs.mask) if proposal.writes else None
+    brought = arrivals(proposal, read, plan, lookups, inputs.mask) if proposal.writes else None
     return PullRequestText(
         control_plane=context.control_plane,
         environment=plan.environment,

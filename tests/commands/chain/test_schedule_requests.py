@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from tests.commands.chain import documents
-from tests.commands.chain.organisation import EDGE, Organisation
-from tests.commands.chain.proposals import configure, run
+from collections.abc import Sequence
+from typing import Any
 
-FIRST = 19
+import pytest
+
+from kalypso_actions.clients.github import GitHubError, proposal_overviews
+from kalypso_actions.errors import Location
+from kalypso_actions.model.overviews import ProposalOverview
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import EDGE, GITOPS, Organisation
+from tests.commands.chain.proposals import actions, change_main, configure, labels, promote, run
+
+BUDGET = 20
+FIRST = 14
 """Our branch, the labels and the pull request do not exist yet."""
-LATER = 18
-FURTHER = 10
-"""More for a further GitOpsRepo, in a repository of its own."""
+UPDATED = 13
+UNCHANGED = 8
+AFTER_MERGE = (15, 16, 10)
+"""The same after the first pull request was merged."""
+PROMOTIONS = (17, 18)
+"""Another commit of main in a new pull request, and in the same one."""
+FURTHER = 5
+"""More for each further GitOpsRepo, in a repository of its own."""
 
 
 def requests(acme: Organisation) -> int:
@@ -21,21 +35,88 @@ def requests(acme: Organisation) -> int:
     return len(exchanges)
 
 
-def test_few_requests(acme: Organisation) -> None:
-    assert requests(acme) <= FIRST
+def runs(acme: Organisation, repositories: Sequence[str]) -> Sequence[int]:
+    """Return the requests for new, updated and unchanged pull requests, and after a merge."""
+    counts = [requests(acme)]
     configure(acme, NEW="1")
-    assert requests(acme) <= LATER
-    assert requests(acme) <= 11
+    counts += [requests(acme), requests(acme)]
+    for repository in repositories:
+        acme.merge(1, repository)
+    for value in ("2", "3"):
+        configure(acme, NEW=value)
+        counts.append(requests(acme))
+    return [*counts, requests(acme)]
 
 
-def test_a_further_gitops_repository(acme: Organisation) -> None:
-    acme.sandbox.create_repository(EDGE, {"README.md": "x"})
-    repo = documents.gitops_repo(acme.url(EDGE), "main", "edge")
-    acme.commit({"gitops-repo-edge.yaml": repo}, "dev")
+def add_repositories(acme: Organisation, further: int) -> Sequence[str]:
+    """Add GitOpsRepos, each in a repository of its own; return all GitOps repositories."""
+    repositories = [f"{EDGE}-{number}" for number in range(further)]
+    for number, repository in enumerate(repositories):
+        acme.sandbox.create_repository(repository, {"README.md": "x"})
+        repo = documents.gitops_repo(acme.url(repository), "main", f"edge-{number}")
+        acme.commit({f"gitops-repo-{number}.yaml": repo}, "dev")
+    return [GITOPS, *repositories]
+
+
+@pytest.mark.parametrize("further", [0, 1, 2])
+def test_few_requests(acme: Organisation, further: int) -> None:
+    """Each further GitOpsRepo costs at most five requests, whatever a run does with it."""
+    repositories = add_repositories(acme, further)
+    of_one = (FIRST, UPDATED, UNCHANGED, *AFTER_MERGE)
+    assert max(*of_one, *PROMOTIONS) <= BUDGET
+    for count, most in zip(runs(acme, repositories), of_one, strict=True):
+        assert count <= most + FURTHER * further
+
+
+@pytest.mark.parametrize("further", [0, 1, 2])
+def test_promotions(acme: Organisation, further: int) -> None:
+    repositories = add_repositories(acme, further)
+    run(acme)
+    for repository in repositories:
+        acme.merge(1, repository)
+    for most in PROMOTIONS:
+        promote(acme, change_main(acme))
+        assert requests(acme) <= most + FURTHER * further
+
+
+def test_several_gitops_repos_of_one_repository(acme: Organisation) -> None:
+    """Its labels are created once; each lists the pull requests, because others are open."""
+    repo = documents.gitops_repo(acme.url(GITOPS), "dev", "other", "fleet")
+    acme.commit({"gitops-repo-other.yaml": repo}, "dev")
     assert requests(acme) <= FIRST + FURTHER
+    answers = [item.status for item in acme.sandbox.traffic if item.path.endswith("/labels")]
+    assert answers == [201, 201, 200, 200]
     configure(acme, NEW="1")
-    assert requests(acme) <= LATER + FURTHER - 1
-    assert requests(acme) <= 16
+    assert requests(acme) <= UPDATED + FURTHER + 2
+
+
+def test_everything_is_listed_if_github_refuses_the_query(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise GitHubError("it cannot be read", Location(GITOPS), "")
+
+    monkeypatch.setattr(proposal_overviews, "read", refuse)
+    assert runs(acme, [GITOPS])[0] > FIRST
+    assert [(pull["number"], labels(pull)) for pull in acme.pulls()] == [(2, {"kalypso"})]
+    assert {label["color"] for label in acme.ask("GET", f"{GITOPS}/labels")} == {"5319e7", "0e8a16"}
+
+
+def test_a_pull_request_that_is_closed_meanwhile(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The query shows it as open, and nothing as closed: what people did is read again."""
+    run(acme)
+    configure(acme, NEW="1")
+    read = proposal_overviews.read
+
+    def read_before_closing(*given: Any, **named: Any) -> ProposalOverview:
+        overview = read(*given, **named)
+        acme.close(1)
+        return overview
+
+    monkeypatch.setattr(proposal_overviews, "read", read_before_closing)
+    assert actions(run(acme)) == [(2, "created")]
 
 
 def test_a_larger_fleet_needs_no_more(acme: Organisation) -> None:

@@ -1,0 +1,58 @@
+"""What the texts of several pull requests need of the same repositories, read once for a run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.clients.github import commits, repositories
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.differences import CommitRange, CommitSubject
+from kalypso_actions.model.github import Visibility
+
+MOST_COMMITS: Final = 10
+"""Commits of a repository that a pull request names."""
+
+Found = tuple[str, int, int, tuple[CommitSubject, ...]]
+"""The repository, the numbers of commits ahead and behind, and the newest commits."""
+
+
+class Lookups:
+    """Remembers what one run has read of repositories."""
+
+    def __init__(self, context: CommandContext) -> None:
+        self.context = context
+        self._visibilities: dict[str, Visibility | None] = {}
+        self._commits: dict[tuple[str, str, str], Found | None] = {}
+
+    def visibility(self, url: str) -> Visibility | None:
+        """Return the visibility of a repository; None if GitHub does not say it."""
+        if url not in self._visibilities:
+            self._visibilities[url] = self._visibility(url)
+        return self._visibilities[url]
+
+    def commits(self, wanted: CommitRange) -> Found | None:
+        """Return the commits of a range; None if GitHub does not return them."""
+        key = wanted.repository, wanted.base, wanted.head
+        if key not in self._commits:
+            self._commits[key] = self._commits_of(wanted)
+        return self._commits[key]
+
+    def _visibility(self, url: str) -> Visibility | None:
+        context = self.context
+        try:
+            return repositories.get(context.github, context.repository(url)).visibility
+        except KalypsoError:
+            return None
+
+    def _commits_of(self, wanted: CommitRange) -> Found | None:
+        context = self.context
+        try:
+            repository = context.repository(wanted.repository)
+            found = commits.commits_after(
+                context.github, repository, wanted.base, wanted.head, MOST_COMMITS
+            )
+        except KalypsoError as error:
+            context.runtime.log(f"{wanted.repository}: {error.problem.message}")
+            return None
+        return repository, *found
