@@ -1,16 +1,18 @@
 """The inputs of each command: a model that is checked before the command reads anything.
 
-values    types of inputs: durations, percentages, lists, commits
-paths     paths, URLs and branches
-local     render, validate, template
-chain     the commands of the promotion chain
-sandbox   sandbox
-set_up    set-up
-validate_workload  validate-workload
-demo      demo
-init      init
-reading   sources of the chain's inputs: options, the action, the environment
-checking  values → the model of a command
+chain               each action of the promotion chain: ci, cd, schedule, check-promote and others
+preview             preview, and the action that comments for it
+validate_workload   the action validate-workload
+check_pages         the action check-pages
+set_up              the action set-up
+local               render, validate, template, explain and others on a person's machine
+app                 the commands of an application's repositories
+diff, doctor, demo, init, placement, sandbox, status
+                    one command each
+values              types of inputs: durations, percentages, lists, commits
+paths               paths, URLs and branches
+reading             sources of the chain's inputs: options, the action, the environment
+checking            values → the model of a command
 """
 
 from kalypso_actions.inputs.local import (

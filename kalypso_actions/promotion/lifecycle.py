@@ -166,7 +166,7 @@ class Transition:
     repaired_by  what repairs a lost run of the event, or the run that GitHub starts for it
     label        the text in the diagram, which draws a line from the first state of `before` to
                  the first one of `after`; transitions without a label are not drawn
-    writer the writer, if it is not the cause of the event
+    writer       the writer, if it is not the cause of the event
     """
 
     before: tuple[State, ...]

@@ -17,9 +17,10 @@ from kalypso_actions.promotion.statuses import is_open
 class Merge:
     """The meaning of a merge, and the commit of main that it promotes ("" for none).
 
-    promotion       the tracking file names another commit continuation    it names the same commit,
-    which is not deployed yet: a correction goes on configuration   something else changed revert
-    the tracking file went back, but not by CD: nothing is promoted
+    promotion       the tracking file names another commit
+    continuation    it names the same commit, which is not deployed yet: a correction goes on
+    configuration   something else changed
+    revert          the tracking file went back, but not by CD: nothing is promoted
     """
 
     kind: Literal["promotion", "continuation", "configuration", "revert"]

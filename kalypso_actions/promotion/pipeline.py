@@ -43,12 +43,14 @@ class Proposal:
 class EnvironmentMoment:
     """The state of an environment as the repositories record it.
 
-    promoted the commit that its branch names; None if it names none that GitHub has named       the
-    commits that the trees of its GitOps branches name, "" for none status      that of the promoted
-    commit in the environment checks      the latest starts of check-promote for the promoted
-    commit, of each repository record      the latest start of schedule for the head of the branch
-    proposals   open pull requests to its branch, and Kalypso's in its GitOps repositories main
-    the head of main previous    the environments from which commits come, with their moments
+    promoted    the commit that its branch names; None if it names none that GitHub has
+    named       the commits that the trees of its GitOps branches name, "" for none
+    status      that of the promoted commit in the environment
+    checks      the latest starts of check-promote for the promoted commit, of each repository
+    record      the latest start of schedule for the head of the branch
+    proposals   open pull requests to its branch, and Kalypso's in its GitOps repositories
+    main        the head of main
+    previous    the environments from which commits come, with their moments
     """
 
     name: str

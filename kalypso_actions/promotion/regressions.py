@@ -18,9 +18,10 @@ Key = tuple[str, str, str]
 class EnvironmentFaults:
     """The faults of an environment with one commit of main.
 
-    failures  assignments that fail, by their folder unusable  registrations that cannot be used, by
-    their name usable    the names of the other registrations faults all other faults that prevent
-    the rendering of the environment
+    failures   assignments that fail, by their folder
+    unusable   registrations that cannot be used, by their name
+    usable     the names of the other registrations
+    faults     all other faults that prevent the rendering of the environment
     """
 
     failures: Mapping[str, Problem] = field(default_factory=dict)

@@ -1,9 +1,12 @@
 """The commands of an application's repositories.
 
-render     `kalypso app render`: the story compute    repositories → the tree, checked and compared
-places     open the repositories variables  the values of the ten variables generate choose the
-generator by the files of the source work the inputs and results of the generators by_helm,
-by_kustomize, by_command, plain
-           the generators
-publish    write the tree to a folder, or commit it
+render       `kalypso app render`: the order of the steps
+compute      repositories → the tree, checked and compared
+places       open the repositories
+variables    the values of the ten variables
+generate     choose the generator by the files of the source
+work         the inputs and results of the generators
+by_helm, by_kustomize, by_command, plain
+             the generators
+publish      write the tree to a folder, or commit it
 """

@@ -1,10 +1,12 @@
 """Wait until the clusters of an environment comply with a merge, then promote its commit.
 
-command the order of the steps: verify, watch, judge, promote verify_request compare the inputs with
-the repositories before anything is written watch read the branches and the clusters' reports
-repeatedly followed_branch  one GitOps branch while the run waits for its clusters branch_tree
-the head of a GitOps branch, and the tree of a commit status           the deployment status of the
-promoted commit progress_log     the log of the waiting: what changed since the last look
+command           the order of the steps: verify, watch, judge, promote
+verify_request    compare the inputs with the repositories before anything is written
+watch             read the branches and the clusters' reports repeatedly
+followed_branch   one GitOps branch while the run waits for its clusters
+branch_tree       the head of a GitOps branch, and the tree of a commit
+status            the deployment status of the promoted commit
+progress_log      the log of the waiting: what changed since the last look
 """
 
 from kalypso_actions.commands.check_promote.command import check_promote

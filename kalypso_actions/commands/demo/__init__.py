@@ -1,9 +1,11 @@
 """`kalypso demo`: the whole promotion chain of a sample organisation, on this machine.
 
-organisation     the sample organisation in a sandbox scenario         the acts of the demo
-scenario_runner  runs the steps of an act, reports them, and compares them with expectations
-job_results      the results of jobs, in words people the actions of people: commit, propose, merge
-report           the page about the fleet, at the end
+organisation      the sample organisation in a sandbox
+scenario          the acts of the demo
+scenario_runner   runs the steps of an act, reports them, and compares them with expectations
+job_results       the results of jobs, in words
+people            the actions of people: commit, propose, merge
+report            the page about the fleet, at the end
 """
 
 from __future__ import annotations
