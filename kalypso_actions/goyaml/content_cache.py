@@ -37,24 +37,19 @@ class ContentCache(Generic[Result]):
         """Return the result for a key of `content_key`; None if there is none."""
         return None if key is None else self._results.get(key)
 
-    def put(self, key: Hashable | None, result: Result) -> None:
-        """Keep a result, unless its value has no key."""
+    def put(self, key: Hashable | None, result: Result, characters: int) -> None:
+        """Keep a result, unless its value has no key.
+
+        `characters` are at least as many as the texts in the key have.
+        """
         if key is None:
             return
-        characters = _characters(key)
         if len(self._results) >= self._size or self._characters + characters > MAX_CHARACTERS:
             self._results.clear()
             self._characters = 0
         if characters <= MAX_CHARACTERS:
             self._results[key] = result
             self._characters += characters
-
-
-def _characters(key: Hashable) -> int:
-    """Count the characters of the texts in a key."""
-    if isinstance(key, tuple):
-        return sum([len(part) if type(part) is str else _characters(part) for part in key])
-    return len(key) if isinstance(key, str) else 0
 
 
 def content_key(value: object) -> Hashable | None:

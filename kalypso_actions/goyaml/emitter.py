@@ -62,7 +62,7 @@ def _dump(version: int, value: object, limit_bytes: int, represent: Represent | 
     if text is None or len(text) * 4 > limit_bytes:
         text = _Writer(version, limit_bytes, represent).document(value)
         if len(text) <= CACHED_LENGTH:
-            _cache.put(key, text)
+            _cache.put(key, text, len(text))
     return text
 
 

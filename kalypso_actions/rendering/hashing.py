@@ -52,7 +52,8 @@ def hash_of(value: object, budget: Budget) -> int:
         return result
     before = budget.work
     result = _Hasher(budget).visit(value, 0)
-    _hashes.put(key, (result, budget.work - before))
+    work = budget.work - before  # counts each character
+    _hashes.put(key, (result, work), work)
     return result
 
 

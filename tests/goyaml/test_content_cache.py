@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.goyaml import ContentCache, InOrder, content_key, dump_v2, dump_v3
+from kalypso_actions.goyaml.content_cache import MAX_CHARACTERS
 from kalypso_actions.goyaml.emitter import _Writer
 
 
@@ -75,7 +76,16 @@ def test_a_cached_text_equals_a_new_one(value: object) -> None:
 def test_a_full_cache_is_emptied() -> None:
     cache: ContentCache[int] = ContentCache(2)
     for number in range(3):
-        cache.put(number, number)
+        cache.put(number, number, 1)
     assert [cache.get(number) for number in range(3)] == [None, None, 2]
-    cache.put(None, 7)
+    cache.put(None, 7, 1)
     assert cache.get(None) is None
+
+
+def test_a_cache_with_many_characters_is_emptied() -> None:
+    cache: ContentCache[str] = ContentCache(100)
+    cache.put("a", "first", MAX_CHARACTERS)
+    cache.put("b", "second", 1)
+    assert [cache.get("a"), cache.get("b")] == [None, "second"]
+    cache.put("c", "too large", MAX_CHARACTERS + 1)
+    assert cache.get("c") is None
