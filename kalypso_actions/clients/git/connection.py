@@ -22,18 +22,30 @@ from kalypso_actions.model.urls import without_secret
 DELAYS: Final = (1.0, 2.0, 4.0)
 """Seconds before each retry of a transient failure."""
 
+INTERACTIVE_DELAYS: Final = (1.0,)
+"""Those of a command on a person's machine, who sees the failure and may be offline."""
+
 
 class Connection:
     """The connection to a remote repository. Not thread-safe."""
 
     def __init__(
-        self, git: Git, url: str, sleep: Callable[[float], None], accept: Callable[[str], str]
+        self,
+        git: Git,
+        url: str,
+        sleep: Callable[[float], None],
+        accept: Callable[[str], str],
+        delays: Sequence[float] = DELAYS,
     ) -> None:
-        """`accept` returns the form of a redirect's URL for git; it raises KalypsoError."""
+        """`delays` are the seconds before each retry of a read.
+
+        `accept` returns the form of a redirect's URL for git; it raises KalypsoError.
+        """
         self._git = git
         self._accept = accept
         self._url = url
         self._moved = False
+        self._delays = delays
         self.sleep = sleep
 
     @property
@@ -84,7 +96,7 @@ class Connection:
 
         Raises KalypsoError with the reason why `subject` cannot be read.
         """
-        delays = iter(DELAYS)
+        delays = iter(self._delays)
         while True:
             try:
                 return self.call(git_dir, arguments, subject, settings=settings, stdin=stdin)

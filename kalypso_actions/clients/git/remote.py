@@ -7,14 +7,14 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self
 
 from kalypso_actions.clients.git.commits import Signature
-from kalypso_actions.clients.git.connection import Connection
+from kalypso_actions.clients.git.connection import DELAYS, Connection
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.history import HistoryClone
@@ -45,11 +45,13 @@ class RemoteRepositories:
         credentials: Authorize = no_credential,
         trust_user_config: bool = False,
         sleep: Callable[[float], None] = time.sleep,
+        delays: Sequence[float] = DELAYS,
         check: Callable[[str], None] = lambda _: None,
         with_files: Collection[str] = (),
     ) -> None:
         """`credentials` returns the header for a URL before every call to it.
 
+        `delays` are the seconds before each retry of a read that fails for the moment.
         `check` raises KalypsoError for the URLs that may not be read, also those of redirects.
         `with_files` are URLs of repositories of which most files are read: their small files are
         fetched with each commit.
@@ -63,6 +65,7 @@ class RemoteRepositories:
             trust_user_config=trust_user_config,
         )
         self._sleep = sleep
+        self._delays = delays
         self._with_files = frozenset(map(clone_key, with_files))
         self._lock = threading.Lock()
         self._clones: dict[str, ShallowClone] = {}
@@ -232,7 +235,7 @@ class RemoteRepositories:
             return self._histories[key]
 
     def _connection(self, url: str) -> Connection:
-        return Connection(self._git, url, self._sleep, self._accept)
+        return Connection(self._git, url, self._sleep, self._accept, self._delays)
 
     def _accept(self, url: str) -> str:
         """Return the form of a URL that git gets. Raises KalypsoError if it may not be read."""

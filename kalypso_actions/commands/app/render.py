@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from kalypso_actions.clients.git import RemoteRepositories, is_repository
+from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.commands.app.compute import AppRepositories, compute_tree
 from kalypso_actions.commands.app.places import open_place, open_tree
 from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
@@ -31,6 +32,7 @@ def app_render(
         protocols=PROTOCOLS,
         credentials=context.credentials,
         trust_user_config=True,
+        delays=INTERACTIVE_DELAYS,
     ) as remotes:
         repositories = _open(inputs, context, remotes)
         tree = compute_tree(inputs, context, repositories)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
+from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.clients.git.credentials import no_credential
 from kalypso_actions.clients.git.urls import depth_below
 from kalypso_actions.clients.process import Programs
@@ -76,6 +77,7 @@ class LocalContext:
             protocols=PROTOCOLS,
             credentials=self.credentials,
             trust_user_config=True,
+            delays=INTERACTIVE_DELAYS,
         ) as remotes:
             yield Repositories(given, remotes, self.programs, clones=self.clones)
 

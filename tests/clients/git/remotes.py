@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, Signature
+from kalypso_actions.clients.git.connection import DELAYS
 from kalypso_actions.clients.process import Programs
 from tests.git_repositories import commit, git, programs, repository
 
@@ -19,6 +20,7 @@ def remotes(
     credentials: Authorize = lambda _: "",
     trust_user_config: bool = False,
     sleep: Callable[[float], None] = lambda _: None,
+    delays: Sequence[float] = DELAYS,
     with_files: Collection[str] = (),
 ) -> RemoteRepositories:
     return RemoteRepositories(
@@ -27,6 +29,7 @@ def remotes(
         credentials=credentials,
         trust_user_config=trust_user_config,
         sleep=sleep,
+        delays=delays,
         with_files=with_files,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import CredentialTable
+from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.errors import KalypsoError
 from tests.clients.git.remotes import bare, remotes
 from tests.clients.git.servers import serving
@@ -52,6 +53,19 @@ def test_trying_again_has_an_end(tmp_path: Path) -> None:
             opened.fetch(f"{server.url}/org/repo", branch="main")
         assert len(server.requests) == 4
     assert slept == [1.0, 2.0, 4.0]
+
+
+def test_a_person_waits_for_one_retry(tmp_path: Path) -> None:
+    slept: list[float] = []
+    with serving(tmp_path) as server:
+        server.answers["/"] = [(503, {})] * 9
+        with (
+            remotes(sleep=slept.append, delays=INTERACTIVE_DELAYS) as opened,
+            pytest.raises(KalypsoError, match="error: 503"),
+        ):
+            opened.fetch(f"{server.url}/org/repo", branch="main")
+        assert len(server.requests) == 2
+    assert slept == [1.0]
 
 
 def test_server_that_is_not_there() -> None:
