@@ -85,8 +85,8 @@ $(ACTIONLINT):
 lint-workflows: $(INSTALLED) $(ACTIONLINT) ## templates, our own workflows, actions, scripts (needs go)
 	$(PYTHON) -m tools.lint_workflows
 
-# One more than processors: tests wait for the programs that they start.
-WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# Two more than processors: tests wait for the programs that they start.
+WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
 # Tests and the demo write many small files: in memory, if there is room and programs may run from there.
 MEMORY := /dev/shm
