@@ -37,7 +37,9 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 def connect(scene: Scene, auth: TokenAuth | AppAuth) -> GitHub:
-    return GitHub(GitHubServer(scene.sandbox.api_url, scene.sandbox.url), auth, {})
+    """Connect without pauses between writes, which the sandbox does not need."""
+    server = GitHubServer(scene.sandbox.api_url, scene.sandbox.url)
+    return GitHub(server, auth, {}, sleep=lambda _: None)
 
 
 def client_exchanges(scene: Scene) -> list[Exchange]:
