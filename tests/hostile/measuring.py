@@ -14,7 +14,6 @@ from typing import Final
 _MEGABYTE: Final = 1 << 20
 
 _PROCESSES: Final = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.hostile.attacks"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,9 @@ def measured(most_seconds: int, attack: Callable[..., str], *arguments: object) 
 
     It is killed when it has used `most_seconds` of processor time.
     """
+    # Each process would import the attacks for half a second. There is one list for all contexts:
+    # a module that set another one on import would replace a list that is set above.
+    _PROCESSES.set_forkserver_preload(["tests.hostile.attacks"])
     ours, theirs = _PROCESSES.Pipe(duplex=False)
     process = _PROCESSES.Process(target=_run, args=(theirs, most_seconds, attack, arguments))
     process.start()

@@ -29,10 +29,8 @@ FAILED: Final = 1
 
 NOTICED: Final = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+)\.py::(\S+)", re.MULTILINE)
 PROCESSES: Final = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["pytest", "cryptography.x509", "flask", "github", "graphql", "jsonschema", "pydantic"]
-)
-"""What takes the tests longest to import, and is nothing of ours, is imported once for all."""
+IMPORTED_ONCE: Final = ("pytest", "cryptography.x509", "flask", "graphql", "jsonschema", "pydantic")
+"""What takes the tests longest to import, and is nothing of ours."""
 
 LIMIT: Final = 280
 """Seconds; a break that lets the chain go round in circles is noticed by that alone."""
@@ -82,6 +80,8 @@ def _run(
 ) -> tuple[Literal["caught", "survived", "not tried"], str]:
     """How the tests ended, and which of them has failed."""
     said = folder / "said.txt"
+    # Not where this module is imported: there is one list for all contexts of a process.
+    PROCESSES.set_forkserver_preload(list(IMPORTED_ONCE))
     process = PROCESSES.Process(target=_test, args=(folder, tests, said))
     process.start()
     process.join(LIMIT)
