@@ -6,11 +6,10 @@ from collections.abc import Callable
 from datetime import datetime
 
 from kalypso_actions.clients.git import RemoteRepositories, is_repository
-from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.commands.app.compute import AppRepositories, compute_tree
 from kalypso_actions.commands.app.places import open_place, open_tree
 from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
-from kalypso_actions.commands.runtime.local_context import PROTOCOLS, LocalContext
+from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
 from kalypso_actions.inputs.paths import PathAtBranch, PlaceAtRevision
@@ -27,13 +26,7 @@ def app_render(
     with other content.
     """
     out = output_folder(inputs.out)
-    with RemoteRepositories(
-        context.programs,
-        protocols=PROTOCOLS,
-        credentials=context.credentials,
-        trust_user_config=True,
-        delays=INTERACTIVE_DELAYS,
-    ) as remotes:
+    with context.remotes() as remotes:
         repositories = _open(inputs, context, remotes)
         tree = compute_tree(inputs, context, repositories)
         has_problems = bool(tree.findings.problems)

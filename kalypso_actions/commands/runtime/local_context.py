@@ -29,7 +29,7 @@ from kalypso_actions.snapshot.revision_reader import kustomize_builder
 if TYPE_CHECKING:
     from kalypso_actions.commands.runtime.context import CommandContext
 
-PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
+_PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""
 
 
@@ -72,14 +72,18 @@ class LocalContext:
                 check = opened.repositories.check
                 yield Repositories(given, opened.remotes, self.programs, check=check)
             return
-        with RemoteRepositories(
+        with self.remotes() as remotes:
+            yield Repositories(given, remotes, self.programs, clones=self.clones)
+
+    def remotes(self) -> RemoteRepositories:
+        """Return a reader of remote repositories with the credentials of git on this machine."""
+        return RemoteRepositories(
             self.programs,
-            protocols=PROTOCOLS,
+            protocols=_PROTOCOLS,
             credentials=self.credentials,
             trust_user_config=True,
             delays=INTERACTIVE_DELAYS,
-        ) as remotes:
-            yield Repositories(given, remotes, self.programs, clones=self.clones)
+        )
 
     def clones(self) -> Mapping[str, Path]:
         """Return the clone that contains the current folder by the URLs of its remotes."""

@@ -40,6 +40,8 @@ class Lookups:
 
     def _visibility(self, url: str) -> Visibility | None:
         context = self.context
+        # Unlike `visibility_of`, accept every failure: the branch has been pushed already, and the
+        # texts of unknown repositories are hidden.
         try:
             return repositories.get(context.github, context.repository(url)).visibility
         except KalypsoError:
