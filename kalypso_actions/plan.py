@@ -16,6 +16,7 @@ from kalypso_actions.assignment_rendering import AssignmentRenderer, Folders, Pl
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
+from kalypso_actions.incremental_rendering import UnchangedAssignments, render_changed
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacementState
@@ -29,7 +30,6 @@ from kalypso_actions.model.tree import (
 )
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
-from kalypso_actions.unchanged_assignments import UnchangedAssignments, render_changed
 
 
 @dataclass(frozen=True, slots=True)

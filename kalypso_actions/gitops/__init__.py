@@ -1,21 +1,21 @@
 """Compare rendered files with the tree of a GitOps branch, and decide what to propose.
 
-desired_tree       the files that a run wants, and the folders that it leaves alone
-provenance         `.github/tracking/sources.json`
-placement_record   `.github/tracking/placements.json`
-run_sources        what a run records there
-unchanged_inputs   the folders with the same inputs as in the last tree
-own_files          the files of a tree that belong to Kalypso
-changes            the differences between the desired tree and the branch
-mass_removals      the removal of many assignments at once
-comparison         an earlier proposal compared with the branch
-proposed_commit    the files and the message of the commit that proposes a tree
-digest             the digest by which a later run recognizes a proposal
-merge_history      the content that others removed after our merges
-rejections         the content that people rejected
-changed_inputs     whether somebody changed the inputs of a tree
-branches           the names of our branches
-proposal_decision  open, update or close a pull request, or do nothing
+desired_tree          the files that a run wants, and the folders that it leaves alone
+provenance            `.github/tracking/sources.json`
+placement_record      `.github/tracking/placements.json`
+run_sources           what a run records there
+inputs_record         the digests of inputs there, and the folders that they show to be unchanged
+own_files             the files of a tree that belong to Kalypso
+changes               the differences between the desired tree and the branch
+mass_removals         the removal of many assignments at once
+comparison            an earlier proposal compared with the branch
+proposed_commit       the files and the message of the commit that proposes a tree
+digest                the digest by which a later run recognizes a proposal
+merge_history         the content that others removed after our merges
+rejections            the content that people rejected
+edits_since_proposal  whether somebody edited the sources of a tree since it was made
+branches              the names of our branches
+proposal_decision     open, update or close a pull request, or do nothing
 """
 
 from kalypso_actions.gitops.branches import (
@@ -23,7 +23,6 @@ from kalypso_actions.gitops.branches import (
     may_be_own_branch,
     own_branches,
 )
-from kalypso_actions.gitops.changed_inputs import environment_changed, sources_changed
 from kalypso_actions.gitops.changes import compute_changes
 from kalypso_actions.gitops.comparison import (
     changed_content,
@@ -42,6 +41,13 @@ from kalypso_actions.gitops.desired_tree import (
     tree_files,
 )
 from kalypso_actions.gitops.digest import digest, digest_of, with_trailer
+from kalypso_actions.gitops.edits_since_proposal import environment_changed, sources_changed
+from kalypso_actions.gitops.inputs_record import (
+    record_inputs,
+    tree_id,
+    unchanged_folders,
+    without_folders,
+)
 from kalypso_actions.gitops.mass_removals import is_blocked, mass_removal
 from kalypso_actions.gitops.merge_history import (
     MergeHistory,
@@ -85,12 +91,6 @@ from kalypso_actions.gitops.rejections import (
     rejected_content,
 )
 from kalypso_actions.gitops.run_sources import run_sources
-from kalypso_actions.gitops.unchanged_inputs import (
-    record_inputs,
-    tree_id,
-    unchanged_folders,
-    without_folders,
-)
 
 __all__ = [
     "ClosedProposal",

@@ -6,13 +6,13 @@ from typing import Final
 
 from tools.mutants.breaks import COMMANDS, GITOPS, Break, case
 
-PLANS: Final = "tests/test_unchanged_assignments.py"
+PLANS: Final = "tests/test_incremental_rendering.py"
 WHOLE: Final = f"{PLANS}::test_the_tree_is_that_of_a_whole_run"
 RENDERED: Final = f"{PLANS}::test_what_is_rendered"
 ID: Final = f"{PLANS}::test_the_id_of_a_tree"
-INPUTS: Final = "kalypso_actions/assignment_inputs.py"
-ASSIGNMENTS: Final = "kalypso_actions/unchanged_assignments.py"
-RECORDS: Final = f"{GITOPS}/unchanged_inputs.py"
+INPUTS: Final = "kalypso_actions/input_digests.py"
+ASSIGNMENTS: Final = "kalypso_actions/incremental_rendering.py"
+RECORDS: Final = f"{GITOPS}/inputs_record.py"
 TAKEN_OVER: Final = "commands/chain/schedule_taken_over"
 
 UNCHANGED_BREAKS: Final = (

@@ -1,5 +1,6 @@
-"""Digests of everything that decides the files of an assignment.
+"""Compute, for each assignment, one digest of everything that decides its files.
 
+`gitops.inputs_record` keeps these digests in the tree and compares them with those of a later run.
 Rendering reads neither a clock nor chance: equal digests mean equal files.
 """
 

@@ -1,4 +1,8 @@
-"""Render the assignments whose inputs have changed, and take over the folders of the others."""
+"""Render the assignments whose inputs have changed, and take over the folders of the others.
+
+`input_digests` computes what counts as an input, `gitops.inputs_record` finds the folders that have
+the same digests in the base trees, and `assignment_rendering` renders any assignments it is given.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kalypso_actions import gitops, rendering
-from kalypso_actions.assignment_inputs import input_digests
 from kalypso_actions.assignment_rendering import AssignmentRenderer, Folders, PlannedAssignment
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.input_digests import input_digests
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import Snapshot, TreeChanges

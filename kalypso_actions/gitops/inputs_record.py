@@ -1,9 +1,10 @@
-"""Find the folders of a tree that were rendered from the same inputs as now.
+"""The digests of inputs in a tree's `sources.json`, and the folders that they show to be unchanged.
 
-`sources.json` has a digest for each cluster type, over the inputs of all its assignments, and one
-for each target. A folder is unchanged if either of its two digests is unchanged: a changed value of
-a target does not affect the digests of other targets, and a changed value of a cluster type does
-not affect those of other cluster types. There are far fewer digests than assignments.
+`kalypso_actions.input_digests` computes the digest of each assignment. The record has a digest for
+each cluster type, over the inputs of all its assignments, and one for each target. A folder is
+unchanged if either of its two digests is unchanged: a changed value of a target does not affect the
+digests of other targets, and a changed value of a cluster type does not affect those of other
+cluster types. There are far fewer digests than assignments.
 
 Anybody with write access to the GitOps repository can change `sources.json` and the files together.
 A run therefore records the id of each tree that it writes in a place that they cannot change: in a

@@ -1,6 +1,8 @@
-"""Whether somebody changed the inputs of a tree since it was made.
+"""Whether somebody edited the sources of a proposed tree since it was made.
 
-A change and its revert count as well: setting a value again requests its result again.
+Content that people rejected may then be proposed again: see `rejections`. The revisions in its
+`sources.json` decide, and not the digests of `inputs_record`, which cannot show an edit and its
+revert: setting a value again requests its result again.
 """
 
 from __future__ import annotations

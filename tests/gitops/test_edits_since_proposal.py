@@ -1,4 +1,4 @@
-"""Whether the inputs of a tree have changed since it was made."""
+"""Whether the sources of a proposed tree were edited since it was made."""
 
 from __future__ import annotations
 
