@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from kalypso_actions import gitops, rendering
 from kalypso_actions.assignment_rendering import AssignmentRenderer, Folders, PlannedAssignment
@@ -19,8 +20,43 @@ from kalypso_actions.model.tree import Snapshot, TreeChanges
 from kalypso_actions.platform_config import PlatformConfig
 
 
+@dataclass(frozen=True, slots=True)
+class RenderedAssignments:
+    """All assignments of a run, and the files of those that it rendered.
+
+    `inputs` is the record for the next run; None if it has nothing to compare.
+    """
+
+    planned: tuple[PlannedAssignment, ...]
+    folders: Folders
+    inputs: gitops.InputsRecord | None
+
+    @property
+    def failed(self) -> list[PlannedAssignment]:
+        """The assignments that failed, and have no files."""
+        return [item for item in self.planned if item.failure]
+
+    @property
+    def written(self) -> list[tuple[Assignment, Mapping[str, bytes]]]:
+        """The assignments that were rendered, with their files."""
+        return [
+            (item.assignment, self.folders[item.assignment.folder])
+            for item in self.planned
+            if item.assignment.folder in self.folders
+        ]
+
+    @property
+    def taken_over(self) -> frozenset[str]:
+        """The folders that stay as they are in the base tree, because no input has changed."""
+        return frozenset(
+            item.assignment.folder
+            for item in self.planned
+            if not item.failure and item.assignment.folder not in self.folders
+        )
+
+
 class UnchangedAssignments:
-    """The folders that the base trees have with the same inputs, and the record for the next run.
+    """The folders that the base trees have with the same inputs as this run.
 
     `folders` has the names of their files.
     """
@@ -44,7 +80,15 @@ class UnchangedAssignments:
                 snapshot.base_trees, snapshot.environment, digests, self._inputs
             )
 
-    def record(
+    def render_others(
+        self, make_renderer: Callable[[], AssignmentRenderer], progress: Progress, *, verify: bool
+    ) -> RenderedAssignments:
+        """Render the assignments whose inputs have changed, and with `verify` the others too."""
+        known = {} if verify else self.folders
+        planned, folders = _render_changed(make_renderer, self._assignments, known, progress)
+        return RenderedAssignments(planned, folders, self._record(planned, folders))
+
+    def _record(
         self, planned: Sequence[PlannedAssignment], folders: Folders
     ) -> gitops.InputsRecord | None:
         """Return the record of the inputs; None without code or assignments.
@@ -60,7 +104,7 @@ class UnchangedAssignments:
             for folder, files in folders.items()
             if any(no_value in content for content in files.values())
         }
-        doubtful = doubtful_registrations(planned, self._assignments)
+        doubtful = _doubtful_registrations(planned, self._assignments)
         unfit |= {item.folder for item in self._assignments if item.target.registration in doubtful}
         return gitops.without_folders(self._inputs, unfit)
 
@@ -76,7 +120,7 @@ class UnchangedAssignments:
                 )
 
 
-def render_changed(
+def _render_changed(
     make_renderer: Callable[[], AssignmentRenderer],
     assignments: Sequence[Assignment],
     known: Mapping[str, tuple[str, ...]],
@@ -94,7 +138,7 @@ def render_changed(
         rendered = {
             item.assignment.folder: item for item in renderer.render_all(changed, folders, progress)
         }
-        doubtful = doubtful_registrations(rendered.values(), assignments)
+        doubtful = _doubtful_registrations(rendered.values(), assignments)
         again = {item.folder for item in assignments if item.target.registration in doubtful}
         if again.isdisjoint(known):
             return tuple(
@@ -104,7 +148,7 @@ def render_changed(
         known = {folder: names for folder, names in known.items() if folder not in again}
 
 
-def doubtful_registrations(
+def _doubtful_registrations(
     rendered: Iterable[PlannedAssignment], assignments: Sequence[Assignment]
 ) -> frozenset[str]:
     """Return the registrations of which an assignment fails, or takes more than its share."""

@@ -7,18 +7,18 @@ share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions import gitops, rendering
-from kalypso_actions.assignment_rendering import AssignmentRenderer, Folders, PlannedAssignment
+from kalypso_actions.assignment_rendering import AssignmentRenderer, PlannedAssignment
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
-from kalypso_actions.incremental_rendering import UnchangedAssignments, render_changed
+from kalypso_actions.incremental_rendering import RenderedAssignments, UnchangedAssignments
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
+from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacementState
 from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
@@ -117,51 +117,33 @@ def make_plan(
     unchanged = UnchangedAssignments(
         snapshot, fleet, layout_options(options), options.code, schedule.assignments
     )
-    planned, folders = render_changed(
+    rendered = unchanged.render_others(
         lambda: assignment_renderer(snapshot, fleet, options, processes),
-        schedule.assignments,
-        {} if options.verify else unchanged.folders,
         progress,
+        verify=options.verify,
     )
-    failed = [item for item in planned if item.failure]
-    findings.warnings += rendering.missing_values(_written(planned, folders), fleet.templates)
+    findings.warnings += rendering.missing_values(rendered.written, fleet.templates)
 
-    preserved = gitops.preserved_folders(snapshot, [item.assignment.folder for item in failed])
-    sources = gitops.sources_file(
-        gitops.run_sources(
-            snapshot,
-            fleet.targets,
-            _recorded_options(options, snapshot, schedule),
-            preserved[0].targets,
-            unchanged.record(planned, folders),
-        )
-    )
-    placed = schedule.placements
-    desired = gitops.DesiredTree(
-        tuple(cluster_type.name for cluster_type in fleet.cluster_types),
-        folders,
-        snapshot.promoted_commit,
-        sources,
-        placements=None if placed is None else gitops.placements_file(placed),
-        taken_over=_taken_over(planned, folders),
-    )
-    trees = _tree_changes(snapshot, desired, preserved)
-    for changes, base in zip(trees, snapshot.base_trees or (None,), strict=True):
+    desired = _desired_trees(snapshot, options, fleet, schedule, rendered)
+    bases = snapshot.base_trees or (None,)
+    trees = tuple(map(gitops.compute_changes, desired, bases))
+    for changes, base in zip(trees, bases, strict=True):
         findings.problems += changes.problems
         findings.warnings += changes.warnings
         if options.verify and base:
             findings.problems += unchanged.refuted(changes, base.repository)
-    problems = block(snapshot, failed, options, findings)
+    problems = block(snapshot, rendered.failed, options, findings)
     return Plan(
         environment=snapshot.environment,
         sources=tuple(_revisions(snapshot)),
         schedule=schedule,
-        assignments=planned,
-        cluster_types=desired.cluster_types,
+        assignments=rendered.planned,
+        cluster_types=desired[0].cluster_types,
         promoted_commit=snapshot.promoted_commit,
         trees=trees,
-        preserved=preserved,
-        degraded=bool(failed) or any(reg.state != "head" for reg in snapshot.registrations),
+        preserved=tuple(tree.preserved for tree in desired),
+        degraded=bool(rendered.failed)
+        or any(reg.state != "head" for reg in snapshot.registrations),
         problems=problems,
         faults=tuple(findings.problems),
         warnings=tuple(findings.warnings),
@@ -170,36 +152,36 @@ def make_plan(
     )
 
 
-def _written(
-    planned: Iterable[PlannedAssignment], folders: Folders
-) -> list[tuple[Assignment, Mapping[str, bytes]]]:
-    """Return the assignments that were rendered, with their files."""
-    return [
-        (item.assignment, folders[item.assignment.folder])
-        for item in planned
-        if item.assignment.folder in folders
-    ]
-
-
-def _taken_over(planned: Iterable[PlannedAssignment], folders: Folders) -> frozenset[str]:
-    """Return the folders that stay as they are in the base tree, because no input has changed."""
-    return frozenset(
-        item.assignment.folder
-        for item in planned
-        if not item.failure and item.assignment.folder not in folders
-    )
-
-
-def _tree_changes(
+def _desired_trees(
     snapshot: Snapshot,
-    desired: gitops.DesiredTree,
-    preserved: Sequence[gitops.PreservedFolders],
-) -> tuple[TreeChanges, ...]:
-    """Return the changes to each base tree, or to an empty one."""
-    return tuple(
-        gitops.compute_changes(dataclasses.replace(desired, preserved=kept), base)
-        for base, kept in zip(snapshot.base_trees or (None,), preserved, strict=True)
+    options: PlanOptions,
+    fleet: Fleet,
+    schedule: Schedule,
+    rendered: RenderedAssignments,
+) -> tuple[gitops.DesiredTree, ...]:
+    """Return what the run wants in each base tree (or in an empty one).
+
+    They differ in the folders that stay as they are, but not in their record of the sources.
+    """
+    failed = [item.assignment.folder for item in rendered.failed]
+    preserved = gitops.preserved_folders(snapshot, failed)
+    sources = gitops.run_sources(
+        snapshot,
+        fleet.targets,
+        _recorded_options(options, snapshot, schedule),
+        preserved[0].targets,
+        rendered.inputs,
     )
+    placed = schedule.placements
+    desired = gitops.DesiredTree(
+        tuple(cluster_type.name for cluster_type in fleet.cluster_types),
+        rendered.folders,
+        snapshot.promoted_commit,
+        gitops.sources_file(sources),
+        placements=None if placed is None else gitops.placements_file(placed),
+        taken_over=rendered.taken_over,
+    )
+    return tuple(dataclasses.replace(desired, preserved=folders) for folders in preserved)
 
 
 def assignment_renderer(
