@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import Relation
-from kalypso_actions.model.history import Ancestry
 
 
 def commit_on_main(current: str | None, named: Sequence[str | None], main: Ancestry) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import Relation
-from kalypso_actions.model.history import Ancestry
 from kalypso_actions.promotion.rollbacks import (
     comes_back,
     commit_on_main,

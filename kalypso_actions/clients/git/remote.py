@@ -24,7 +24,8 @@ from kalypso_actions.clients.git.shallow_clone import ShallowClone
 from kalypso_actions.clients.git.urls import accepted_url, clone_key
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.history import Ancestry, HistoryCommit
+from kalypso_actions.model.ancestry import Ancestry
+from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.object_ids import is_commit_id
 
 FIRST_PARENTS: Final = re.compile(r"([^~^]+)(~[0-9]{1,6}|~{1,40}|\^{1,40})")

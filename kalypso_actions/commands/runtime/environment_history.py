@@ -10,8 +10,8 @@ from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import EnvironmentReading
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import Relation
-from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.requests import PromotionRequest, environment_problem
 from kalypso_actions.promotion.rollbacks import (
