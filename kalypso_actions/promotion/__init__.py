@@ -12,7 +12,9 @@ requests         whether the repositories confirm the inputs of check-promote
 verdicts         the GitOps branches of an environment at one moment → a verdict, or none yet
 statuses         the commit statuses, and when they are posted
 starts           which starts of workflows a command makes
-start_records    the statuses by which poll finds a lost start
+start_records    the statuses that record the start of a workflow
+lost_starts      whether a recorded start was lost, and whether poll repeats it
+schedule_runs    whether schedule has to run, and whether a run may end at once
 schedule_inputs  the digest of schedule's inputs
 """
 

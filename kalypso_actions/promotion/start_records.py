@@ -1,7 +1,7 @@
-"""Records of starts: the statuses by which poll finds a lost start of a workflow.
+"""The form of start records: the statuses by which commands record the start of a workflow.
 
 Every command records a start before it dispatches the workflow. The first job of the started run
-replaces the record. `poll` repeats a start whose record stays.
+replaces the record. `poll` repeats a start whose record stays: see `lost_starts`.
 
     context                                       on                             subject
     kalypso / cd <environment>                    the promoted commit            where it comes from
@@ -20,21 +20,18 @@ replaces the record. `poll` repeats a start whose record stays.
                                                  options; `, again at <time>` if they differ by then
     Blocked: <digest>                  failure   schedule cannot propose anything of these inputs
     Refused: <subject>                 failure   the repositories contradict the started run
-    Given up: <subject>                failure   no run began after `MOST_ATTEMPTS` starts
+    Given up: <subject>                failure   no run began after the last attempt
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Final, Literal, TypeGuard
+from datetime import UTC, datetime
+from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.own_account import Identity
-
-MOST_ATTEMPTS: Final = 3
 
 Command = Literal["cd", "check-promote", "schedule"]
 Kind = Literal["starting", "received", "not needed", "scheduled", "blocked", "refused", "given up"]
@@ -155,129 +152,3 @@ def trusted_record(status: CommitStatus | None, identity: Identity) -> StartReco
     if status is None or not identity.is_of_chain(status.author):
         return None
     return read_record(status)
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """The decision of poll: start with this attempt, or give up (`attempt` 0)."""
-
-    attempt: int
-    force: bool = False
-
-
-def overdue(record: StartRecord, *, now: datetime, repair_after: timedelta) -> Repair | None:
-    """Return the repair of a recorded start; None while a run may still begin.
-
-    The caller makes sure that no run of this start is in progress.
-    """
-    if record.kind != "starting":
-        return None
-    if record.since is not None and now - record.since < repair_after:
-        return None
-    attempt = record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0
-    return Repair(attempt, record.force)
-
-
-def schedule_due(
-    record: StartRecord | None, digest: str, *, now: datetime, repair_after: timedelta
-) -> Repair | None:
-    """Return the start that schedule needs; None if it has read these inputs or a run is expected.
-
-    A new digest starts a new count of attempts. The start repeats the `force` of a lost start.
-    """
-    if record is None:
-        return Repair(1)
-    if record.kind == "starting":
-        repair = overdue(record, now=now, repair_after=repair_after)
-        is_same = record.subject in {UNREAD, digest}
-        return repair if repair is None or is_same else Repair(1, record.force)
-    return Repair(1) if record.subject != digest or is_over(record, now) else None
-
-
-def is_over(record: StartRecord | None, now: datetime) -> bool:
-    """Whether the time that schedule has asked for has come.
-
-    A run decides for the minute in which it begins: a run in an earlier minute would ask again.
-    """
-    minute = now.replace(second=0, microsecond=0)
-    return record is not None and record.again_at is not None and minute > record.again_at
-
-
-CLOCK: Final = "schedule"
-"""The event of a workflow that runs at set times."""
-
-
-def may_rest(event_name: str, attempt: int, *, force: bool) -> bool:
-    """Whether a run of schedule may end at once if nothing has changed.
-
-    Runs that cd, poll, a push or a person starts also repair issues, merges and lost starts.
-    """
-    return event_name == CLOCK and attempt == 1 and not force
-
-
-def is_at_rest(
-    record: StartRecord | None, digest: str, run: str, now: datetime
-) -> TypeGuard[StartRecord]:
-    """Whether a run with the same inputs, code and options left nothing to do until now.
-
-    A record of a start that no run has served has another kind.
-    """
-    return (
-        record is not None
-        and record.kind == "scheduled"
-        and record.subject == digest
-        and record.run == run != ""
-        and not is_over(record, now)
-    )
-
-
-def is_served(record: StartRecord | None, *, force: bool) -> bool:
-    """Return whether a run of schedule replaces the latest record.
-
-    A run without `force` does not serve a start with `force`, whose run is lost or still to come.
-    """
-    return force or record is None or record.kind != "starting" or not record.force
-
-
-TITLES: Final[dict[Command, re.Pattern[str]]] = {
-    "cd": re.compile(r"(?P<commit>[0-9a-f]{40,64}) to (?P<environment>\S+)"),
-    "check-promote": re.compile(
-        r"Check (?P<environment>\S+) with (?P<commit>[0-9a-f]{40,64})(?: (?P<repository>\S+))?"
-    ),
-    "schedule": re.compile(r"Schedule (?P<environment>\S+)"),
-}
-"""The `run-name` of the workflow templates, by the command that they run."""
-
-
-def may_be_run_of(title: str, command: Command, facts: Mapping[str, str]) -> bool:
-    """Return whether a run of this title may come from the start that `facts` describe.
-
-    A title of another form, from a workflow file that people changed, may come from any start.
-    """
-    match = TITLES[command].fullmatch(title.strip())
-    if match is None:
-        return True
-    named = {name: value.lower() for name, value in match.groupdict().items() if value}
-    return all(named.get(name, value.lower()) == value.lower() for name, value in facts.items())
-
-
-def is_lost_check(
-    latest: CommitStatus | None,
-    record: StartRecord | None,
-    gitops_commit: str,
-    *,
-    is_before_merge: bool,
-    has_failed: bool,
-) -> bool:
-    """Return whether check-promote may not know of the merged `gitops_commit`.
-
-    `latest` is the promoted commit's status for the environment. Until a run of check-promote has
-    begun with a merge, its start may be lost, or refused before the environment named the commit.
-    After a failure, a later merge is a correction: then the record names an earlier commit.
-    """
-    if latest is None:
-        return False
-    is_recorded = record is not None and record.subject == gitops_commit
-    if is_before_merge:
-        return not is_recorded or (record is not None and record.kind in {"starting", "refused"})
-    return has_failed and record is not None and not is_recorded

@@ -9,13 +9,9 @@ from typing import Final, Literal
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.environments import FROM_CI
-from kalypso_actions.promotion.start_records import (
-    MOST_ATTEMPTS,
-    Repair,
-    StartRecord,
-    is_lost_check,
-    schedule_due,
-)
+from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, is_lost_check
+from kalypso_actions.promotion.schedule_runs import schedule_due
+from kalypso_actions.promotion.start_records import StartRecord
 
 LOST: Final = "the last start was lost"
 CHANGED: Final = "the inputs have changed"

@@ -9,7 +9,8 @@ import pytest
 
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses
-from kalypso_actions.promotion.start_records import MOST_ATTEMPTS, Repair, StartRecord
+from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair
+from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.starts import (
     CHANGED,
     LOST,

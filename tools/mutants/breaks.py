@@ -307,17 +307,17 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "a run by the clock rests after the time of a placement",
-        f"{PROMOTION}/start_records.py",
+        f"{PROMOTION}/schedule_runs.py",
         "        and not is_over(record, now)\n",
         "",
-        (case("promotion/start_records", "what_is_at_rest"),),
+        (case("promotion/schedule_runs", "what_is_at_rest"),),
     ),
     Break(
         "another attempt repairs nothing",
-        f"{PROMOTION}/start_records.py",
+        f"{PROMOTION}/schedule_runs.py",
         "    return event_name == CLOCK and attempt == 1 and not force\n",
         "    return event_name == CLOCK and not force\n",
-        (case("promotion/start_records", "only_a_run_by_the_clock_may_rest"),),
+        (case("promotion/schedule_runs", "only_a_run_by_the_clock_may_rest"),),
     ),
     Break(
         "what has moved is not polled",

@@ -77,9 +77,9 @@ PLACEMENT_BREAKS: Final = (
     ),
     Break(
         "poll starts schedule again and again in the minute that is over",
-        "kalypso_actions/promotion/start_records.py",
+        "kalypso_actions/promotion/schedule_runs.py",
         "minute > record.again_at",
         "now >= record.again_at",
-        ("tests/promotion/test_start_records.py::test_schedule_is_due_once_its_time_is_over",),
+        ("tests/promotion/test_schedule_runs.py::test_schedule_is_due_once_its_time_is_over",),
     ),
 )

@@ -16,7 +16,7 @@ from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
-from kalypso_actions.promotion import start_records
+from kalypso_actions.promotion import lost_starts, start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.requests import ON_BRANCH
 from kalypso_actions.promotion.start_records import Command, StartRecord
@@ -166,7 +166,7 @@ class Repairs:
 
     def _repeat(self, lost: Start) -> bool:
         """Repeat a recorded start if it is overdue; return whether a run is expected."""
-        repair = start_records.overdue(
+        repair = lost_starts.overdue(
             lost.record, now=self.context.runtime.now(), repair_after=self.inputs.repair_after
         )
         if repair is None:
@@ -182,7 +182,7 @@ class Repairs:
                 self.context.github, self.context.control_plane, workflow
             )
         if any(
-            start_records.may_be_run_of(run.title, start.command, start.facts)
+            lost_starts.may_be_run_of(run.title, start.command, start.facts)
             for run in self._runs[workflow]
         ):
             return True
@@ -238,7 +238,7 @@ class Repairs:
             start.commit, start.status_context, StartRecord("given up", start.record.subject)
         )
         message = (
-            f"environment {start.environment}: {start_records.MOST_ATTEMPTS} starts of {workflow} "
+            f"environment {start.environment}: {lost_starts.MOST_ATTEMPTS} starts of {workflow} "
             f"for {start.commit[:7]} came to nothing"
         )
         where = Location(self.context.url(self.context.control_plane))

@@ -9,11 +9,8 @@ from kalypso_actions.clients.github import GitHubError, statuses, workflows
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.promotion import start_records
-from kalypso_actions.promotion.start_records import (
-    StartRecord,
-    is_served,
-    read_record,
-)
+from kalypso_actions.promotion.schedule_runs import is_served
+from kalypso_actions.promotion.start_records import StartRecord, read_record
 
 DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds to wait after a dispatch with an unknown result."""

@@ -17,13 +17,8 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.plan import Plan
-from kalypso_actions.promotion.start_records import (
-    TIME,
-    is_at_rest,
-    may_rest,
-    read_record,
-    schedule_context,
-)
+from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest
+from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
 from kalypso_actions.report.chain_documents import ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, schedule_summary
 from kalypso_actions.scheduling.registry import OWN

@@ -24,13 +24,8 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.plan import Plan
 from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
-from kalypso_actions.promotion.start_records import (
-    TIME,
-    Kind,
-    StartRecord,
-    is_served,
-    schedule_context,
-)
+from kalypso_actions.promotion.schedule_runs import is_served
+from kalypso_actions.promotion.start_records import TIME, Kind, StartRecord, schedule_context
 from kalypso_actions.report.assignment_matrix import AssignmentCell
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import (
