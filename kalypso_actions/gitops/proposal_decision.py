@@ -1,6 +1,7 @@
-"""Decide what to do about a proposed tree.
+"""The rules that decide, from values alone, which action a proposed tree needs.
 
-People have the last word: a tree that they rejected is not proposed again.
+People have the last word: a tree that they rejected is not proposed again. For these rules,
+`commands.schedule.propose` reads the values from GitHub.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 command  the order: read, plan, propose, record
 at_rest  end a run by the clock at once if nothing has moved
 read     read everything at one moment, and check that it has not changed
-propose  decide what to do about each GitOps branch
-publish  push the branch, write, merge or close the pull request, start check-promote
+propose  read the pull requests of each GitOps branch, and plan its proposal
+publish  carry out the plan: write, merge or close the pull request, start check-promote
 issues   update the issues about failing assignments
 result   the document, the page, and the record of the inputs for poll
 """

@@ -1,4 +1,7 @@
-"""Decide what to do about the proposal for one GitOps branch; nothing is written here."""
+"""Read the pull requests of one GitOps branch, and plan its proposal by the rules of `gitops`.
+
+`publish` carries out the plan; nothing is written here.
+"""
 
 from __future__ import annotations
 
