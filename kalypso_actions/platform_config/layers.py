@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from itertools import groupby
 from typing import Final
 
 from kalypso_actions.errors import Location
@@ -45,6 +46,18 @@ class Entry:
     full_key: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """Consecutive keys of one ConfigMap that require the same labels."""
+
+    entries: tuple[Entry, ...]
+
+    @cached_property
+    def values(self) -> list[object]:
+        """The parsed value of each entry."""
+        return [parse_value(entry.text) for entry in self.entries]
+
+
 @dataclass(frozen=True, slots=True)
 class AppliedSchema:
     """A schema that applies to an assignment; `name` says which and where, for people."""
@@ -63,14 +76,16 @@ class PlatformConfig:
 
     def __init__(self, fleet: Fleet) -> None:
         self._masks = LabelMasks()
-        self._entries: Applicable[Entry] = Applicable()
-        for entry in read_entries(fleet.config_maps):
-            self._entries.add(self._masks.required(entry.labels), entry)
+        self._layers: Applicable[_Layer] = Applicable()
+        entries = read_entries(fleet.config_maps)
+        for (_, labels), group in groupby(entries, lambda entry: (entry.config_map, entry.labels)):
+            self._layers.add(self._masks.required(labels), _Layer(tuple(group)))
         self._schemas: Applicable[AppliedSchema] = Applicable()
         for schema in fleet.config_schemas:
             required = self._masks.required(matched_labels(schema.labels))
             self._schemas.add(required, _applied(schema))
         self._merged: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
+        self._shared: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
         self._digests: tuple[dict[int, bytes], dict[int, bytes]] | None = None
 
     def combination(self, assignment: Assignment) -> Hashable:
@@ -82,8 +97,18 @@ class PlatformConfig:
         provided = self._masks.provided(assignment)
         merged = self._merged.get(provided)
         if merged is None:
-            merged = _merge(self._entries.to(provided))
+            layers = self._layers.to(provided)
+            shared = self._merge_shared(tuple(layers[:-1]))
+            merged = _merge(shared, layers[-1:], partial(_origins, layers))
             self._merged.put(provided, merged, len(merged.values) + 1)
+        return merged
+
+    def _merge_shared(self, layers: tuple[_Layer, ...]) -> MergedConfig:
+        """Merge all layers but the last, which most targets of a cluster type have in common."""
+        merged = self._shared.get(layers)
+        if merged is None:
+            merged = _merge(_NO_CONFIG, layers, dict)
+            self._shared.put(layers, merged, len(merged.values) + 1)
         return merged
 
     def schemas_of(self, assignment: Assignment) -> tuple[str, ...]:
@@ -101,17 +126,17 @@ class PlatformConfig:
     def applied_digest(self, assignment: Assignment) -> bytes:
         """Return the digest of all keys and schemas of the fleet that apply, with their order."""
         if self._digests is None:
-            self._digests = _digests_by_labels(self._entries, self._schemas)
+            self._digests = _digests_by_labels(self._layers, self._schemas)
         keys, schemas = self._digests
         provided = self._masks.provided(assignment)
-        own = (keys[mask] for mask in self._entries.masks_to(provided))
+        own = (keys[mask] for mask in self._layers.masks_to(provided))
         of_schemas = (schemas[mask] for mask in self._schemas.masks_to(provided))
         return b"".join([*sorted(own), b"/", *sorted(of_schemas)])
 
     @property
     def entries(self) -> Iterator[Entry]:
         """All keys of the fleet's ConfigMaps, in the order in which they are merged."""
-        return iter(self._entries)
+        return (entry for layer in self._layers for entry in layer.entries)
 
     def lacking(self, assignment: Assignment, entry: Entry) -> tuple[Label, ...]:
         """Return the labels that an entry requires and an assignment lacks; () if it applies."""
@@ -121,23 +146,30 @@ class PlatformConfig:
         )
 
 
-def _merge(entries: list[Entry]) -> MergedConfig:
-    layers = Layers(with_origins=False)
-    for entry in entries:
-        layers.add(entry.key, parse_value(entry.text), entry.where)
-    return MergedConfig(
-        layers.values,
-        {entry.key: entry.text for entry in entries},
-        tuple(dict.fromkeys(entry.config_map for entry in entries)),
-        partial(_origins, entries),
-    )
+_NO_CONFIG: Final = MergedConfig({}, {}, ())
 
 
-def _origins(entries: list[Entry]) -> Origins:
-    layers = Layers()
-    for entry in entries:
-        layers.add(entry.key, parse_value(entry.text), entry.where)
-    return layers.origins
+def _merge(
+    lower: MergedConfig, upper: Sequence[_Layer], trace: Callable[[], Origins]
+) -> MergedConfig:
+    """Merge layers over a configuration; `trace` finds the origins of the values."""
+    merged = Layers(lower.values, with_origins=False)
+    texts = {**lower.texts}
+    for layer in upper:
+        for entry, value in zip(layer.entries, layer.values, strict=True):
+            merged.add(entry.key, value, entry.where)
+            texts[entry.key] = entry.text
+    names = (entry.config_map for layer in upper for entry in layer.entries[:1])
+    config_maps = tuple(dict.fromkeys((*lower.config_maps, *names)))
+    return MergedConfig(merged.values, texts, config_maps, trace)
+
+
+def _origins(layers: Sequence[_Layer]) -> Origins:
+    merged = Layers()
+    for layer in layers:
+        for entry, value in zip(layer.entries, layer.values, strict=True):
+            merged.add(entry.key, value, entry.where)
+    return merged.origins
 
 
 def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
@@ -162,12 +194,14 @@ def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
 
 
 def _digests_by_labels(
-    entries: Applicable[Entry], schemas: Applicable[AppliedSchema]
+    layers: Applicable[_Layer], schemas: Applicable[AppliedSchema]
 ) -> tuple[dict[int, bytes], dict[int, bytes]]:
     """Return the digests of the keys, and of the schemas, that require the same labels."""
     keys: dict[int, list[object]] = defaultdict(list)
-    for required, entry in entries.with_masks():
-        keys[required].append((entry.config_map, entry.full_key, entry.key, entry.text))
+    for required, layer in layers.with_masks():
+        keys[required] += (
+            (entry.config_map, entry.full_key, entry.key, entry.text) for entry in layer.entries
+        )
     texts: dict[int, list[object]] = defaultdict(list)
     for required, schema in schemas.with_masks():
         texts[required].append(schema.text)

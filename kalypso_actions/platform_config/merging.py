@@ -6,7 +6,8 @@ results share what is unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from types import MappingProxyType
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.config import Path
@@ -20,10 +21,12 @@ class Layers:
     are equal); other elements are appended. Otherwise, the new value replaces the old one.
     """
 
-    def __init__(self, *, with_origins: bool = True) -> None:
-        """Without origins, merging takes half the time."""
+    def __init__(
+        self, values: Mapping[str, object] = MappingProxyType({}), *, with_origins: bool = True
+    ) -> None:
+        """`values` lie below all layers. Without origins, merging takes half the time."""
         self._with_origins = with_origins
-        self.values: dict[str, object] = {}
+        self.values: dict[str, object] = {**values}
         self.origins: dict[Path, tuple[Location, ...]] = {}
 
     def add(self, key: str, value: object, where: Location) -> None:

@@ -79,7 +79,10 @@ class TemplateData:
     def go(self) -> GoStruct:
         """The data as a Go value, with a copy of the configuration, which templates may change."""
         if self._go is None:
-            config = {key: to_template_value(value) for key, value in self.config.items()}
+            config = {
+                key: value if type(value) is str else to_template_value(value)
+                for key, value in self.config.items()
+            }
             self._go = GoStruct(
                 DATA_TYPE,
                 {
