@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.faults import PUSH_KINDS, FaultKind
-from tests.faults.writes import Write
+from tests.faults.write import Write
 
 Extent = Literal["once", "each time", "from then on"]
 """Whether the write's request meets the fault once, or each time it is sent; or every request of

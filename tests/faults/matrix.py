@@ -18,7 +18,7 @@ from kalypso_actions.sandbox import Exchange
 from tests.faults.disturbances import Disturbance, Extent
 from tests.faults.state import OPEN, Facts, facts
 from tests.faults.trials import Ground, Trial
-from tests.faults.writes import GRAPHQL, TOKENS, Write
+from tests.faults.write import GRAPHQL, TOKENS, Write
 
 Outcome = Literal["done", "later", "found", "part", "refused", "raced"]
 

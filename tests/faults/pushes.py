@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from tests.faults.trials import AUTHOR, Trial
-from tests.faults.writes import Write
+from tests.faults.write import Write
 
 PUSH: Final = ("POST", "*/git-receive-pack")
 DATE: Final = datetime(2026, 3, 1, tzinfo=UTC)

@@ -11,7 +11,8 @@ from tests.faults.disturbances import DISTURBANCES, EXTENTS, Disturbance, Extent
 from tests.faults.matrix import OUTCOMES, Cell, cell, undisturbed
 from tests.faults.pushes import PUSHES
 from tests.faults.trials import ground
-from tests.faults.writes import WRITES, Write
+from tests.faults.write import Write
+from tests.faults.writes import WRITES
 
 GROUPS: Final[Mapping[str, Sequence[Write]]] = {"GitHub": WRITES, "git push": PUSHES}
 BY_NAME: Final = {write.name: write for write in (*WRITES, *PUSHES)}

@@ -13,7 +13,8 @@ from tests.faults.matrix import cell, undisturbed
 from tests.faults.state import STRANGER
 from tests.faults.table import BY_NAME
 from tests.faults.trials import ground
-from tests.faults.writes import WRITES, Write
+from tests.faults.write import Write
+from tests.faults.writes import WRITES
 from tests.git_repositories import git
 from tests.github_api.client_calls import CALLS, CLIENT_ENDPOINTS
 
