@@ -2,7 +2,7 @@
 
 python -m tools.lint_workflows
 
-The templates are filled in like by `kalypso init`, each kind in a folder that looks like a
+The tool fills in the templates as `kalypso init` does, each kind in a folder that looks like a
 repository. A suppressed finding has its reason beside it: in the file, or in .github/zizmor.yml.
 """
 

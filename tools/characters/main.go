@@ -1,5 +1,5 @@
 // Writes kalypso_actions/gotemplate/characters.py: the characters that Go prints, and those that
-// Go takes for letters and digits, so that no Python's own Unicode version plays a part.
+// Go takes for letters and digits, so that the Unicode version of Python does not matter.
 //
 //	go run ./tools/characters > kalypso_actions/gotemplate/characters.py
 package main

@@ -26,7 +26,7 @@ SERVER = "generated/ghes-3.17.json"
 GRAPHQL = "schema.graphql"
 
 ERRORS = [{"$ref": SCHEMAS + "basic-error"}, {"$ref": SCHEMAS + "validation-error"}]
-"""Every operation can answer with these, also where its description does not say so."""
+"""Every operation can answer with these, even if its description does not list them."""
 
 
 def main() -> int:

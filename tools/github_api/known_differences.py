@@ -15,7 +15,7 @@ class KnownDifference:
     reason: str
 
     def explains(self, difference: str) -> bool:
-        """Whether a difference matches."""
+        """Tell whether a difference matches."""
         parts = map(re.escape, self.pattern.split("*"))
         return re.fullmatch(".*".join(parts), difference) is not None
 

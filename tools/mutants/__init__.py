@@ -1,8 +1,8 @@
-"""The promotion chain broken on purpose: each break must be caught by a test.
+"""Break the promotion chain on purpose: a test must catch each break.
 
 `python -m tools.mutants` breaks a copy of the package in one way after the other, and runs the
-tests that should notice. It prints a table, and fails where a break is noticed by none, or where
-the text that it replaces is no longer there.
+tests that should notice. It prints a table, and fails if no test notices a break, or if the text to
+replace is no longer there.
 
 breaks    what is broken, where, and which tests should notice
 trials    one break: the copy, the tests, how they ended

@@ -12,11 +12,11 @@ from tools.mutants.all_breaks import BREAKS
 from tools.mutants.table import table
 from tools.mutants.trials import Trial, attempt
 
-AT_ONCE: Final = 3  # on two cores: each waits now and then
+AT_ONCE: Final = 3  # on two cores, because a trial sometimes waits
 
 
 def main(names: Sequence[str]) -> int:
-    """Try the breaks of these names, by default all; 1 where one of them is not caught."""
+    """Try the breaks of these names, by default all; return 1 if one of them is not caught."""
     chosen = [listed for listed in BREAKS if not names or listed.name in names]
     unknown = set(names) - {listed.name for listed in chosen}
     if unknown:

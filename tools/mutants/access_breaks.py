@@ -1,4 +1,4 @@
-"""What is broken about access: allowed repositories, credentials, and whose text counts."""
+"""Breaks of access rules: allowed repositories, credentials, and whose text counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is broken, and which tests should notice: first of all the stories of the chain."""
+"""The form of a break, and the breaks of the chain; mostly its stories should notice them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A text of a file, which it holds once, is replaced; one of `tests` should fail then."""
+    """Replace `old`, which the file contains once, by `new`; one of `tests` should then fail."""
 
     name: str
     file: str
@@ -360,4 +360,4 @@ CHAIN_BREAKS: Final = (
         (case("commands/chain/ci", "faults_of_main_fail"),),
     ),
 )
-"""Of each kind of rule that the chain keeps, at least one is broken."""
+"""There is at least one break for each kind of rule that the chain keeps."""

@@ -1,4 +1,4 @@
-"""What is broken about time and memory: budgets, and limits of registrations."""
+"""Breaks of limits of time and memory: budgets, and limits of registrations."""
 
 from __future__ import annotations
 

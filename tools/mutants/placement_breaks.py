@@ -1,4 +1,4 @@
-"""What is broken about Placements: floating point, expiry, the last decision, time."""
+"""Breaks of Placements: floating point, expiry, the last decision, time."""
 
 from __future__ import annotations
 

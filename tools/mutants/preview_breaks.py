@@ -1,4 +1,4 @@
-"""What is broken about previews: whose rights, whose secrets, whose pull request."""
+"""Breaks of previews: whose rights, whose secrets, whose pull request."""
 
 from __future__ import annotations
 

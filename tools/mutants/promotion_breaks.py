@@ -1,4 +1,4 @@
-"""What is broken in the rules of promotion, and the story or table that should notice."""
+"""Breaks of the rules of promotion, each with the story or table that should notice."""
 
 from __future__ import annotations
 
@@ -294,4 +294,4 @@ PROMOTION_BREAKS: Final = (
         ),
     ),
 )
-"""A rule each."""
+"""Each break concerns one rule."""

@@ -1,4 +1,4 @@
-"""All trials, one line each."""
+"""A table of trials."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tools.mutants.trials import Trial
 
 
 def table(trials: Sequence[Trial]) -> str:
-    """What was broken, how it ended, who noticed, and how long that took."""
+    """Return a line for each trial: the break, its result, its time, and the test that noticed."""
     rows = [
         (trial.broken.name, trial.ending, f"{trial.seconds:.0f} s", trial.by.replace("\n", " "))
         for trial in trials

@@ -21,24 +21,24 @@ from tools.mutants.breaks import Break
 ROOT: Final = Path(__file__).parents[2]
 PACKAGE: Final = "kalypso_actions"
 BESIDE: Final = ("tests", "tools", "bench", "samples", "workflows-templates", "actions")
-"""Folders that the package and its tests need and nobody breaks."""
+"""Folders that the package and its tests need; no break changes them."""
 
 PASSED: Final = 0
 FAILED: Final = 1
-"""How pytest ends; with any other number it could not run the tests."""
+"""Exit codes of pytest; any other one means that it could not run the tests."""
 
 NOTICED: Final = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+)\.py::(\S+)", re.MULTILINE)
 PROCESSES: Final = multiprocessing.get_context("forkserver")
 IMPORTED_ONCE: Final = ("pytest", "cryptography.x509", "flask", "graphql", "jsonschema", "pydantic")
-"""What takes the tests longest to import, and is nothing of ours."""
+"""Other projects' modules that the tests take longest to import."""
 
 LIMIT: Final = 280
-"""Seconds; a break that lets the chain go round in circles is noticed by that alone."""
+"""Seconds; nothing else catches a break that makes the chain run for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How a break ended: `by` is the test that noticed, or what went wrong."""
+    """The result of a break: `by` is the test that noticed, or the error."""
 
     broken: Break
     ending: Literal["caught", "survived", "not tried"]
@@ -63,14 +63,14 @@ def attempt(broken: Break) -> Trial:
 
 
 def apply(broken: Break, folder: Path) -> str:
-    """Break a file below a folder; why that is not possible, or ""."""
+    """Break a file below a folder; return why that is impossible, or ""."""
     file = folder / broken.file
     if not file.is_file():
         return f"{broken.file} is gone"
     text = file.read_text(encoding="utf-8")
     count = text.count(broken.old)
     if count != 1:
-        return f"{broken.file} holds what is replaced {count} times"
+        return f"{broken.file} contains the text to replace {count} times"
     file.write_text(text.replace(broken.old, broken.new), encoding="utf-8")
     return ""
 
@@ -78,9 +78,9 @@ def apply(broken: Break, folder: Path) -> str:
 def _run(
     folder: Path, tests: Sequence[str]
 ) -> tuple[Literal["caught", "survived", "not tried"], str]:
-    """How the tests ended, and which of them has failed."""
+    """Run the tests; return how they ended, and which of them failed."""
     said = folder / "said.txt"
-    # Not where this module is imported: there is one list for all contexts of a process.
+    # Set here and not at the import, because all contexts of a process share one list.
     PROCESSES.set_forkserver_preload(list(IMPORTED_ONCE))
     process = PROCESSES.Process(target=_test, args=(folder, tests, said))
     process.start()
@@ -88,7 +88,7 @@ def _run(
     if process.exitcode is None:
         process.kill()
         process.join()
-        return "caught", f"nothing came to an end in {LIMIT} seconds"
+        return "caught", f"the tests did not end within {LIMIT} seconds"
     if process.exitcode == PASSED:
         return "survived", ""
     words = said.read_text("utf-8", "replace")
@@ -99,7 +99,7 @@ def _run(
 
 
 def _test(folder: Path, tests: Sequence[str], said: Path) -> NoReturn:
-    """In a process of its own: run the tests in a folder; all words go to a file."""
+    """Run the tests in a folder, in a process of its own; write their output to a file."""
     with said.open("wb") as file:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(file.fileno(), stream.fileno())

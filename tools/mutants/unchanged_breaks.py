@@ -1,4 +1,4 @@
-"""What is broken in the rules by which folders with unchanged inputs are taken over."""
+"""Breaks of the rules by which folders with unchanged inputs are taken over."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ func failure(text string) []byte {
 	return append(append([]byte(`{"error": `), encodeString(text)...), "}\n"...)
 }
 
-// respond does what is asked and returns the output as JSON.
+// respond executes a request and returns the output as JSON.
 func respond(asked request) ([]byte, error) {
 	switch asked.Op {
 	case "template":

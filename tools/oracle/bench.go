@@ -19,7 +19,7 @@ type use struct {
 }
 
 // bench renders the templates of a file of requests, in turn, for so many seconds, each parsed
-// anew for every use as the operator does, and prints how many manifests a second that makes.
+// anew for every use as the operator does, and prints the manifests per second.
 func bench(path, seconds string, output io.Writer) error {
 	limit, err := strconv.ParseFloat(seconds, 64)
 	if err != nil {

@@ -1,8 +1,8 @@
 """Coverage of the recorded template cases: syntax nodes, built-ins, verbs of printf, functions.
 
 A case counts for an item as `error` when Go refused it, as `odd` when it is tagged so, else as
-`ordinary`. What a template is made of is read from Go's own tree; for one that does not parse,
-from the tags in `covers` and the words of the error.
+`ordinary`. The items of a template come from Go's own tree; if it does not parse, from the tags in
+`covers` and the words of the error.
 """
 
 from __future__ import annotations

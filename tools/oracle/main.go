@@ -1,4 +1,4 @@
-// Command oracle answers what Go's own libraries make of templates, YAML, configuration values,
+// Command oracle returns the results of Go's own libraries for templates, YAML, configuration values,
 // hashes and schemas. See README.md for its protocol.
 package main
 

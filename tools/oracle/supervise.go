@@ -44,7 +44,7 @@ func supervise(input io.Reader, output io.Writer) error {
 type worker struct {
 	process *exec.Cmd
 	input   io.WriteCloser
-	answers chan []byte // closed when the process has no more to say
+	answers chan []byte // closed when the process ends
 	errors  *bytes.Buffer
 }
 
@@ -72,8 +72,8 @@ func startWorker() (*worker, error) {
 	return started, nil
 }
 
-// read passes on the worker's answers. Its end says so by closing the channel; an error of
-// reading is the same to us: the worker is gone.
+// read passes on the worker's answers, and closes the channel at their end. A read error means the
+// same: the worker is gone.
 func (w *worker) read(output io.Reader) {
 	defer close(w.answers)
 	_ = eachLine(output, func(line []byte) error {
@@ -93,7 +93,7 @@ func (w *worker) ask(line []byte) (answer []byte, alive bool) {
 	select {
 	case answer, alive = <-w.answers:
 		if !alive {
-			_ = w.process.Wait() // its exit status says less than what it wrote
+			_ = w.process.Wait() // its output says more than its exit status
 			answer = failure(fatalError(w.errors.String()))
 		}
 		return answer, alive

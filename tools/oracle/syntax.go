@@ -12,7 +12,7 @@ import (
 	"oracle/scheduler"
 )
 
-// syntax counts what a template's text is made of.
+// syntax counts the parts of a template's text.
 type syntax struct {
 	Nodes     map[string]int `json:"nodes"`
 	Functions map[string]int `json:"functions"`
@@ -27,7 +27,8 @@ var nodeKinds = []string{
 	"text", "trimLeft", "trimRight", "variable", "with",
 }
 
-// What the tree does not tell: a block is a template call and a define, a trimmed text is a text.
+// The tree does not distinguish these: a block is a template call and a define, a trimmed text is a
+// text.
 var lexical = map[string]*regexp.Regexp{
 	"block":     regexp.MustCompile(`\{\{(- )?\s*block\b`),
 	"trimLeft":  regexp.MustCompile(`\{\{- `),
@@ -142,7 +143,7 @@ func (s *syntax) countElse(list *parse.ListNode) {
 	}
 }
 
-// describeLanguage names what there is to cover.
+// describeLanguage names the items to cover.
 func describeLanguage() ([]byte, error) {
 	functions := scheduler.FunctionNames()
 	sort.Strings(functions)

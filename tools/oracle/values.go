@@ -68,7 +68,7 @@ func decodeString(encoded []byte) (string, error) {
 	return text.String(), nil
 }
 
-// cutAtByte returns what stands before the first escaped byte and behind it, and that byte.
+// cutAtByte returns the text before and after the first escaped byte, and that byte.
 func cutAtByte(encoded []byte) (before, after, lone []byte) {
 	for _, found := range escape.FindAllSubmatchIndex(encoded, -1) {
 		if found[2] < 0 {
@@ -163,7 +163,7 @@ func decodeMap(tag string, content []byte) (interface{}, error) {
 	return texts, nil
 }
 
-// encodeValue writes what yaml.v2 and the merge of configuration values can return.
+// encodeValue writes the values that yaml.v2 and the merge of configuration values can return.
 func encodeValue(value interface{}) ([]byte, error) {
 	switch value := value.(type) {
 	case nil:

@@ -1,8 +1,8 @@
-"""Run `python -m tools.placement_cases FILE [ID …]`: what differs from OCM's answers.
+"""Run `python -m tools.placement_cases FILE [ID …]`: print the differences from OCM's answers.
 
-FILE has one case for each line: `input`, OCM's objects by kind and `now`, and `expected`, what
-OCM's scheduler answered. Each case is written as a folder of documents, half of them as a List, and
-decided by the function of the command. Messages are not compared.
+FILE has one case for each line: `input`, OCM's objects by kind and `now`, and `expected`, the
+answer of OCM's scheduler. The tool writes each case as a folder of documents, half of them as a
+List, and calls the function of the command. Messages are not compared.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def differences(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, t
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Leave out messages; what is null when all is well counts as a flag."""
+    """Leave out messages; a field that is null without a problem counts as a flag."""
     if name in NEW | {"syncError"}:
         return value is not None
     if isinstance(value, dict):
@@ -67,7 +67,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def refusals(expected: dict[str, Any], actual: dict[str, Any]) -> bool:
-    """Whether we find as many problems as the API server."""
+    """Tell whether we find as many problems as the API server."""
     admission = expected.get("admission") or {}
     wanted = len(admission.get("errors", ())) + len(admission.get("unknownFields", ()))
     found = [p for p in actual["problems"] if p["code"] != "placement-unreadable"]

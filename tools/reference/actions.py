@@ -1,4 +1,4 @@
-"""Every action.yml, made of the model of what its command is given, and of what it gives.
+"""Every action.yml, from the models of its command's inputs and outputs.
 
 An input is declared once, in `kalypso_actions/inputs`; an output once, in its document.
 """
@@ -25,7 +25,7 @@ from kalypso_actions.report.local_summary import OUTPUTS as VALIDATE_OUTPUTS
 COLOR: Final = "blue"
 
 DEFAULTS_OF_JOBS: Final = {"token": "${{ github.token }}", "job-token": "${{ github.token }}"}
-"""What an action takes where nothing is given, and the command line does not."""
+"""Defaults of actions that the command line does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action: its command, where its file lies, and what it is given and gives."""
+    """An action: its command, the path of its file, its inputs and its outputs."""
 
     command: str
     path: str
@@ -52,7 +52,7 @@ class Action:
 
     @property
     def launcher(self) -> str:
-        """The way from the action's folder to the script that starts it."""
+        """The path from the action's folder to the script that starts it."""
         return "../launch.sh" if "/" in self.path else "actions/launch.sh"
 
 
@@ -89,7 +89,7 @@ def _actions() -> Iterator[Action]:
 
 
 def inputs_of(model: type[Inputs]) -> Iterator[Input]:
-    """A command's own inputs first, then those that it has in common with others."""
+    """Yield a command's own inputs first, then those that it shares with others."""
     classes = (cls for cls in model.__mro__ if issubclass(cls, Inputs) and cls is not Inputs)
     declared = [cls.__annotations__ for cls in classes]
     for name in dict.fromkeys(name for names in declared for name in names):
@@ -112,7 +112,7 @@ def _description(field: FieldInfo) -> str:
 
 
 def _default(field: FieldInfo) -> str:
-    """The text that the model reads as its own default; "" where there is none."""
+    """Return the text that the model reads as its own default; "" if there is none."""
     value: Any = None if field.is_required() else field.default
     match value:
         case bool():
@@ -135,7 +135,7 @@ def _duration(value: timedelta) -> str:
 
 
 def action_file(action: Action) -> str:
-    """The text of action.yml."""
+    """Return the text of action.yml."""
     inputs = "".join(_input_lines(option) for option in action.inputs)
     outputs = "".join(
         f"  {name}:\n"
@@ -174,7 +174,7 @@ def _input_lines(one: Input) -> str:
 
 
 def _scalar(text: str) -> str:
-    """As it stands where YAML reads the same text, in quotes elsewhere."""
+    """Return the text as a YAML scalar, in quotes if YAML would read it differently."""
     try:
         plain = yaml.safe_load(f"key: {text}") == {"key": text}
     except yaml.YAMLError:

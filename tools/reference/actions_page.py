@@ -1,4 +1,4 @@
-"""The page of all actions: what each does, is given, gives and may do, with an example."""
+"""The page of all actions, with purpose, example, inputs, outputs and permissions of each."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ WITHOUT_APP: Final = {"cd", "preview-comment", "set-up", "validate-workload"}
 
 
 def actions_text() -> str:
-    """A page with a section for each action."""
+    """Return a page with a section for each action."""
     common = input_table(inputs_of(ChainInputs))
     order = {name: position for position, name in enumerate(EXAMPLES)}
     actions = sorted(ACTIONS, key=lambda action: order[action.command])
@@ -120,14 +120,14 @@ def actions_text() -> str:
 
 
 def section(action: Action) -> str:
-    """An action's summary, an example, and its tables."""
+    """Return an action's summary, an example, and its tables."""
     name = action.command
     title = TITLES.get(name, name)
     return f"## {title}\n\n{SUMMARIES[name]}\n{example(action)}\n{tables_of(action)}"
 
 
 def example(action: Action) -> str:
-    """The step of a workflow that runs the action."""
+    """Return the step of a workflow that runs the action."""
     folder = f"/{action.path.removesuffix('/action.yml')}" if "/" in action.path else ""
     given = EXAMPLES[action.command] | ({} if action.command in WITHOUT_APP else APP)
     lines = [f"    {name}: {value}" for name, value in given.items()]
@@ -136,7 +136,7 @@ def example(action: Action) -> str:
 
 
 def tables_of(action: Action) -> str:
-    """Inputs of its own, outputs, and the permissions that its command needs."""
+    """Return tables of its own inputs, its outputs, and the permissions of its command."""
     common = {one.name for one in inputs_of(ChainInputs)}
     own = [option for option in action.inputs if option.name not in common or option.required]
     outputs = [(f"`{name}`", text) for name, text in action.outputs.items()]
@@ -153,7 +153,7 @@ def tables_of(action: Action) -> str:
 
 
 def input_table(inputs: Iterable[Input]) -> str:
-    """Name, default and description of each."""
+    """Return a table with name, default and description of each."""
     rows = (
         (
             f"`{one.name}`{', required' if one.required else ''}",
@@ -166,7 +166,7 @@ def input_table(inputs: Iterable[Input]) -> str:
 
 
 def permission_table(permissions: Iterable[Permission]) -> str:
-    """Which permission, where, and what for."""
+    """Return a table of permissions, with the place and the purpose of each."""
     rows = (
         (right, place, f"{permission.reason}{f' ({permission.only})' if permission.only else ''}")
         for permission in permissions

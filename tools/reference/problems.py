@@ -21,7 +21,7 @@ error in the repository of a registered application is a warning: it does not st
 
 
 def problems_text() -> str:
-    """A page with every code, by topic."""
+    """Return a page with every code, by topic."""
     parts = [PAGE]
     for topic, codes in TOPICS.items():
         parts += [f"## {topic}\n", *map(_section, codes)]

@@ -34,18 +34,18 @@ ELSE: Final = "not_deployed"
 
 
 def with_lifecycle(guide: str) -> str:
-    """The guide with its marked diagram and table made anew."""
+    """Return the guide with a new diagram and a new table between its marks."""
     return filled(guide, {"states of a commit": f"{diagram()}\n{state_table()}"})
 
 
 def promotion_text() -> str:
-    """A page with every event."""
+    """Return a page with every event."""
     head = ("the commit is", "event", "by", "writes", "the commit becomes", "if it is lost")
     return PAGE + table(head, map(_row, TRANSITIONS))
 
 
 def state_table() -> str:
-    """Each state, what it means, and the description of its status."""
+    """Return a table of the states, with status and meaning of each."""
     rows = (
         (one.title, f"`{one.description}`" if one.description else "", one.meaning) for one in State
     )
@@ -53,7 +53,7 @@ def state_table() -> str:
 
 
 def diagram() -> str:
-    """The transitions that have a label, in Mermaid's language."""
+    """Return the transitions that have a label, in Mermaid's language."""
     names = {_name(state): state.title for state in State if " " in state.title} | {
         ELSE: NOT_DEPLOYED_TEXT
     }

@@ -1,4 +1,4 @@
-"""Markdown tables, and pages with sections that are made of the code."""
+"""Markdown tables, and pages with generated sections."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MARKED: Final = re.compile(
 
 
 def filled(page: str, sections: Mapping[str, str]) -> str:
-    """The page with its marked sections made anew. Raises KeyError for an unknown mark."""
+    """Return the page with new marked sections. Raises KeyError for an unknown mark."""
     return MARKED.sub(lambda mark: f"{mark[1]}\n{sections[mark[2]]}\n{mark[3]}", page)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     return markdown.table(head, ([_cell(text) for text in row] for row in rows)) + "\n"
 
 

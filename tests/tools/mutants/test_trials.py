@@ -63,8 +63,8 @@ def broken(
         (broken(test="::test_refused"), "survived", ""),
         (broken(test="::test_gone"), "not tried", "not found"),
         (broken(new="age >"), "not tried", "SyntaxError"),
-        (broken("age >= 21"), "not tried", "holds what is replaced 0 times"),
-        (broken("age"), "not tried", "holds what is replaced 2 times"),
+        (broken("age >= 21"), "not tried", "contains the text to replace 0 times"),
+        (broken("age"), "not tried", "contains the text to replace 2 times"),
         (broken(file="kalypso_actions/gone.py"), "not tried", "is gone"),
     ],
 )

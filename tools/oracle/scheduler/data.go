@@ -2,7 +2,7 @@
 // configuration, so that types print as they do there (scheduler.dataType).
 package scheduler
 
-// Fields is what a request says about an assignment; Config holds the raw values of ConfigMaps.
+// Fields is the assignment of a request; Config holds the raw values of ConfigMaps.
 type Fields struct {
 	DeploymentTargetName string
 	Namespace            string
@@ -15,8 +15,7 @@ type Fields struct {
 	Config               map[string]string
 }
 
-// dataType is what templates see. Its name, its fields and their order are part of what they
-// can print.
+// dataType is the data that templates see. They can print its name, and its fields in their order.
 type dataType struct {
 	DeploymentTargetName string
 	Namespace            string

@@ -39,8 +39,8 @@ func marshal(value interface{}) string {
 }
 
 // stringify writes a map as YAML whose lists are texts of YAML themselves, with their last newline:
-// the operator writes them by yaml.v3 itself, not by toYaml. What yaml.v2 makes of a nested mapping
-// has another type than the one looked for and stays a mapping.
+// the operator writes them by yaml.v3 itself, not by toYaml. A nested mapping
+// of yaml.v2 has another type than the one sought here, and stays a mapping.
 func stringify(value interface{}) string {
 	object, ok := value.(map[string]interface{})
 	if !ok {
