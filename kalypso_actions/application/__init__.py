@@ -1,22 +1,22 @@
-"""The manifests of an application, of its chart and its configs.
+"""The manifests of an application, made from its chart and its configs.
 
 variables       replace the ten variables in a text
 levels          a configs tree → targets, and the levels of their values
 chart           the files of a chart: links, variables
-chart_checks    what a chart asks of helm in vain
+chart_checks    functions of helm that do not work here
 dependencies    the dependencies of a chart, and Chart.lock
 values_schemas  values.schema.json, before helm reads it
 values          the values of a target, as helm gets them
 unread_values   values of the configs that no template reads
-helm            what helm is asked, and where a chart lies
-helm_errors     what helm's errors mean, and where
-manifests       check what a generator made
+helm            the arguments of helm, and the place of a chart
+helm_errors     the meanings and places of helm's errors
+manifests       check the generated manifests
 overlays        the folder of a target among kustomizations or plain manifests
 rendered_lines  a line of output → the line of its template
 descriptor      DeploymentDescriptors, checked against workload.yaml
 workloads       the Workloads of the source
 tree            the files of the tree
-record          tracking files, and the record of a run
+record          tracking files, and the record of the last run
 changes         files × the existing tree → added, modified, deleted, kept
 """
 

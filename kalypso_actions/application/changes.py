@@ -25,8 +25,8 @@ def compute_changes(
 ) -> ApplicationChanges:
     """Compare the files of a run with the existing tree and the record in it.
 
-    Only generated files are deleted: those of the record, or, in a tree of upstream's, those of its
-    names in a folder with a gen_manifests.yaml.
+    The run deletes only generated files: those of the record or, in a tree that upstream wrote,
+    those with upstream's names in a folder with a gen_manifests.yaml.
     """
     recorded = read_recorded_files(record)
     own = _upstreams_files(entries) if recorded is None else recorded
@@ -59,7 +59,7 @@ def folders_with_manifests(paths: Iterable[str]) -> list[str]:
 
 
 def edit_warnings(changes: ApplicationChanges, repository: str) -> Iterator[Problem]:
-    """Warn of edits by hand that the run overwrites or deletes."""
+    """Warn of manual edits that the run overwrites or deletes."""
     for path in changes.edited:
         fate = "deletes" if path in changes.deleted else "overwrites"
         yield Problem(
@@ -71,7 +71,10 @@ def edit_warnings(changes: ApplicationChanges, repository: str) -> Iterator[Prob
 
 
 def _upstreams_files(entries: Mapping[str, FileEntry]) -> dict[str, str]:
-    """Return the files of upstream's names; where upstream's content is not known, with its id."""
+    """Return the files with upstream's names, and the ids of upstream's contents.
+
+    If upstream's content is unknown, the id is that of the present content.
+    """
     own: dict[str, str] = {}
     for folder in folders_with_manifests(entries):
         own[f"{folder}/{MANIFESTS_FILE}"] = ""

@@ -1,4 +1,4 @@
-"""The files of a Helm chart: its links, its variables, its dependencies."""
+"""The files of a Helm chart: its links and its variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalypso_actions.model.application import VALUES_FILE, Compatibility, Findin
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, FileEntry
 
 MAX_LINKS: Final = 40
-"""Links in a row, as on Linux."""
+"""The links to follow in a row, as many as on Linux."""
 
 
 def files_of_folder(
@@ -20,8 +20,8 @@ def files_of_folder(
 ) -> dict[str, str]:
     """Return the files below a folder: the path in the folder → the path of the regular file.
 
-    `links` are the contents of the symbolic links of the repository. A link that leads out of the
-    repository, to nothing, or above itself is left out: see `faulty_links`.
+    `links` are the contents of the symbolic links of the repository. The result omits links that
+    lead out of the repository, to nothing, or above themselves: see `faulty_links`.
     """
     prefix = f"{folder}/" if folder else ""
     files: dict[str, str] = {}
@@ -81,9 +81,9 @@ def with_variables(
     where: Location,
     compatibility: Compatibility,
 ) -> tuple[dict[str, bytes], Findings]:
-    """Replace the variables in every values.yaml of a chart, those of subcharts included.
+    """Replace the variables in every values.yaml of a chart and its subcharts.
 
-    Templates are left as they are. `where` is the folder of the chart.
+    Templates stay as they are. `where` is the folder of the chart.
     """
     result, findings = dict(files), Findings()
     for path, content in files.items():

@@ -1,4 +1,4 @@
-"""The functions of helm that cannot work here, and those whose result differs in each run."""
+"""Functions of helm that cannot work here, and those whose results differ in each run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHANGING: Final = re.compile(
 
 
 def check_templates(chart: ChartPlace) -> Iterator[Problem]:
-    """Warn of actions whose result helm makes up, or that change with each run."""
+    """Warn of actions that find nothing here, or whose results change with each run."""
     for path, content in sorted(chart.files.items()):
         if "templates" not in path.split("/")[:-1] or path.endswith("NOTES.txt"):
             continue
@@ -33,7 +33,7 @@ def check_templates(chart: ChartPlace) -> Iterator[Problem]:
 
 
 def _actions(text: str) -> Iterator[tuple[int, str]]:
-    """Yield position and text of each action that is no comment, in one pass.
+    """Yield the position and text of each action except comments, in one pass.
 
     https://pkg.go.dev/text/template#hdr-Actions
     """

@@ -1,4 +1,4 @@
-"""The dependencies of a chart: those in its folder, held against Chart.lock."""
+"""The dependencies of a chart: compare those in its folder with Chart.lock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALWAYS: Final = frozenset({"name", "repository"})
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A dependency of Chart.yaml; `locked` is its version in Chart.lock, "" without one."""
+    """A dependency of Chart.yaml; `locked` is its version in Chart.lock, or ""."""
 
     name: str
     repository: str
@@ -42,7 +42,7 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies that the chart's folder lacks, and what is wrong with the others."""
+    """The dependencies that the chart's folder lacks, and the problems of the others."""
 
     missing: tuple[Dependency, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -154,7 +154,7 @@ def _sorted(value: object) -> object:
 
 
 def _vendored(files: Mapping[str, bytes], where: Location) -> Iterator[tuple[str, str]]:
-    """Yield name and version of the charts in the folder `charts`; "" for an unknown version."""
+    """Yield the name and version of each chart in the folder `charts`; "" if it is unknown."""
     for path in files:
         folder, name = posixpath.split(path)
         archive = re.fullmatch(r"(.+?)-(v?\d[^/]*)\.tgz", name)

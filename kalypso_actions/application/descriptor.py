@@ -1,4 +1,4 @@
-"""DeploymentDescriptors: the documents by which the observability hub knows what should run."""
+"""DeploymentDescriptors: the documents that tell the observability hub what should run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SERVER: Final = "https://github.com"
 
 @dataclass(frozen=True, slots=True)
 class DescriptorNames:
-    """Names that no repository of the application holds."""
+    """Names that are in no repository of the application."""
 
     workspace: str = ""
     application: str = ""
@@ -43,7 +43,7 @@ def from_template(
 ) -> tuple[bytes, list[Problem]]:
     """Return upstream's descriptor: its template, with the variables of a target.
 
-    The target is named by the whole path; in 2023, by the folder alone.
+    The target's name is its whole path; with `2023`, it is the name of the folder alone.
     """
     name = target.name if compatibility == "2023" else target.folder.replace("/", "-")
     own = {"DEPLOYMENT_TARGET": name, "DEPLOYMENT_TARGET_MANIFESTS_PATH": f"./{target.folder}"}
@@ -70,8 +70,8 @@ def computed(
     """Return the descriptor of a deployment target; None if the workspace or a variable is unknown.
 
     The hub finds a target by the name that Kalypso gives it, `<workload>-<target>`, and the branch.
-    The label `config-revision` changes the descriptor with the configuration: the hub books a new
-    commit only then.
+    The label `config-revision` changes the descriptor whenever the configuration changes, because
+    the hub records a new commit only for a changed descriptor.
     """
     needed = ("SOURCE_REPO", "SOURCE_BRANCH", "VERSION", "SRC_COMMIT", "ENVIRONMENT")
     if not names.workspace or not all(name in variables for name in needed):
@@ -132,9 +132,9 @@ def check_targets(
     workloads: Sequence[Workload],
     repository: str,
 ) -> Iterator[Problem]:
-    """Warn of deployment targets without a folder, and of folders that are nobody's target.
+    """Warn of deployment targets without a folder, and of folders without a deployment target.
 
-    `paths` are the files of the resulting tree: the path of an Ansible target is a file. Targets
+    `paths` are the files of the resulting tree; the path of an Ansible target is a file. Targets
     in other repositories are not checked. `repository` is that of the configs.
     """
     environment = variables.get("ENVIRONMENT", "")

@@ -14,7 +14,7 @@ from kalypso_actions.model.application import Compatibility, Target
 CHART_FILE: Final = "Chart.yaml"
 SCHEMA_FILE: Final = "values.schema.json"
 MAX_NAME: Final = 53
-"""Characters of the name of a release.
+"""The longest name of a release, in characters.
 https://helm.sh/docs/chart_template_guide/getting_started/"""
 
 NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -24,8 +24,8 @@ NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 class HelmOptions:
     """The options of `helm template`.
 
-    Without `crds` and `tests` set, upstream's modes do as upstream does (no CRDs, but tests), and
-    `none` does what a GitOps tree needs (CRDs, no tests).
+    If `crds` and `tests` are not set, upstream's modes do as upstream does (no CRDs, but tests),
+    and `none` does what a GitOps tree needs (CRDs, no tests).
     """
 
     release_name: str = ""
@@ -38,7 +38,7 @@ class HelmOptions:
 
 
 def helm_arguments(options: HelmOptions, compatibility: Compatibility) -> tuple[str, ...]:
-    """Return the options of `helm template` but the files of values."""
+    """Return the options of `helm template`, except the files of values."""
     own = compatibility == "none"
     crds = own if options.crds is None else options.crds
     tests = not own if options.tests is None else options.tests
@@ -55,7 +55,7 @@ def helm_arguments(options: HelmOptions, compatibility: Compatibility) -> tuple[
 def release_name(target: Target, compatibility: Compatibility) -> str:
     """Return the name of a target's release; "" for helm's own name.
 
-    Upstream gave no name until August 2025, and gives that of the folder since.
+    Upstream gave no name until August 2025; since then, it has given the folder's name.
     """
     match compatibility:
         case "2023":
@@ -95,12 +95,12 @@ class ChartPlace:
         return Location(self.repository, full, line)
 
     def own_path(self, path: str) -> str:
-        """Return the path in the folder of `<chart>/templates/x.yaml`, as helm writes it."""
+        """Return the path in the chart's folder for helm's form, `<chart>/templates/x.yaml`."""
         own = path.removeprefix(f"{self.name}/")
         return own if own in self.files else ""
 
 
 def line_of(text: bytes, content: bytes, start: int = 0) -> int:
-    """Return the line at which a text begins; 0 without it."""
+    """Return the line where a text begins; 0 if it is missing."""
     position = content.find(text, start)
     return content.count(b"\n", 0, position) + 1 if position >= 0 else 0

@@ -16,7 +16,7 @@ from kalypso_actions.model.application import Target
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 MAX_NAMED: Final = 3
-"""Targets that a problem names."""
+"""The number of targets that a problem names."""
 
 _PATH: Final = r"(?P<path>[^\s:()]+(?: [^\s:()]+)*?)"
 _TEMPLATE: Final = re.compile(
@@ -37,10 +37,10 @@ def helm_problems(
     levels: Sequence[tuple[Location, bytes]],
     output: str = "",
 ) -> list[Problem]:
-    """Return the problems that helm's message means for a target, with their places in the sources.
+    """Return the problems in helm's message for a target, with their places in the sources.
 
     `levels` are the files of the target's values, the highest first, then the chart's own.
-    `output` is what helm printed with `--debug`, if a template's output is no YAML.
+    `output` is helm's output with `--debug`, if a template's output is not YAML.
     """
     text = _without_warnings(message)
     if REFUSED_VALUES in text:
@@ -115,7 +115,7 @@ def _refused_values(
 ) -> Iterator[Problem]:
     """Yield a problem for each value that a values.schema.json refuses.
 
-    If it is no schema itself, helm says so in the same form.
+    If the file itself is not a schema, helm's message has the same form.
     """
     parsed = [parse_yaml(where.repository, where.path, content) for where, content in levels]
     documents = [document for file in parsed for document in file.documents[:1]]
@@ -152,7 +152,7 @@ def _refused_values(
 
 
 def _line_of_keys(keys: Sequence[str], content: bytes) -> int:
-    """Return the line of a key in JSON, below the keys before it; 0 if it is unknown."""
+    """Return the line of the last key in JSON, inside the keys before it; 0 if it is unknown."""
     position, line = 0, 0
     for key in keys:
         text = json.dumps(key).encode()
@@ -167,7 +167,7 @@ def _not_yaml(match: re.Match[str], chart: ChartPlace, output: str) -> Problem:
     line = 0
     if own:
         rows = output_of_template(output, match["path"]).splitlines()
-        # Without a number, the whole document has the wrong form.
+        # If helm gives no line, the whole document has the wrong form.
         number = int(match["line"] or 1)
         row = rows[number - 1] if number <= len(rows) else ""
         line = TemplateLines(chart.files[own].decode("utf-8", "replace")).find(row)
@@ -193,7 +193,7 @@ HINT: Final = "Use --debug flag to render out invalid YAML"
 
 
 def _without_warnings(message: str) -> str:
-    """Leave out what helm says besides the error."""
+    """Leave out helm's other messages."""
     text = message.removeprefix("helm: ").replace(HINT, "").rstrip()
     position = text.rfind("Error: ")
     return text[position + len("Error: ") :] if position >= 0 else text

@@ -14,11 +14,11 @@ from kalypso_actions.model.documents import SYMLINK_MODE, FileEntry
 def find_targets(
     entries: Mapping[str, FileEntry], repository: str, compatibility: Compatibility
 ) -> tuple[tuple[Target, ...], Findings]:
-    """Return the targets of a configs tree, sorted, and what is wrong with the tree.
+    """Return the targets of a configs tree, sorted, and the problems of the tree.
 
     Upstream's targets are the folders with a values.yaml and without subfolders. With `none`, a
-    subfolder counts only if a values.yaml is in it or below it: documentation makes no group.
-    Symbolic links are not followed: a link to a folder above would never end.
+    subfolder counts only if a values.yaml is in it or below it, so a folder of documentation does
+    not make a group. Symbolic links are not followed, since a link to a folder above never ends.
     """
     counted = (
         path
@@ -73,7 +73,7 @@ class _Tree:
                 )
 
     def hidden_by_subfolders(self) -> Iterator[Problem]:
-        """Warn of folders with values that are neither targets nor above one, as upstream has."""
+        """Warn of folders with values that upstream skips: neither targets nor above one."""
         leaves = [folder for folder in self.with_values if not self.subfolders(folder)]
         for folder in self.with_values:
             if not folder or folder in leaves:
@@ -116,7 +116,7 @@ class _Tree:
 
 
 def _groups(paths: Iterable[str]) -> Mapping[str, Set[str]]:
-    """Return the subfolders of each folder that has any, of the folders of these files."""
+    """Return the subfolders of each folder above these files that has any."""
     groups: dict[str, set[str]] = {}
     for path in paths:
         parts = path.split("/")[:-1]
@@ -132,7 +132,7 @@ def _is_near(folder: str, other: str) -> bool:
 def new_groups(
     targets: Sequence[Target], existing: Sequence[str], repository: str
 ) -> Iterator[Problem]:
-    """Warn of folders that had manifests until now, and have become a group.
+    """Warn of folders that had manifests until now, but have become groups.
 
     `existing` are the folders with manifests in the GitOps tree.
     """

@@ -31,11 +31,11 @@ SchemaErrors = Callable[[Mapping[str, object]], Iterable[tuple[Path, str]]]
 
 @dataclass(frozen=True, slots=True)
 class ManifestRules:
-    """The namespace of a target's objects ("" for any), and globs of other allowed ones.
+    """The namespace of a target's objects ("" for any), and globs of other allowed namespaces.
 
-    `schema_errors` yields path and message of each fault by Kubernetes' schemas, or raises
-    KeyError for a kind without one. If they are not `strict`, as with upstream's bytes, what is
-    refused is only a warning.
+    `schema_errors` yields the path and message of each fault that Kubernetes' schemas find, or
+    raises KeyError for a kind without a schema. If the rules are not `strict`, as with upstream's
+    bytes, refusals are only warnings.
     """
 
     namespace: str = ""
@@ -127,7 +127,7 @@ class _Check:
         return self.at_line(document.at(*path).line)
 
     def at_line(self, line: int) -> Location:
-        """Return the line of the template that made a line, else the line of the output."""
+        """Return the line of the template that printed an output line, else the output line."""
         own = Location(self.where.repository, self.where.path, line)
         index = bisect_right(self._sources, (line, "\U0010ffff")) - 1
         if self.chart is None or index < 0:
@@ -189,7 +189,7 @@ class _Check:
             self.findings.notes.append(problem)
 
     def _check_secrets(self, document: Document) -> None:
-        """Warn of secrets that anybody with access to the repository can read."""
+        """Warn of secrets that everybody with access to the repository can read."""
         if document.kind == "Secret" and "sops" not in document.body:
             for name in ("stringData", "data"):
                 for key, value in _mapping(document.body.get(name)).items():

@@ -16,7 +16,7 @@ BASES: Final = ("resources", "bases", "components", "crds")
 
 
 def overlay_folders(folder: str, environment: str, target: Target) -> list[str]:
-    """Return the places of a target's kustomization, the most special first."""
+    """Return the possible places of a target's kustomization, the most specific first."""
     names = (
         f"overlays/{environment}/{target.folder}",
         f"overlays/{target.folder}",
@@ -33,7 +33,7 @@ def overlay_folders(folder: str, environment: str, target: Target) -> list[str]:
 def overlay_of(
     files: Mapping[str, bytes], folder: str, environment: str, target: Target
 ) -> str | None:
-    """Return the folder of a target's kustomization; None without one."""
+    """Return the folder of a target's kustomization; None if it has none."""
     for place in overlay_folders(folder, environment, target):
         if any(posixpath.join(place, name) in files for name in KUSTOMIZATION_NAMES):
             return place
@@ -43,7 +43,7 @@ def overlay_of(
 def manifests_of(
     files: Mapping[str, bytes], folder: str, environment: str, target: Target
 ) -> list[str]:
-    """Return the plain manifests of a target: all in its own folder, else those of the top."""
+    """Return the plain manifests of a target: all in its own folder, else those of `folder`."""
     for name in (f"{environment}/{target.folder}", target.folder, environment):
         prefix = f"{posixpath.join(folder, name)}/"
         own = [path for path in files if path.startswith(prefix) and path.endswith(YAML)]

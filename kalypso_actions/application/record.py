@@ -1,4 +1,4 @@
-"""The tracking files of an application's GitOps tree, and our record of what made it."""
+"""The tracking files of an application's GitOps tree, and our record of its sources."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Record(BaseModel):
 
 
 def read_recorded_files(content: bytes | None) -> Mapping[str, str] | None:
-    """Return the blob ids of the files of an earlier run; None without a record."""
+    """Return the blob ids of the files of an earlier run; None if there is no record."""
     if content is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Find the line of a template that made a line of its output."""
+"""Find the line of a template that printed a line of its output."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 
 ACTION: Final = re.compile(r"\{\{[^{}]*\}\}")
 MIN_TEXT: Final = 3
-"""Characters besides actions without which a line of a template says nothing."""
+"""The least characters outside of actions that identify a line of a template."""
 MAX_LINES: Final = 2000
-"""Lines with actions that are compared; charts have less."""
+"""The most lines with actions to compare; charts have fewer."""
 
 
 class TemplateLines:
-    """The lines of a template, by what they print."""
+    """The lines of a template, by the texts that they print."""
 
     def __init__(self, template: str) -> None:
         self._literal: dict[str, int] = {}
@@ -29,8 +29,8 @@ class TemplateLines:
     def find(self, row: str) -> int:
         """Return the first line whose text, apart from actions, is that of the row.
 
-        Of several, the one with the most text counts. 0 if none is, as for a row that an included
-        template or a value has made.
+        Of several lines, return the one with the most text. Return 0 if there is none, for example
+        because an included template or a value printed the row.
         """
         wanted = row.strip()
         if not wanted:
@@ -46,7 +46,7 @@ class TemplateLines:
 
 
 def _made_of(parts: Sequence[str], text: str) -> bool:
-    """Whether a text has the parts in this order, the first and the last at its ends."""
+    """Whether a text has the parts in this order, with the first and the last at its ends."""
     if not text.startswith(parts[0]):
         return False
     position = len(parts[0])

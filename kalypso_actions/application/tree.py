@@ -54,7 +54,7 @@ def no_target(repository: str) -> Problem:
 
 
 def other_branch(checked_out: str, environment: str, repository: str) -> Iterator[Problem]:
-    """Warn of configs whose folder has another branch than that of the environment."""
+    """Warn of configs whose folder is on another branch than the environment's."""
     if checked_out and checked_out != environment:
         yield Problem(
             f"the configs are those of the branch {checked_out!r}, not of {environment!r}",
@@ -101,7 +101,7 @@ def tree_files(
 
 
 def _descriptor(target: Target, options: TreeOptions) -> tuple[bytes | None, Findings]:
-    """Return the descriptor of a target; None if too little is known, or nobody deploys it."""
+    """Return the descriptor of a target; None if values are missing, or nothing deploys it."""
     if options.compatibility != "none":
         if options.template is None:
             return None, Findings()

@@ -1,4 +1,4 @@
-"""Values of the configs that no template of the chart reads, most of them misspelled."""
+"""Values of the configs that no template of the chart reads; most are misspelled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReadValues:
         self._subcharts = {parts[1] for parts in charts} | _aliases(chart)
 
     def check(self, where: Location, content: bytes) -> Iterator[Problem]:
-        """Warn of keys in a file of values that nothing reads."""
+        """Warn of keys in a file of values that no template reads."""
         if self._reads_all:
             return
         for document in parse_yaml(where.repository, where.path, content).documents[:1]:
@@ -50,7 +50,7 @@ class ReadValues:
 def _misspelled(
     document: Document, values: Mapping[str, object], known: Mapping[str, object], path: Path
 ) -> Iterator[Problem]:
-    """Yield a problem for each key below the first level that is one slip from one of the chart."""
+    """Yield a problem for each key below the first level that misspells a key of the chart."""
     for key, value in values.items():
         inner = known.get(key)
         if isinstance(value, Mapping) and isinstance(inner, Mapping):

@@ -1,4 +1,4 @@
-"""The values of a target, in the files that helm gets."""
+"""The values of a target, in the files for helm."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ def values_files(
     """Return the files of values for helm, the lowest level first.
 
     With `none`, each level is a file, and helm merges their maps deeply. Upstream joins the texts,
-    so the last of equal keys replaces the others, and a text without a final newline swallows the
-    first line of the next. `2023` leaves variables in the joined text as they are.
+    so the last of equal keys replaces the others, and the last line of a text without a final
+    newline becomes one line with the next text. `2023` does not replace variables in the joined
+    text.
     """
     if compatibility == "none":
         files, findings = {}, Findings()
@@ -51,9 +52,10 @@ def values_files(
 
 
 def check_values(content: bytes, where: Location, compatibility: Compatibility) -> Findings:
-    """Parse a file of values, of which helm 3 reads the first document; helm 4 merges all.
+    """Parse a file of values: helm 3 reads its first document, and helm 4 merges all.
 
-    For upstream, which says nothing about further documents, they are a warning.
+    With upstream's modes, further documents are only a warning, since upstream does not report
+    them.
     """
     parsed = parse_yaml(where.repository, where.path, content)
     problems = [
@@ -100,14 +102,14 @@ class _Places:
             line += text.count(b"\n")
 
     def translated(self, problems: Iterable[Problem]) -> Iterator[Problem]:
-        """Yield problems of the joined text, each in the last level that begins before it."""
+        """Yield the problems of the joined text, located in the levels that they come from."""
         for problem in problems:
             line = problem.where.line if problem.where else 1
             start, path = [item for item in self._starts if item[0] <= max(line, 1)][-1]
             yield replace(problem, where=Location(self.repository, path, line - start + 1))
 
     def glued(self) -> Iterator[Problem]:
-        """Yield a problem for each text whose last line and the next text become one line."""
+        """Yield a problem for each text whose last line runs into the next text."""
         for (path, text), (following, _) in pairwise(self._levels):
             if text and not text.endswith(b"\n"):
                 yield Problem(

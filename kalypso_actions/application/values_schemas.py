@@ -1,7 +1,7 @@
 """The values.schema.json of a chart, before helm reads it.
 
-helm follows references out of the file: to files of the machine, and to servers on it, which no
-proxy keeps from it. It does not say where a file is no JSON.
+helm follows references out of the file: to files of the machine, and to servers on it, past every
+proxy. If a file is not JSON, helm does not say where.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ GZIP: Final = 16 + zlib.MAX_WBITS
 
 
 def check_schemas(chart: ChartPlace) -> Iterator[Problem]:
-    """Yield a problem for each schema of the chart that is no JSON, or refers to other files.
+    """Yield a problem for each schema of the chart that is not JSON, or refers to other files.
 
-    Those in packed dependencies count.
+    This includes the schemas in packed dependencies.
     """
     for path, content in sorted(chart.files.items()):
         if posixpath.basename(path) == SCHEMA_FILE:
@@ -46,7 +46,7 @@ def _faults(content: bytes, chart: ChartPlace, path: str) -> Iterator[Problem]:
         where, advice = chart.at(path, error.lineno), "correct it: https://json-schema.org"
         yield Problem(message, where, advice, "chart-schema-invalid")
     except (ValueError, RecursionError):
-        return  # helm says what is wrong
+        return  # helm reports it
     else:
         for reference in _references(schema):
             yield Problem(
@@ -77,7 +77,7 @@ def _is_foreign(key: str, text: str) -> bool:
 
 
 def _packed(archive: bytes) -> list[bytes]:
-    """Return the schemas in a packed chart of a usual size; helm reports one that is broken."""
+    """Return the schemas in a packed chart of a usual size; helm reports a broken archive."""
     try:
         content = zlib.decompressobj(GZIP).decompress(archive, MAX_ARCHIVE)
         with tarfile.open(fileobj=io.BytesIO(content)) as members:

@@ -26,8 +26,8 @@ def replace_variables(
 ) -> tuple[bytes, list[Problem]]:
     """Return the text with the values of `variables`, and a problem for each other variable.
 
-    `where` is the file. One of the ten names without a value is empty for upstream, and a problem
-    with `none`. References in comments are left as they are, unless they have a value.
+    `where` is the file. If one of the ten names has no value, upstream writes nothing for it; with
+    `none`, it is a problem. References in comments stay as they are, unless they have a value.
     """
     problems: list[Problem] = []
 

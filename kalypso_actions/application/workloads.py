@@ -1,4 +1,4 @@
-"""The Workloads of the source, which say which target deploys which folder."""
+"""The Workloads of the source, which assign the folders to deployment targets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def workloads_of(
 ) -> tuple[Sequence[Workload], Findings]:
     """Parse the YAML files of a folder of Workloads, at `where`.
 
-    Their faults are warnings: the manifests are right without them.
+    Their faults are warnings, since the manifests do not depend on them.
     """
     parsed = [
         parse_yaml(where.repository, path, content)

@@ -4,7 +4,7 @@ Exit codes: 0 success; 1 problems found; 2 wrong usage or inputs.
 
 main          the entry point
 app           the Typer app
-command_list  all commands; each is imported when it runs
+command_list  all commands; each is imported only when it runs
 error_report  the report of an error that ends a run
 interruption  Ctrl-C and cancelled jobs
 output        standard output, standard error, and the options about them

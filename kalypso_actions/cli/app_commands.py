@@ -27,7 +27,7 @@ _typer = typer.Typer(
 
 @_typer.callback()
 def _root() -> None:
-    """Do nothing: a group without a function is no group for Typer."""
+    """Do nothing: Typer makes a group only of an app with a function."""
 
 
 app = typer.main.get_command(_typer)

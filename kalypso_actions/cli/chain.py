@@ -27,7 +27,7 @@ from kalypso_actions.report.terminal import (
 
 
 def run_in_job(command: ChainCommand, given: dict[str, Any]) -> None:
-    """Run a command with its options, as in a job. Raises typer.Exit."""
+    """Run a command with the given options, as in a job. Raises typer.Exit."""
     as_json = given.pop("output") == "json"
     verbose = given.pop("verbose")
     configure_logging(calls=verbose)
@@ -55,5 +55,5 @@ def _function(command: ChainCommand) -> Callable[..., None]:
     return with_options(command.model, command.name, command.summary, run)
 
 
-# `command_list.load` looks for a function of the command's name.
+# `command_list.load` expects a function with the command's name.
 globals().update({command.name.replace("-", "_"): _function(command) for command in CHAIN})

@@ -1,4 +1,4 @@
-"""All commands, with module and summary.
+"""All commands, with their modules and summaries.
 
 Each step of a job waits for its imports, so a command's module is imported only when it is called.
 """
@@ -24,10 +24,10 @@ HELP: Final = {"help_option_names": ["-h", "--help"]}
 
 
 class PlainCommand(TyperCommand):
-    """Refuses wrong values in its own words."""
+    """A command that reports wrong values without pydantic's prefix."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse as Typer does, which lets pydantic check values; its prefix says nothing."""
+        """Parse as Typer does, which lets pydantic check the values; remove its prefix."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -39,8 +39,8 @@ class PlainCommand(TyperCommand):
 class LazyCommand:
     """A command that is not imported yet.
 
-    `module` of this package has a function of the command's name. `summary` is the first paragraph
-    of its help. A `hidden` command is only for jobs.
+    `module` is a module of this package with a function of the command's name. `summary` is the
+    first paragraph of the help. A `hidden` command is only for jobs.
     """
 
     module: str
@@ -49,7 +49,7 @@ class LazyCommand:
 
 
 OTHER_MODULES: Final = {"preview": "preview"}
-"""Modules of commands of the chain that people run, too."""
+"""The modules of those commands of the chain that people also run."""
 
 OF_JOBS: Final = frozenset({"preview-comment"})
 
@@ -68,7 +68,7 @@ COMMANDS: Final = {
     ),
     "diff": LazyCommand(
         "diff",
-        "Show what an environment lacks that another one has, or between two commits.",
+        "Compare two environments, or two commits of one environment.",
     ),
     "explain": LazyCommand(
         "explain",
@@ -94,7 +94,7 @@ COMMANDS: Final = {
     ),
     "report": LazyCommand(
         "report",
-        "Write one page about the whole fleet, which works from a file, and its data.",
+        "Write one self-contained page about the whole fleet, and its data.",
     ),
     "check-pages": LazyCommand(
         "check_pages",
@@ -103,7 +103,7 @@ COMMANDS: Final = {
     ),
     "schemas": LazyCommand(
         "schemas",
-        "Write JSON Schemas of all kinds, with which editors complete and check documents.",
+        "Write JSON Schemas of all kinds, for editors to complete and check documents.",
     ),
     "app": LazyCommand(
         "app_commands",
@@ -133,8 +133,8 @@ COMMANDS: Final = {
 
 
 COLLECTED_AFTER: Final = 50_000
-"""New objects. A plan's objects live to the end: with Python's 700, looking at them again and again
-takes a tenth of a run without changes."""
+"""The number of new objects that starts a garbage collection. A plan's objects live to the end, so
+with Python's 700, checking them repeatedly takes a tenth of a run without changes."""
 
 APP_COMMANDS: Final = {
     "render": LazyCommand(
@@ -146,7 +146,7 @@ APP_COMMANDS: Final = {
 
 
 def load(name: str, command: LazyCommand) -> Any:
-    """Import a command, or a group of commands, and return it as Typer's."""
+    """Import a command or a group of commands, and return it in Typer's form."""
     module = _import(f"kalypso_actions.cli.{command.module}")
     loaded = getattr(module, name.replace("-", "_"))
     if isinstance(loaded, TyperGroup):
@@ -158,9 +158,10 @@ def load(name: str, command: LazyCommand) -> Any:
 
 
 def _import(module: str) -> ModuleType:
-    """Import a module without garbage collection, which takes a fifth of the start and finds none.
+    """Import a module without garbage collection.
 
-    Imported objects live to the end, so later collections skip them.
+    A collection would find nothing, and take a fifth of the start. Imported objects live to the
+    end, so later collections skip them.
     """
     gc.disable()
     try:

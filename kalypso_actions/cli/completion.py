@@ -24,22 +24,22 @@ Names = Callable[[CurrentClone, Reader, typer.Context], Iterable[str]]
 
 
 def complete_environment(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the environments of the control plane that begin so."""
+    """Return the environments of the control plane that begin with `incomplete`."""
     return _completed(ctx, incomplete, lambda clone, _reader, _ctx: clone.environments)
 
 
 def complete_cluster_type(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the cluster types of the environment on the command line, else of all, alike."""
+    """Return the matching cluster types of the environment on the command line, else of all."""
     return _completed(ctx, incomplete, _cluster_types)
 
 
 def complete_target(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the deployment targets alike, with those of applications that are on this machine."""
+    """Return the matching deployment targets, including those of applications on this machine."""
     return _completed(ctx, incomplete, _targets)
 
 
 def _completed(ctx: typer.Context, incomplete: str, names: Names) -> list[str]:
-    """Return the names that begin so; a shell shows no errors."""
+    """Return the names that begin with `incomplete`; none after an error, which a shell hides."""
     context = LocalContext(Programs(os.environ), no_progress, folder=Path())
     try:
         with context.reader(_sources(ctx)) as reader:
@@ -77,7 +77,7 @@ def _targets(clone: CurrentClone, reader: Reader, ctx: typer.Context) -> Iterato
 def _environments(clone: CurrentClone, ctx: typer.Context) -> Collection[str]:
     """Return the environment that the command line names, else all."""
     params = (ctx.params.get(name) for name in ("environment", "environment_option"))
-    # Arguments before an option without its value, which is completed, are not parsed.
+    # Click does not parse arguments before the option whose value the shell completes.
     named = next((name for name in (*params, *ctx.args) if name in clone.environments), None)
     return (named,) if named else clone.environments
 
@@ -85,9 +85,10 @@ def _environments(clone: CurrentClone, ctx: typer.Context) -> Collection[str]:
 def _documents(
     clone: CurrentClone, reader: Reader, environments: Collection[str]
 ) -> Iterator[Document]:
-    """Yield the documents of main and of environments' branches, and of registered folders.
+    """Yield the documents of main, of the environments' branches, and of registered folders.
 
-    Completion must not wait for a network: of those, only repositories of this machine are read.
+    Completion must not wait for a network, so it reads registered folders only if their
+    repositories are on this machine.
     """
     wanted = {clone.main, *(clone.environments[name].control_plane.branch for name in environments)}
     sources, _ = clone.branches()

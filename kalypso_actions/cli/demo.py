@@ -30,7 +30,7 @@ from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.timeline import Timeline, print_end
 
 WIDTH = 100
-"""Columns of the timeline without a terminal."""
+"""The width of the timeline without a terminal, in columns."""
 
 
 def demo(
@@ -66,9 +66,9 @@ def demo(
 
 
 def _program(argument: str) -> str:
-    """Return the word that calls this program again: its name if it is on PATH, else its path.
+    """Return the word that runs this program again: its name if it is on PATH, else its path.
 
-    `make demo` runs it by its path, without PATH.
+    `make demo` runs it by its path.
     """
     name = "kalypso"
     if Path(argument).stem != name or shutil.which(name) == shutil.which(argument):

@@ -97,7 +97,7 @@ def diff(
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
-    """Show what an environment lacks that another one has, or between two commits."""
+    """Compare two environments, or two commits of one environment."""
     options = dict(locals()) | {"control_plane": github_place(control_plane)}
     for name in ("stat", "exit_code", "output", "from_"):
         del options[name]
@@ -122,7 +122,7 @@ def diff(
 
 
 def _print_findings(document: DiffDocument) -> None:
-    """Print what is wrong with the newer side, apart from the result, and without secrets."""
+    """Print the problems of the newer side without secrets, apart from the result."""
     warnings, problems = document.comparison.warnings, document.comparison.problems
     print_findings(stderr(), warnings, problems, files_at_hand(), with_lines=False)
     if warnings or problems:

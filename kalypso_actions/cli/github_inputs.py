@@ -32,9 +32,9 @@ def github_inputs(
 ) -> tuple[Model, Runtime]:
     """Return the inputs from options and the environment, and the runtime; mask the secrets.
 
-    Without a control plane, it is that of the job, else that of the clone at hand. `variables` are
-    those of the environment if `make_runtime` has taken them before. Raises UsageError for wrong
-    inputs.
+    The control plane defaults to that of the job, else to that of the current clone. `variables`
+    are those of the environment if `make_runtime` has taken them before. Raises UsageError for
+    wrong inputs.
     """
     runtime = make_runtime(progress, sys.stderr, log_line, variables)
     runtime = replace(runtime, job=read_job_context(runtime.environment))
@@ -48,7 +48,7 @@ def github_inputs(
 
 
 def control_plane_of_clone(environment: Mapping[str, str]) -> str:
-    """Return owner/name of the clone that contains the current folder; "" if it is elsewhere."""
+    """Return owner/name of the clone that contains the current folder; "" if there is none."""
     clone = find_clone(Path(), Programs(os.environ))
     urls = clone[1].remotes() if clone else ()
     return GitHubServer.of_environment(environment).name_of(urls)

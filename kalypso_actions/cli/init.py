@@ -177,12 +177,12 @@ def _names_repositories(given: Mapping[str, Any]) -> bool:
 
 
 def is_terminal() -> bool:
-    """Whether somebody can answer questions."""
+    """Whether a person can answer questions."""
     return sys.stdin.isatty()
 
 
 def _ask_for_missing(given: dict[str, Any]) -> None:
-    """Ask for the names that no option gives."""
+    """Ask for the names that the options do not give."""
     if _names_repositories(given):
         return
     check_token(given["token"])
@@ -210,7 +210,7 @@ def _decision(inputs: InitInputs) -> Decide:
 
 
 def _ask_consent(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | None:
-    """Ask for consent to the changes; options in `agreed` are not asked again."""
+    """Ask for consent to the changes, except those that options have `agreed` to."""
     actions = [file.action for branch in preview.branches for file in branch.files]
     updates, deletions = actions.count("update"), actions.count("delete")
     consent = Consent(

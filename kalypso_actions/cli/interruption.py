@@ -13,8 +13,8 @@ from kalypso_actions.clients.process import end_programs
 def interruptible() -> Iterator[None]:
     """On SIGINT and SIGTERM, end running programs, and raise KeyboardInterrupt.
 
-    Neither a terminal nor a runner ends the programs, which have their own sessions, and temporary
-    folders are removed only if the run unwinds. A second signal has its usual effect.
+    The programs have their own sessions, so neither a terminal nor a runner ends them. The
+    exception lets the run remove its temporary folders. A second signal has its usual effect.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     handlers = {

@@ -1,4 +1,4 @@
-"""A group of commands, each of which is imported when it is called."""
+"""A group of commands that imports a command when it is called."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LazyGroup(TyperGroup):
             self.add_command(TyperCommand(name, help=command.summary, hidden=command.hidden))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return name, command and remaining arguments of a call."""
+        """Return the name, the command and the remaining arguments of a call."""
         if args[0] == HELP_COMMAND:
             if ctx.resilient_parsing and len(args) == 1:
                 return HELP_COMMAND, self, []  # a shell completes the names of commands

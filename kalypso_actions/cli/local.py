@@ -1,4 +1,4 @@
-"""Shared by the commands that read repositories for a person."""
+"""What commands that read repositories for a person share: options and contexts."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ RegistrationTextOption = Annotated[
 
 
 def files_at_hand(sources: Iterable[Source] = ()) -> FilesAtHand:
-    """Return the files of this machine: of the current clone, and of paths that replace URLs."""
+    """Return the files on this machine: those of the current clone and of `sources`."""
     programs = Programs(os.environ)
     context = LocalContext(programs, no_progress, folder=Path())
 
@@ -144,8 +144,8 @@ def local_context(
 ) -> LocalContext:
     """Build the context of a command that reads for a person at a terminal.
 
-    Without `now`, the clock says it. A `control_plane` of the form owner/name is read from GitHub
-    with the token or App at hand.
+    `now` defaults to the clock's time. The command reads a `control_plane` of the form owner/name
+    from GitHub, with the token or App in `environment`.
     """
     configure_logging(calls=calls)
     token = input_from_environment("token", environment)
@@ -165,7 +165,7 @@ def local_context(
 
 
 def github_place(control_plane: str | None) -> str | None:
-    """Return the URL of a control plane that is named as owner/name; others are unchanged."""
+    """Return the URL of a control plane that is given as owner/name; return others unchanged."""
     if not control_plane or not owner_of(control_plane) or Path(control_plane).exists():
         return control_plane
     server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
@@ -173,7 +173,7 @@ def github_place(control_plane: str | None) -> str | None:
 
 
 def repository_of_job() -> str | None:
-    """Return the repository of the job, as owner/name; None in a clone, and outside of jobs."""
+    """Return the repository of the job as owner/name; None in a clone or outside of jobs."""
     job = read_job_context(os.environ)
     return None if enclosing_clone(Path()) else job.repository or None
 
@@ -181,14 +181,17 @@ def repository_of_job() -> str | None:
 def _connection(
     control_plane: str, progress: ProgressDisplay, environment: Mapping[str, str]
 ) -> Callable[[], AbstractContextManager[CommandContext]] | None:
-    """Return what connects to GitHub, None without credentials; public ones need none."""
+    """Return a function that connects to GitHub; None without credentials.
+
+    A public control plane needs no credentials.
+    """
     given = collect_inputs(ChainInputs, {"control-plane": control_plane}, environment)
     if not {"token", "app-private-key"} & given.keys():
         return None
     if not read_job_context(environment).in_actions:
-        # People may read what they can clone; a job has the secrets of others.
+        # A person may read all that they can clone, but a job has the secrets of others.
         given["allowed-repositories"] = given.get("allowed-repositories") or "https://*/**"
-    # Few runs connect, and all wait for imports.
+    # Few runs connect, but every run would wait for these imports.
     from kalypso_actions.cli.github_inputs import github_inputs  # noqa: PLC0415
     from kalypso_actions.commands.runtime.context import open_context  # noqa: PLC0415
 

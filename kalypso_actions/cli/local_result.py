@@ -1,4 +1,4 @@
-"""The result of render or validate: to the terminal, to programs, and to a job."""
+"""Print the result of render or validate: for the terminal, for programs, and for a job."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def print_result(document: Result, output: str, files: FilesAtHand, forms: Forms
 def errors_as_result(
     output: str, failed: Callable[[Sequence[Problem]], Result], forms: Forms[Result]
 ) -> Iterator[None]:
-    """Print an error that ends the run as the command's document, if programs read the output."""
+    """If programs read the output, print an error that ends the run as the command's document."""
     try:
         yield
     except KalypsoError as error:
@@ -98,7 +98,7 @@ def _findings(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _JobPlaces:
-    """Turns files of the job's clone into files of its repository on GitHub."""
+    """Translates places in the job's clone to places in its repository on GitHub."""
 
     job: JobContext
     files: FilesAtHand
@@ -121,7 +121,7 @@ class _JobPlaces:
 
     def _at(self, entry: ProblemEntry, path: str, commit: str) -> ProblemEntry:
         where = entry.where
-        assert where is not None  # noqa: S101 - callers have a place
+        assert where is not None  # noqa: S101 - callers have checked it
         url = f"{self.job.server_url}/{self.job.repository}"
         update = {"repository": url, "path": path, "commit": commit}
         return entry.model_copy(update={"where": where.model_copy(update=update)})

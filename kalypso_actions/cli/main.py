@@ -17,21 +17,21 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # not every terminal has every character
     try:
         with interruptible():
-            # Imports take a while, and can be interrupted, too.
+            # Imports take time, so Ctrl-C must work here, too.
             from kalypso_actions.cli.app import app  # noqa: PLC0415
             from kalypso_actions.cli.own_process import hide_process  # noqa: PLC0415
             from kalypso_actions.clients.process import is_inherited  # noqa: PLC0415
 
             if os.environ.get("GITHUB_ACTIONS") == "true":
-                # Variables that a command removes from `os.environ` first cannot be erased later.
+                # Erase before a command removes variables from `os.environ`; later it is too late.
                 hide_process(is_inherited)
 
-            # It exits by itself: with a command's code, or with 2 for wrong arguments.
+            # This call exits: with a command's code, or with 2 for wrong arguments.
             app(prog_name="kalypso")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 - the only catch
-        # Most runs need no report, and save its imports.
+        # Few runs need a report, but every run would wait for its imports.
         from kalypso_actions.cli.error_report import report_error  # noqa: PLC0415
 
         sys.exit(report_error(error))

@@ -16,15 +16,15 @@ from kalypso_actions.cli.output import Output, Verbose
 OWN_OPTIONS = frozenset({"output", "verbose"})
 
 ENVIRONMENTS = frozenset({"environment", "next_environment"})
-"""Options that a shell completes with an environment of the control plane."""
+"""Options whose values a shell completes with the control plane's environments."""
 
 
 def with_options(
     model: type[BaseModel], name: str, text: str, run: Callable[[dict[str, Any]], None]
 ) -> Callable[..., None]:
-    """Return a function for Typer, with an option for each input that is no secret.
+    """Return a function for Typer, with an option for each input except secrets.
 
-    `run` gets the values by option name; None for an option that was not given.
+    `run` gets the values by option name; the value of a missing option is None.
     """
     parameters = list(_parameters(model))
 
@@ -39,7 +39,7 @@ def with_options(
 
 
 def _parameters(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
-    """Yield the required options first."""
+    """Yield the options, the required ones first."""
     fields = sorted(model.model_fields.items(), key=lambda item: not item[1].is_required())
     for name, field in fields:
         if name not in OWN_OPTIONS and field.annotation is not SecretStr:
@@ -62,7 +62,7 @@ def _parameter(name: str, default: object, annotation: object) -> inspect.Parame
 
 
 def _option(field: FieldInfo, complete: Callable[[typer.Context, str], list[str]] | None) -> object:
-    # What is on without an option is switched off by a value, as in an action.
+    # An input that defaults to true takes a value, as in an action; the others are flags.
     flag = field.annotation is bool and not field.default
     is_choice = get_origin(field.annotation) is Literal
     choices = get_args(field.annotation) if is_choice else ()
@@ -78,7 +78,7 @@ def _option(field: FieldInfo, complete: Callable[[typer.Context, str], list[str]
 
 
 def _default(field: FieldInfo) -> str:
-    """Return the end of an option's help: that it is required, or its value without the option."""
+    """Return the end of an option's help: that it is required, or its default."""
     if field.is_required():
         return " [required]"
     default = field.default

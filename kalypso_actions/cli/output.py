@@ -1,4 +1,4 @@
-"""Standard output, standard error, and the options about them."""
+"""Standard output, standard error, and their options."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document])
 
 def configure_logging(*, calls: bool) -> None:
     """With `calls`, log each program and API call to standard error, with its time."""
-    logging.getLogger("azure").addHandler(logging.NullHandler())  # it raises what it warns of
+    logging.getLogger("azure").addHandler(logging.NullHandler())  # our errors repeat its warnings
     if calls:
         handler = logging.StreamHandler()
         handler.setFormatter(LogFormatter("%(asctime)s %(message)s"))
@@ -78,7 +78,7 @@ def configure_logging(*, calls: bool) -> None:
 
 
 class LogFormatter(logging.Formatter):
-    """Escapes workflow commands: URLs and branches in calls have names that others chose."""
+    """Escapes workflow commands, since other people choose the URLs and branches in calls."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record."""
@@ -94,15 +94,15 @@ def print_json(document: Document) -> None:
 
 
 def stdout() -> Console:
-    """Return a console as wide as the terminal; without one, wide enough to fold nothing."""
+    """Return a console as wide as the terminal; without a terminal, do not fold lines."""
     return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
 
 
 def stderr() -> Console:
-    """Return the console for messages that are no result."""
+    """Return the console for messages that are not results."""
     return Console(stderr=True, highlight=False)
 
 
 def log_line(line: str) -> None:
-    """Print a line for people to standard error; text of others in it cannot command the runner."""
+    """Print a line for people to standard error; escape workflow commands in it."""
     stderr().print(escape_log_line(line), soft_wrap=True, markup=False)

@@ -14,9 +14,10 @@ PR_SET_DUMPABLE: Final = 4
 def hide_process(is_public: Callable[[str], bool]) -> None:
     """Erase variables from /proc/<pid>/environ, and make /proc/<pid> unreadable for the user.
 
-    The kernel shows the variables with which a process began, whatever it removes later. Erasing
-    also helps against root, who can read every process; `os.environ` stays as it is. `is_public`
-    says by the name which variables to keep. Only Linux has /proc; elsewhere nothing happens.
+    The kernel shows the variables that a process started with, even if the process removes them
+    later. Erasing hides them even from root, who can read every process; `os.environ` stays as it
+    is. Variables whose names `is_public` accepts remain. Only Linux has /proc; elsewhere the
+    function does nothing.
     """
     if sys.platform != "linux":
         return

@@ -14,7 +14,7 @@ from rich.console import Console
 def show(console: Console, lines: Iterable[str]) -> None:
     """Print lines to standard output, paged by `PAGER` on a terminal.
 
-    As for git, an empty PAGER or `cat` is none, and less shows colours.
+    As with git, an empty PAGER or `cat` means no pager, and less shows colours.
     """
     rest = iter(lines)
     if sys.stdout.isatty() and os.environ.get("PAGER", "less").strip() not in {"", "cat"}:

@@ -174,7 +174,7 @@ def _changes(document: RenderDocument) -> bool:
 def _show_diffs(
     document: RenderDocument, files: Files, *, with_lines: bool, with_stat: bool, with_notes: bool
 ) -> None:
-    """Print the differences alone to standard output: the findings are for people."""
+    """Print the differences to standard output, and the findings to standard error."""
     console = stdout()
     if document.compared:
         show(console, shown_diffs(console, document.diffs, stat=with_stat, lines=with_lines))

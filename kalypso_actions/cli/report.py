@@ -62,7 +62,7 @@ def report(
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
-    """Write one page about the whole fleet, which works from a file, and its data."""
+    """Write one self-contained page about the whole fleet, and its data."""
     control_plane = control_plane or repository_of_job()
     options = dict(locals()) | {"control_plane": github_place(control_plane)}
     del options["output"]

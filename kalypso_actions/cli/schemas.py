@@ -20,7 +20,7 @@ def schemas(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the schemas.")],
     output: Output = "text",
 ) -> None:
-    """Write JSON Schemas of all kinds, with which editors complete and check documents."""
+    """Write JSON Schemas of all kinds, for editors to complete and check documents."""
 
     def failed(problems: Sequence[Problem]) -> SchemasDocument:
         return SchemasDocument(dir=str(out), problems=ProblemEntry.all_of(problems))

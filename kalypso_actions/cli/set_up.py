@@ -25,6 +25,6 @@ def set_up(context: typer.Context) -> None:
         runner.mask(secret)
     words = run_set_up(inputs, runner, Path(sys.executable), Path(sys.prefix))
     if words:
-        if given:  # the command reads them, and removes them again
+        if given:  # the command reads and removes its inputs
             os.environ[ACTION_INPUTS] = inputs_of_command(environment)
         context.find_root().command.main(words, prog_name="kalypso")

@@ -79,7 +79,7 @@ def validate(
             raise UsageError("--watch is for people: it prints text only")
         if control_plane:
             raise UsageError("--watch follows the files of places, not a --control-plane")
-        # Few runs watch, and all wait for imports.
+        # Few runs watch, but every run would wait for this import.
         from kalypso_actions.cli.validate_watch import watch as run_watch  # noqa: PLC0415
 
         inputs = checked_inputs(ValidateInputs, options)
@@ -93,7 +93,8 @@ def print_validation(
 ) -> ValidateDocument:
     """Run validate with its options, print the result, and return it. Raises KalypsoError.
 
-    `control_plane` is as a person named it: one of GitHub is read with the token at hand.
+    `control_plane` is the control plane as a person gave it. If it is on GitHub, it is read with
+    the token in the environment.
     """
     verbose = bool(options.get("verbose"))
 

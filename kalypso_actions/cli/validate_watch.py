@@ -30,7 +30,7 @@ def watch(inputs: ValidateInputs, run: Callable[[], object]) -> NoReturn:
 
 
 def _folders(inputs: ValidateInputs) -> Iterator[Path]:
-    """Yield the folders on this machine that are read: those of the places, else the clone."""
+    """Yield the folders on this machine to watch: those of the places, else the clone."""
     for place in inputs.places:
         path = PathAtBranch.parse(place).path
         if path.is_dir():

@@ -2,7 +2,7 @@
 
 Upstream validates with Go's gojsonschema 1.2.0 (drafts 4, 6 and 7, and a mixture of them if
 `$schema` names none). Its algorithm decides which branch of an `anyOf` it reports, which violations
-a wrong type hides and how numbers print, so this room repeats the algorithm.
+a wrong type hides and how numbers print, so this package repeats the algorithm.
 
     text ── json_decoder → JSON ─ compiler → schema ┐
     config ─ coercion ─ serialization → document ───┴ evaluation → violations ─ validation → message
@@ -25,8 +25,8 @@ mail_addresses.py    `format: email`
 patterns.py          regular expressions
 errors.py            errors and limits
 
-This room opens no connection, and every schema ends: there are limits for nesting, steps, sizes and
-numbers, and regular expressions run in RE2's linear time.
+This package opens no connection, and every evaluation ends: there are limits for nesting, steps,
+sizes and numbers, and regular expressions run in RE2's linear time.
 """
 
 from kalypso_actions.config_schemas.compiler import CompiledSchema, compile_schema

@@ -1,7 +1,7 @@
 """Texts of a configuration → numbers, before validation.
 
-Upstream reads each top-level text as a decimal integer, else as a float, else leaves it; rendering
-keeps the text. So `"8080"` is no string to a schema, and `"00501"` is 501.
+Upstream reads each top-level text as a decimal integer, else as a float, else leaves it. Rendering
+keeps the text. So to a schema, `"8080"` is a number, and `"00501"` is 501.
 """
 
 from __future__ import annotations

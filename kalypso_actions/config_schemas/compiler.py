@@ -39,9 +39,9 @@ _schemas: SizedCache[CompiledSchema] = SizedCache(1 << 20)
 
 
 def compile_schema(text: str) -> CompiledSchema:
-    """Compile a schema; for a broken one return upstream's error.
+    """Compile a schema; return upstream's error for a broken one.
 
-    Many assignments share few schemas, so keep the results.
+    Many assignments share few schemas, so the results are cached.
     """
     schema = _schemas.get(text)
     if schema is None:

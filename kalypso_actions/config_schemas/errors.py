@@ -1,9 +1,10 @@
-"""The errors of this room, and the limits of schemas and configurations."""
+"""The errors of this package, and the limits of schemas and configurations."""
 
 from __future__ import annotations
 
 MAX_SCHEMA_LENGTH = 256 << 10
-"""Characters of a schema, which takes fifty times its space and a third of a second to compile."""
+"""Characters of a schema. One of this length takes fifty times its space, and a third of a second
+to compile."""
 
 MAX_NESTING = 100
 """Levels of brackets in a schema or a value, and of schemas applied inside each other."""

@@ -24,7 +24,7 @@ from kalypso_actions.config_schemas.scalars import number_violations, text_viola
 from kalypso_actions.config_schemas.schema import Schema
 
 SCORE_OF_TEXT = 4
-"""Of a valid text: for the combinations, its own keywords, `const` and `enum`, and the schema."""
+"""One point each for combinations, the keywords of texts, `const` and `enum`, and the schema."""
 
 
 def violations(schema: Schema, document: Json, budget: EvaluationBudget) -> list[str]:
@@ -260,7 +260,7 @@ class _Evaluation:
         result.score += 1
 
     def _items(self, schema: Schema, value: list[Json], path: Path, result: Result) -> None:
-        """Check `items`, and `additionalItems` behind a list of schemas."""
+        """Check `items`, and `additionalItems` after a list of schemas."""
         if not schema.items:
             return
         schemas = schema.items if isinstance(schema.items, list) else [schema.items] * len(value)

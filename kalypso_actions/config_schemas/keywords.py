@@ -1,6 +1,6 @@
-"""Keywords that a schema probably means, and that the validator does not have.
+"""Misspelled keywords of a schema, and those of drafts that the validator does not support.
 
-A validator of JSON Schema ignores what it does not know, so a misspelled keyword checks nothing.
+A validator of JSON Schema ignores unknown keywords, so a misspelled keyword checks nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KEYWORDS: Final = frozenset(
         *("description", "examples", "id", "readOnly", "title", "writeOnly", "deprecated"),
     }
 )
-"""Those of the drafts 4, 6 and 7, and those that only describe."""
+"""The keywords of drafts 4, 6 and 7, including those that only describe."""
 
 LATER: Final = frozenset(
     {
@@ -44,10 +44,10 @@ SIMILAR: Final = 0.85
 
 
 def unknown_keywords(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each keyword of a schema without effect that is a mistake, and advice.
+    """Yield each keyword of a schema that is probably a mistake, with advice.
 
-    Other unknown keywords may be notes of tools. A text that is no schema has none: that is another
-    fault.
+    Other unknown keywords may be notes of tools. A text that is not JSON yields nothing; the
+    compiler reports it.
     """
     try:
         pending: list[Json] = [decode(text)]
@@ -67,7 +67,7 @@ def unknown_keywords(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _inner(schema: dict[str, Json]) -> Iterator[Json]:
-    """Yield the schemas directly inside of one."""
+    """Yield the schemas directly inside a schema."""
     for keyword, value in schema.items():
         if keyword in _SCHEMA:
             yield value
@@ -81,7 +81,7 @@ def _advice(keyword: str) -> str:
     if keyword in KEYWORDS:
         return ""
     if keyword in LATER:
-        return "it belongs to a later draft of JSON Schema; Kalypso has the drafts 4, 6 and 7"
+        return "it belongs to a later draft of JSON Schema; Kalypso supports drafts 4, 6 and 7"
     close = misspelled(keyword, KEYWORDS)
     close = close or next(iter(get_close_matches(keyword, KEYWORDS, n=1, cutoff=SIMILAR)), "")
     return f"did you mean {close}?" if close else ""

@@ -15,7 +15,7 @@ from kalypso_actions.config_schemas.errors import MAX_NUMBER_DIGITS, SchemaError
 from kalypso_actions.gotemplate.numerals import MAX_INT64, MIN_INT64, place_point
 
 _EXACT = Context(prec=10_000)
-"""Far more digits than a number of `MAX_NUMBER_DIGITS` has as a `big.Float`."""
+"""Enough digits for any number of `MAX_NUMBER_DIGITS` as a `big.Float`, written out."""
 
 
 class Number:
@@ -70,7 +70,7 @@ def parse_number(text: str) -> Number:
 def big_float_text(value: int | Fraction) -> str:
     """Return what `%v` prints for the `big.Float` nearest to the value.
 
-    These are the fewest digits that no other float of the same precision is nearer to.
+    These are the fewest digits that round to this float and to no other of the same precision.
     """
     if value == 0:
         return "0"

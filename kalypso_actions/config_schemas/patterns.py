@@ -16,7 +16,7 @@ from kalypso_actions.gotemplate.text import to_bytes
 CACHED_LENGTH = 256
 
 _QUICK = 128
-"""RE2 executes so many instructions in the time of one step of an evaluation."""
+"""RE2 executes this many instructions in the time of one step of an evaluation."""
 
 
 class PatternError(ValueError):
@@ -49,7 +49,7 @@ class Pattern:
         return size
 
     def steps(self, text: str) -> int:
-        """Return how many steps of an evaluation a search counts, before it is made.
+        """Return how many steps of an evaluation to count for a search in the text.
 
         RE2 may need all instructions for each byte.
         """

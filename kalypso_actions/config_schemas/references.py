@@ -2,7 +2,7 @@
 
 Make references absolute by the `$id`s around them, then look them up among the schemas with an
 `$id`, else as a JSON pointer into one of these. Upstream fetches every other URL or file; this
-never does.
+module never does.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Documents:
         self._by_id[""] = document
 
     def _collect(self, document: Json, base: URL) -> None:
-        """Collect the `$id`s of a part; leave errors to the compiler, which meets them again."""
+        """Collect the `$id`s of a part; ignore errors, which the compiler finds again."""
         if isinstance(document, list):
             for item in document:
                 self._collect(item, base)
@@ -114,7 +114,7 @@ class Documents:
         is_file = url.scheme == "file"
         if url.path.startswith("/") if is_file else url.scheme and url.host:
             raise SchemaError(
-                f"Reference {name} leads out of the schema, which is never followed: "
+                f"Reference {name} leads out of the schema, which Kalypso never follows: "
                 "copy its target to `definitions`"
             )
         raise SchemaError(f"Reference {name} must be canonical")
@@ -133,7 +133,7 @@ def _resolve_or_none(base: URL, text: str) -> URL | None:
 
 
 def _at_pointer(document: Json, pointer: str) -> Json:
-    """Return the part that a JSON pointer names; the whole document for any other fragment."""
+    """Return the part that a JSON pointer names; return the document for any other fragment."""
     if not pointer.startswith("/"):
         return document
     for token in pointer[1:].split("/"):

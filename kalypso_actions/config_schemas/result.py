@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 Path: TypeAlias = "tuple[Path, str] | None"
-"""The keys that lead to a value, the last one first; None is the whole document."""
+"""The keys that lead to a value, the last one first; None for the whole document."""
 
 
 class Result:
@@ -29,7 +29,7 @@ class Result:
         self.score += part.score
 
     def add_nearest(self, branches: Sequence[Result]) -> None:
-        """Add the branch with the highest score, the first of equal ones."""
+        """Add the branch with the highest score; of several, add the first."""
         if branches:
             self.add(max(branches, key=lambda branch: branch.score))
 

@@ -10,7 +10,7 @@ from kalypso_actions.config_schemas.schema import Schema
 
 
 def number_violations(schema: Schema, number: Number) -> Iterator[str]:
-    """Check bounds, multiples, and `format`, which no number has."""
+    """Check bounds, multiples, and `format`, which no number matches."""
     value = number.value
     if schema.multiple_of is not None and value % schema.multiple_of != 0:
         yield f"Must be a multiple of {big_float_text(schema.multiple_of)}"

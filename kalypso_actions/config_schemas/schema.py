@@ -14,7 +14,7 @@ from kalypso_actions.config_schemas.patterns import Pattern
 
 
 class Draft(IntEnum):
-    """The version of JSON Schema; HYBRID, a mixture of all, if `$schema` names none of them."""
+    """The version of JSON Schema; HYBRID mixes all of them, if `$schema` names none."""
 
     DRAFT4 = 4
     DRAFT6 = 6

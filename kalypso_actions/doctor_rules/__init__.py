@@ -9,7 +9,7 @@ setting_names        secrets and variables that workflows use
 federated_credentials  the number of the identity's credentials in Azure
 workflows            workflow files: present, current, enabled
 template_options     changes to a workflow file that its template offers
-probe                what GitHub refused to the probe
+probe                the writes that GitHub refused to the probe
 pages                the pages of GitHub where people change something
 """
 

@@ -16,7 +16,7 @@ def app_checks(
 ) -> Iterator[Check]:
     """Check the installation for an owner against the permissions that the chain requires.
 
-    `required` maps names of GitHub's API to levels.
+    `required` maps each permission, as GitHub's API names it, to its level.
     """
     granted = installation.permissions
     missing = [

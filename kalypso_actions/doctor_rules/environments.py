@@ -50,7 +50,10 @@ def rendering_check(control_plane: str, environment: str, assignments: int | Non
 
 
 def reports_to_azure(cluster_types: Collection[ClusterType]) -> bool:
-    """Whether clusters of an environment report to Azure; an empty environment may have some."""
+    """Whether clusters of an environment report to Azure.
+
+    An environment without cluster types may still get clusters that do.
+    """
     return not cluster_types or any(
         cluster_type.reports_compliance for cluster_type in cluster_types
     )
@@ -68,7 +71,7 @@ def is_named_by_secret(
 
 def promotes_by_secret(control_plane: str, environment: str) -> Check:
     """Report that a secret names the next environment."""
-    return ok(control_plane, f"{environment} goes on as its secret {NEXT_ENVIRONMENT} says")
+    return ok(control_plane, f"the secret {NEXT_ENVIRONMENT} of {environment} names its next one")
 
 
 def promotion_check(control_plane: str, environment: str, following: Sequence[str]) -> Check:
@@ -89,7 +92,7 @@ def promotion_problems(
 def github_environment_check(
     control_plane: str, environment: str, existing: Collection[str]
 ) -> Check:
-    """Check that GitHub has an environment of this name; upper and lower case are the same."""
+    """Check that GitHub has an environment of this name, in upper or lower case."""
     if environment.lower() in {name.lower() for name in existing}:
         return ok(control_plane, f"there is a GitHub environment {environment}")
     return warning(

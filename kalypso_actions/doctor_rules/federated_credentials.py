@@ -19,15 +19,15 @@ def credential_checks(
 ) -> Iterator[Check]:
     """Check the number of credentials of the repository's identity.
 
-    `environments` sign in with it; those with an AZURE_CLIENT_ID of their own do not.
-    `check_promote` is the text of the workflow file. `prefixes` are the possible beginnings of the
-    subjects: two, each of which may need a credential, if GitHub may use either form.
+    `environments` are those that sign in with it, without an AZURE_CLIENT_ID of their own.
+    `check_promote` is the text of the workflow file. `prefixes` are the possible prefixes of the
+    subjects. There are two if GitHub may use either form, and each may need a credential.
     """
     continues = bool(CONTINUES.search(check_promote))
     if continues:
         subjects = " or ".join(f"{prefix}:ref:refs/heads/{main}" for prefix in prefixes)
-        text = "continued runs of check-promote ask no reviewers, and sign in to Azure without"
-        yield ok(place, f"{text} environment: with a credential for {subjects}")
+        text = "continued runs of check-promote ask no reviewers, and have no GitHub environment"
+        yield ok(place, f"{text}: they sign in to Azure with a credential for {subjects}")
     needed = len(environments) + continues
     of_all_forms = needed * len(prefixes)
     kept = MAX_CREDENTIALS // len(prefixes) - continues

@@ -32,9 +32,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The use of an action by the chain in the repositories of a place.
+    """How the chain uses an action in the repositories of a place.
 
-    `state` is that of a refusal: `ok` if the chain does not need the action there.
+    `state` is the check's state if GitHub refuses the action: `ok` if the chain does not need it.
     """
 
     state: State

@@ -62,7 +62,7 @@ def push_checks(
 
 
 def signature_checks(place: str, branch: str, rules: BranchRules, command: str) -> Iterator[Check]:
-    """Tell how a command commits if a ruleset requires signatures."""
+    """Report how a command commits if a ruleset requires signatures."""
     if rules.requires_signatures:
         yield ok(
             place,
@@ -72,7 +72,7 @@ def signature_checks(place: str, branch: str, rules: BranchRules, command: str) 
 
 
 def approval_checks(place: str, branch: str, rules: BranchRules) -> Iterator[Check]:
-    """Check that an approval does not outlive new commits: Kalypso updates its pull requests."""
+    """Check that new commits dismiss an approval, because Kalypso updates its pull requests."""
     if rules.is_classic:
         yield _unknown_classic_rule(
             place, branch, "if it requires approvals, see that it dismisses stale ones"
@@ -98,10 +98,10 @@ def _unknown_classic_rule(place: str, branch: str, advice: str) -> Check:
 def actions_checks(
     place: str, settings: ActionsSettings, used: Collection[str], *, proposes_by_job: bool
 ) -> Iterator[Check]:
-    """Check that workflows run, with Kalypso's actions, and may open pull requests if they do.
+    """Check that workflows run, may use Kalypso's actions, and may open pull requests if needed.
 
     `used` are the repositories of the actions in the workflow files. `proposes_by_job`: cd opens
-    pull requests by its job's token.
+    pull requests with its job's token.
     """
     if not settings.enabled:
         yield problem(place, "GitHub Actions is disabled", "enable it", pages.ACTIONS)
@@ -135,9 +135,9 @@ def actions_checks(
 
 
 def required_check_checks(place: str, branch: str, rules: BranchRules) -> Iterator[Check]:
-    """Check that required checks of pull requests that a job's token opens can run.
+    """Check that required checks can run for pull requests that a job's token opens.
 
-    Since June 2026, their workflows wait until a person approves them.
+    Since June 2026, the workflows of such pull requests wait until a person approves them.
     """
     if rules.requires_checks:
         yield warning(

@@ -51,7 +51,7 @@ def used_names(text: str) -> UsedNames:
     GitHub does not run it either.
     """
     try:
-        document = yaml.load(text, yaml.BaseLoader)  # noqa: S506 (it makes strings alone)
+        document = yaml.load(text, yaml.BaseLoader)  # noqa: S506 (it makes only strings)
     except (yaml.YAMLError, RecursionError):
         document = None
     jobs = document.get("jobs") if isinstance(document, dict) else None
@@ -144,7 +144,7 @@ def _is_required(name: str, environment: str, without_azure: Collection[str]) ->
 
 
 def _missing(place: str, name: str, users: str, where: str) -> Check:
-    """Report a missing name; foreign names are a warning, as their workflow may cope."""
+    """Report a missing name: a warning if it is not one of ours, since the job may run without."""
     kind, _, short = name.partition(".")
     noun = "secret" if kind == "secrets" else "variable"
     text = f"the {noun} {short} is not set ({users})"

@@ -17,7 +17,7 @@ COMMENT: Final = re.compile(r"(^|\s)#.*")
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """The keys that an input replaces, and the lines that must or may come with it."""
+    """The keys that an offered line replaces, and the lines that must or may come with it."""
 
     replaces: frozenset[str] = frozenset()
     adds: frozenset[str] = frozenset()
@@ -47,11 +47,11 @@ OPTIONS: Final[Mapping[str, _Option]] = {
     "pull-requests": _Option(frozenset({"app-id", "app-private-key"})),
     "statuses": _Option(),
 }
-"""By the inputs and permissions that templates offer in comments."""
+"""The options, by the input or permission that templates offer in a comment."""
 
 
 def uses_only_options(text: str, template: str) -> bool:
-    """Whether a file differs from its template in comments and offered options alone."""
+    """Whether a file differs from its template only in comments and offered options."""
     text = CONTINUES.sub("environment: ${{ inputs.environment }}", text)
     file_lines, template_lines = Counter(_code(text)), Counter(_code(template))
     offered = {
@@ -70,7 +70,7 @@ def uses_only_options(text: str, template: str) -> bool:
 
 
 def _code(text: str) -> Iterator[str]:
-    """Yield the lines without comments and indentation, and skip empty ones."""
+    """Yield the lines without comments and indentation; skip empty lines."""
     return filter(None, (COMMENT.sub("", line).strip() for line in text.splitlines()))
 
 

@@ -24,12 +24,12 @@ USED: Final = re.compile(
     rf"(?:/actions/(?:{ACTIONS}))?@(?P<ref>[A-Za-z0-9][\w./-]*)",
     re.MULTILINE,
 )
-"""The repository and the reference of Kalypso's actions; templates can be filled in with them."""
+"""Finds the repository and the reference of Kalypso's actions, to fill in templates with them."""
 
 OPTIONAL: Final = frozenset(
     f"{FOLDER}{name}.yaml" for name in ("preview", "preview-comment", "report")
 )
-"""Workflows without which the chain works: previews, and the page about the fleet."""
+"""Workflows that the chain does not need: previews, and the page about the fleet."""
 
 Templates = Callable[[str, str], Mapping[str, str]]
 """The repository of the actions and a reference → the workflow files of a branch, by path."""
@@ -89,8 +89,8 @@ def copy_checks(
 ) -> Iterator[Check]:
     """Check that the default branch has the same workflow files as another branch.
 
-    GitHub documents that any branch with an identical file will do; it was also seen to look at
-    the default branch alone (DataDog/datadog-agent#49532).
+    GitHub documents that any branch with an identical file will do, but it has also looked at the
+    default branch alone (DataDog/datadog-agent#49532).
     """
     for path in paths:
         text = files.texts.get(path)

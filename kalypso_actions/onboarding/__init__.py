@@ -1,13 +1,13 @@
 """Set up two repositories as a control plane and its GitOps repository.
 
-setup         the two repositories and the environments, as they are to be
+setup         the two repositories and the environments to set up
 environments  the environments, and the GitOps branches that they propose to
 starter       the first files of a new control plane
 workflows     our workflow files, by branch
 branches      the plan for each branch
 changes       changes to the files of a branch, and the consent that they need
 open_tasks    tasks that only people can do
-  azure       their part in Azure
+  azure       the task in Azure
   tasks       a task
 """
 

@@ -21,7 +21,7 @@ from kalypso_actions.onboarding.setup import EnvironmentSetup, Setup
 from kalypso_actions.onboarding.tasks import Task
 
 Prefixes = Sequence[tuple[str, str]]
-"""The possible beginnings of subjects, each with a suffix for the credential's name."""
+"""The possible prefixes of subjects, each with a suffix for the credential's name."""
 
 AZURE_APPS: Final = (
     "https://portal.azure.com/#view/Microsoft_AAD_RegisteredApps/ApplicationsListBlade"
@@ -60,9 +60,10 @@ def azure_task(setup: Setup, facts: RepositoryFacts | None) -> Task:
 
 
 def _identities(setup: Setup, prefixes: Prefixes) -> Iterator[str]:
-    """Yield the commands for each identity: Azure limits the number of its credentials.
+    """Yield the commands for each identity.
 
-    Continued runs have no GitHub environment, so they sign in with the first one.
+    Azure limits the credentials of an identity, so many environments need several. Continued runs
+    have no GitHub environment, so they sign in with the first identity.
     """
     server = setup.control_plane.server
     groups = _groups(setup.environments, MAX_CREDENTIALS // len(prefixes))
@@ -90,7 +91,10 @@ def _identities(setup: Setup, prefixes: Prefixes) -> Iterator[str]:
 def _groups(
     environments: tuple[EnvironmentSetup, ...], size: int
 ) -> Iterator[tuple[EnvironmentSetup, ...]]:
-    """Yield the environments of each identity; the first of several has room for continued runs."""
+    """Yield the environments of each identity.
+
+    If there are several identities, the first has room for the credentials of continued runs.
+    """
     first = size if len(environments) <= size else size - 1
     yield environments[:first]
     for start in range(first, len(environments), size):
@@ -119,7 +123,7 @@ def _federated_credential(name: str, subject: str, server: str, identity: str) -
 
 
 def subjects(environment: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...]:
-    """Return name and subject of each credential that a job in a GitHub environment may need."""
+    """Return the name and subject of each credential that a GitHub environment's job may need."""
     label = f"kalypso-{environment.replace('.', '-')}"  # Azure's names have no dots
     return tuple(
         (label + suffix, f"{prefix}:environment:{environment}") for suffix, prefix in prefixes
@@ -127,7 +131,7 @@ def subjects(environment: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...
 
 
 def continued_subjects(main: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...]:
-    """Return name and subject of each credential that a job without environment may need."""
+    """Return the name and subject of each credential that a job without environment may need."""
     return tuple(
         (f"kalypso-continued{suffix}", f"{prefix}:ref:refs/heads/{main}")
         for suffix, prefix in prefixes

@@ -1,4 +1,4 @@
-"""Plan the changes to each branch, from the set-up and the branches as they are."""
+"""Plan the changes to each branch from the set-up and the present state of the branches."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ README_FILE: Final = "README.md"
 
 @dataclass(frozen=True, slots=True)
 class BranchState:
-    """A branch as it is; `head` is "" if it does not exist.
+    """The present state of a branch; `head` is "" if it does not exist.
 
-    `files` are the texts below `.github/workflows`, `paths` all paths; `documents` are kind and
-    name of each Kalypso document.
+    `files` are the texts below `.github/workflows`, and `paths` are all paths. `documents` are the
+    kind and name of each Kalypso document.
     """
 
     head: str = ""
@@ -38,7 +38,7 @@ class BranchState:
 NO_BRANCH: Final = BranchState()
 
 States = Mapping[tuple[str, str], BranchState]
-"""By role of the repository and name of the branch; a missing branch does not exist."""
+"""The states by the repository's role and the branch's name; no other branch exists."""
 
 
 def plan_branches(
@@ -84,7 +84,7 @@ class _Planner:
         state = self._state(repository, repository.main)
         files = self.starter.of_gitops_main(self.setup)
         if not self.setup.is_new:
-            # GitHub takes the first branch of a repository for its default one.
+            # GitHub makes a repository's first branch its default branch.
             files = {} if state.head else {README_FILE: files[README_FILE]}
         changes = workflow_changes(templates, state.files, state.paths)
         changes += additions(files, state.paths)

@@ -27,7 +27,7 @@ REASONS: Final[Mapping[Origin, str]] = {
 NO_PATHS: Final[Mapping[str, str]] = {}
 
 Action = Literal["add", "replace", "update", "delete"]
-"""`add` a missing file; `replace` upstream's workflow by ours.
+"""`add` a missing file; `replace` upstream's workflow with ours.
 
 `update` a workflow that people have changed, and `delete` a file that upstream left behind: both
 need consent.
@@ -47,7 +47,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """The changes that people agree to, besides adding and replacing."""
+    """The changes that people agree to; adding and replacing need no consent."""
 
     update_workflows: bool = False
     delete_upstream_workflows: bool = False
@@ -101,7 +101,7 @@ class WrittenBranch:
 
 
 def additions(files: Mapping[str, str], paths: Iterable[str]) -> list[FileChange]:
-    """Add the missing ones of `files`; an existing path belongs to people."""
+    """Return the additions of missing `files`; an existing path belongs to people."""
     existing = set(paths)
     return [
         FileChange(path, "add", None, text)
@@ -116,10 +116,10 @@ def workflow_changes(
     paths: Set[str],
     former_paths: Mapping[str, str] = NO_PATHS,
 ) -> list[FileChange]:
-    """Turn the workflow files of a branch into the templates.
+    """Return the changes that turn the workflow files of a branch into the templates.
 
-    `files` are the texts of its workflow files, `paths` all its paths, with links and submodules.
-    A file at its path of `former_paths` moves, if people agree: both would run.
+    `files` are the texts of its workflow files, and `paths` are all its paths, including links and
+    submodules. A file at a former path moves if people agree, because both files would run.
     """
     changes = []
     for path, template in templates.items():
@@ -146,7 +146,7 @@ def workflow_changes(
 
 
 def kept_warnings(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Problem]:
-    """Warn of changed workflows that stay as they are, for want of consent."""
+    """Warn of changed workflows that stay as they are because people have not agreed."""
     for plan in plans:
         for change in plan.changes:
             if change.action == "update" and not consent.covers(change.action):

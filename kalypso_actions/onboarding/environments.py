@@ -16,7 +16,7 @@ KALYPSO_API: Final = "scheduler.kalypso.io/"
 
 
 def kalypso_documents(documents: Iterable[Document]) -> frozenset[tuple[str, str]]:
-    """Return kind and name of each document of Kalypso."""
+    """Return the kind and name of each Kalypso document."""
     return frozenset(
         (document.kind, document.name)
         for document in documents
@@ -25,7 +25,7 @@ def kalypso_documents(documents: Iterable[Document]) -> frozenset[tuple[str, str
 
 
 def may_hold_kalypso_documents(content: bytes) -> bool:
-    """Whether a file that cannot be parsed was meant to hold documents of Kalypso."""
+    """Whether a file that cannot be parsed may hold Kalypso documents."""
     return KALYPSO_API.encode() in content
 
 
@@ -82,8 +82,8 @@ def check_branch(environment: EnvironmentSetup, control_plane: RepositorySetup) 
     """Check that an environment has a branch of its own. Raises KalypsoError."""
     if environment.branch == control_plane.main:
         raise KalypsoError(
-            f"environment {environment.name!r} lies on {control_plane.main}, which commits are "
-            "promoted from",
+            f"environment {environment.name!r} is on the branch {control_plane.main}, where "
+            "promotion starts",
             Location(control_plane.name),
             "give it a branch of its own",
         )
@@ -97,8 +97,8 @@ def gitops_branches(
 ) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
     """Return the branches of the GitOps repository that an environment uses, and warnings.
 
-    `targets` are those of its GitOpsRepo objects. Without any, the branch has the environment's
-    name.
+    `targets` are those of its GitOpsRepo objects. If there are none, the branch has the
+    environment's name.
     """
     if not targets:
         return (environment.name,), ()

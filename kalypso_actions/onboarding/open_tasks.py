@@ -20,7 +20,7 @@ from kalypso_actions.onboarding.starter import scalar
 from kalypso_actions.onboarding.tasks import Task
 
 NAME_LIMIT: Final = 34
-"""Characters of an App's name."""
+"""The longest name of an App, in characters."""
 
 
 def remaining_tasks(
@@ -32,9 +32,9 @@ def remaining_tasks(
 ) -> tuple[Task, ...]:
     """Return the tasks on GitHub and in Azure, in a sensible order.
 
-    `facts` are the control plane's; None if nobody asked GitHub. `app_permissions` are those that
-    the chain needs, by the names of GitHub's API. `jobs_propose`: cd opens pull requests by its
-    job's token.
+    `facts` are those of the control plane; None if init did not ask GitHub. `app_permissions` are
+    those that the chain needs, by the names of GitHub's API. `jobs_propose`: cd opens pull requests
+    with its job's token.
     """
     return (
         _app(setup, facts, app_permissions),
@@ -47,7 +47,7 @@ def remaining_tasks(
 
 
 def obsolete_tasks(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Task]:
-    """Return the task to delete upstream's unused files, for each branch that keeps some."""
+    """Return the task to delete upstream's unused files, for each branch that still has some."""
     if consent.covers("delete"):
         return
     for plan in plans:
@@ -76,14 +76,14 @@ def closing_tasks(
 
 
 def app_url(setup: Setup, permissions: Mapping[str, str], *, personal: bool) -> str:
-    """Return the page that registers a GitHub App, filled in."""
+    """Return the URL of the page that registers a GitHub App, with its form filled in."""
     repository = setup.control_plane
     server = repository.server
     account = "" if personal else f"/organizations/{repository.owner}"
     parameters = {
         "name": f"kalypso-{repository.owner}"[:NAME_LIMIT],
         "url": repository.url,
-        # A private App can be installed for its owner alone.
+        # Only the owner's account can install a private App.
         "public": "false" if repository.owner == setup.gitops.owner else "true",
         "webhook_active": "false",
         **permissions,
@@ -164,8 +164,8 @@ def _chain(setup: Setup) -> Iterator[Task]:
     if not any(environment.is_first for environment in setup.environments):
         yield Task(
             "Say which environment comes first",
-            "No Environment object of main says so, and CI guesses by names, or fails: annotate "
-            "the one that new commits of main reach first.",
+            "No Environment object on main says so: CI guesses from the names, or fails. Annotate "
+            "the environment that new commits of main reach first.",
             files,
             ("metadata:", "  annotations:", '    kalypso.io/first-environment: "true"'),
         )
@@ -187,7 +187,7 @@ def _push(written: Sequence[WrittenBranch], folders: Mapping[RepositoryRole, str
             branches.setdefault(folder, []).append(branch.plan.branch)
     return Task(
         "Push the commits",
-        "The push of the control plane's main starts the chain: do the above before.",
+        "Pushing the control plane's main starts the chain: do the tasks above first.",
         {},
         tuple(
             f"git -C {shlex.quote(folder)} push --atomic origin {shlex.join(names)}"

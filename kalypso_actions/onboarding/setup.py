@@ -1,4 +1,4 @@
-"""The two repositories and the environments, as they are to be set up."""
+"""The two repositories and the environments to set up."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class RepositorySetup:
 class EnvironmentSetup:
     """An environment: its branch and folder in the control plane, and its GitOps branches.
 
-    `is_new`: main has no Environment object for it yet. `next_environment` concerns new ones ("":
-    the last). `gitops_branches` are empty if it proposes to another repository. `is_first`: new
-    commits of main reach it first.
+    `is_new`: main has no Environment object for it yet. Only a new environment has a
+    `next_environment` ("": it is the last). `gitops_branches` are empty if it proposes to another
+    repository. `is_first`: new commits of main reach it first.
     """
 
     name: str

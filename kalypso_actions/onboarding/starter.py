@@ -35,7 +35,7 @@ PLACES: Final = {
     (False, False): "last-",
     (True, False): "only-",
 }
-"""The prefix of an Environment object's file, by `is_first` and whether another follows."""
+"""The prefix of an Environment object's file, by `is_first` and whether it has a next one."""
 
 TEMPLATE_NAMES: Final = frozenset({"flux", "namespace", "config-map"})
 """The Templates of the sample cluster type."""
@@ -48,11 +48,11 @@ class StarterFiles:
     texts: Mapping[str, str]
 
     def of_main(self, setup: Setup) -> dict[str, str]:
-        """Return the first files of a new main, besides its Environment objects."""
+        """Return the first files of a new main branch, except its Environment objects."""
         return self._filled(MAIN, _names(setup))
 
     def environment_object(self, setup: Setup, environment: EnvironmentSetup) -> tuple[str, str]:
-        """Return path and text of an Environment object."""
+        """Return the path and text of an Environment object."""
         place = PLACES[environment.is_first, bool(environment.next_environment)]
         text = self.texts[f"{OBJECTS}{place}environment.yaml"]
         names = {**_names(setup), **_names_of(environment)}
@@ -61,7 +61,7 @@ class StarterFiles:
     def of_environment(
         self, setup: Setup, environment: EnvironmentSetup, *, with_samples: bool
     ) -> dict[str, str]:
-        """Return the first files of a new environment; without samples, those that it must have."""
+        """Return a new environment's first files; without samples, only those that it must have."""
         names = {**_names(setup), **_names_of(environment)}
         files = self._filled(ENVIRONMENT, names)
         if not with_samples:
@@ -117,6 +117,6 @@ def _fill(text: str, names: Mapping[str, str]) -> str:
 
 
 def scalar(name: str) -> str:
-    """Write a name in YAML, in quotes unless YAML reads it as the same string."""
+    """Write a name in YAML, quoted unless YAML reads the plain name as the same string."""
     is_plain = PLAIN.fullmatch(name) and name.lower() not in YAML_WORDS
     return name if is_plain else json.dumps(name)

@@ -31,10 +31,10 @@ APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
 class WorkflowFiles:
     """Our filled-in workflow files, by path, for each kind of branch.
 
-    `main` is the control plane's main branch, `environment` an environment's branch there,
-    `gitops` one in the GitOps repository, and its main branch: a credential without the permission
-    `workflows` may push only known ones to its own branches, and GitHub may look for them on the
-    default branch alone.
+    `main` is for the control plane's main branch, and `environment` for an environment's branch
+    there. `gitops` is for all branches of the GitOps repository, including main: a credential
+    without the permission `workflows` may only push workflow files that the repository already has,
+    and GitHub may look for those on the default branch alone.
     """
 
     main: Mapping[str, str]
@@ -44,10 +44,10 @@ class WorkflowFiles:
 
 @dataclass(frozen=True, slots=True)
 class RuleNeeds:
-    """The needs of branch rules that workflows must meet.
+    """The requirements of branch rules that workflows must meet.
 
     `cd_by_app`: cd pushes as the App, since no ruleset can let a job's token bypass it. `cd_signs`
-    and `schedule_signs`: GitHub makes and signs the commits.
+    and `schedule_signs`: GitHub makes and signs the commits of these jobs.
     """
 
     cd_by_app: bool = False
@@ -61,7 +61,7 @@ def for_branch(files: Mapping[str, str], branch: str) -> dict[str, str]:
 
 
 def former_paths(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return our workflow files of an environment's branch that have a former path, by the new."""
+    """Return the former path of each of our workflow files that still has one, by its new path."""
     return {
         path: former
         for path, former in FORMER_PATHS.items()
@@ -70,7 +70,7 @@ def former_paths(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def under_present_paths(texts: Mapping[str, str]) -> dict[str, str]:
-    """Give the workflow files of a branch their present paths."""
+    """Return the workflow files of a branch by their present paths instead of the former ones."""
     present = dict(texts)
     for path, former in former_paths(texts).items():
         present[path] = present.pop(former)
@@ -78,7 +78,7 @@ def under_present_paths(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def for_rules(files: Mapping[str, str], needs: RuleNeeds) -> dict[str, str]:
-    """Write what rules of branches need into the workflow files of the control plane's main."""
+    """Adapt the workflow files of the control plane's main branch to the branch rules."""
     by_app = ("app-id", "app-private-key") if needs.cd_by_app else ()
     names = {
         CD_FILE: (*by_app, *(("commit-by",) if needs.cd_signs else ())),
@@ -93,12 +93,12 @@ def runs_by_job(text: str) -> bool:
 
 
 def proposes(text: str) -> bool:
-    """Whether a workflow file of ours opens pull requests by its job's token."""
+    """Whether a workflow file of ours opens pull requests with its job's token."""
     return bool(MODE.search(text)) and runs_by_job(text)
 
 
 def _with_offered(text: str, names: Iterable[str]) -> str:
-    """Use inputs that a template offers in comments."""
+    """Uncomment the named inputs, which a template offers in comments."""
     for name in names:
         text = re.sub(rf"(?m)^( *)# ({name}: )", r"\1\2", text)
     return text

@@ -2,8 +2,8 @@
 
 workflow_commands  workflow commands on standard output: annotations and masks
 files        the files behind GITHUB_OUTPUT, GITHUB_STEP_SUMMARY and GITHUB_PATH
-job          what the runner says of the job: event, repository, ref, commit, attempt
-runner       all of it as one object, which is silent outside of GitHub Actions
+job          the job's context: event, repository, ref, commit, attempt
+runner       all of these as one object, which does nothing outside of GitHub Actions
 """
 
 from kalypso_actions.runner.files import read_file, write_files

@@ -44,7 +44,7 @@ def append_summary(file: Path, markdown: str) -> None:
 
 
 def append_path(file: Path, folder: Path) -> None:
-    """Put a folder to the front of PATH for the job's next steps."""
+    """Put a folder at the front of PATH for the job's next steps."""
     _append(file, f"{folder}\n")
 
 
@@ -60,9 +60,10 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def read_file(path: Path, most: int) -> bytes | None:
-    """Return a file of a downloaded artifact, which has `most` bytes at most; None without one.
+    """Return the content of a file in a downloaded artifact; None if there is no such file.
 
-    A link is not followed: the maker of the artifact chose it. Raises KalypsoError.
+    Raises KalypsoError for a link, which the maker of the artifact chose, and for a file of more
+    than `most` bytes.
     """
     try:
         if not path.exists() and not path.is_symlink():

@@ -21,7 +21,7 @@ class Stream(Protocol):
         """Write a text."""
 
     def flush(self) -> object:
-        """Hand on the written text."""
+        """Pass the written text on."""
 
 
 class Runner:
@@ -46,9 +46,9 @@ class Runner:
     def annotate(
         self, level: workflow_commands.Level, problems: Iterable[Problem], title: str
     ) -> None:
-        """Show problems on their files, as many as GitHub shows.
+        """Annotate files with their problems, as many as GitHub shows.
 
-        If they are more, those of one line have one annotation.
+        If there are more, the problems of one line share one annotation.
         """
         every = list(problems)
         shown = every if len(every) <= MAX_ANNOTATIONS else _by_line(every)
@@ -64,7 +64,7 @@ class Runner:
                 files.append_output(self._output, name, value)
 
     def path(self, folder: Path) -> None:
-        """Put a folder to the front of PATH for the job's next steps."""
+        """Put a folder at the front of PATH for the job's next steps."""
         if self._path:
             files.append_path(self._path, folder)
 

@@ -13,7 +13,7 @@ from kalypso_actions.errors import Problem
 Level = Literal["error", "warning", "notice"]
 
 MIN_MASKED = 4
-"""Masking shorter values would blot out unrelated text all over the log."""
+"""Masking shorter values would hide unrelated text all over the log."""
 
 
 def annotation_command(level: Level, problem: Problem, title: str, repository: str) -> str:
@@ -40,7 +40,7 @@ def annotation_command(level: Level, problem: Problem, title: str, repository: s
 
 
 def mask_commands(secret: str) -> list[str]:
-    """Return the commands that mask a secret: one for each line, as the runner masks lines."""
+    """Return the commands that mask a secret: one for each line, because the runner masks lines."""
     lines = {line.strip() for line in secret.splitlines()}
     return [command("add-mask", {}, line) for line in sorted(lines) if len(line) >= MIN_MASKED]
 

@@ -1,4 +1,4 @@
-"""`kalypso diff`: what an environment lacks that another one has."""
+"""`kalypso diff`: compare two environments, or two commits of one."""
 
 from __future__ import annotations
 

@@ -132,5 +132,5 @@ def test_nothing_is_fetched(reference: str, monkeypatch: pytest.MonkeyPatch) -> 
 
     assert problem is not None
     assert problem.endswith(
-        "leads out of the schema, which is never followed: copy its target to `definitions`"
+        "leads out of the schema, which Kalypso never follows: copy its target to `definitions`"
     )

@@ -256,7 +256,7 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     document = healthy.doctor(**without_app)
     assert lines(document, "problem", "warning") == []
     told = lines(document)
-    assert f"ok {CONTROL_PLANE}: dev goes on as its secret NEXT_ENVIRONMENT says" in told
+    assert f"ok {CONTROL_PLANE}: the secret NEXT_ENVIRONMENT of dev names its next one" in told
     assert f"ok {CONTROL_PLANE}: stage is a last environment" in told
     assert f"ok {CONTROL_PLANE}: no rule keeps cd from pushing to kalypso/promote/dev" in told
     change(healthy, CONTROL_PLANE, "main", "cd", (r"(?m)^ *pull-requests: write.*\n", ""))

@@ -255,7 +255,7 @@ def test_a_control_plane_without_environments_needs_their_names(acme: Acme) -> N
 def test_an_environment_on_main_itself_is_refused(acme: Acme) -> None:
     object_on_main = upstream.environment(acme.url, "dev").replace("branch: dev", "branch: main")
     acme.create({"dev.yaml": object_on_main})
-    with pytest.raises(KalypsoError, match="lies on main, which commits are promoted from"):
+    with pytest.raises(KalypsoError, match="is on the branch main, where promotion starts"):
         acme.init()
 
 
