@@ -11,7 +11,7 @@ from kalypso_actions import __version__
 def main() -> NoReturn:
     """Run the command that the arguments name, and exit.
 
-    Actions ask for the version of what is installed: that needs no library.
+    The actions ask which version is installed; the answer needs no library.
     """
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"{__version__}\n")

@@ -1,4 +1,4 @@
-"""Validate configurations by their schemas, and trace each violation to the files behind it.
+"""Validate configurations against their schemas, and trace each violation to its files.
 
 Upstream's message names neither the schema nor the ConfigMap that set the value.
 """
@@ -19,14 +19,14 @@ from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.platform_config import AppliedSchema, PlatformConfig
 
 MAX_TRACED = 5
-"""Violations of a schema; more are rarely read."""
+"""How many violations of one schema are traced; users rarely read more."""
 
 STEP: Final = 10
 COMPILING: Final = 10
-"""The work of a step of an evaluation, and of a character that is compiled, in characters."""
+"""The cost of one evaluation step and of one compiled character, in characters."""
 
 KEPT: Final = 10_000
-"""Results that are kept."""
+"""How many results are kept."""
 
 _MISSING: Final = re.compile(r"- ([\w.-]+) is required")
 
@@ -36,10 +36,11 @@ _Places = Mapping[str, tuple[Location, ...]]
 
 
 class ConfigValidator:
-    """Validates configurations by their schemas; many assignments share both.
+    """Validates configurations against their schemas; many assignments share both.
 
-    The last results are kept. A registration pays for each of them once, also if another one has
-    caused the work: its limit depends neither on the other registrations nor on the kept results.
+    It keeps the latest results. It charges each registration once for every result that it uses,
+    even if another registration caused the work. The limit of a registration therefore depends
+    neither on other registrations nor on the kept results.
     """
 
     def __init__(self, platform_config: PlatformConfig) -> None:
@@ -55,7 +56,7 @@ class ConfigValidator:
     ) -> rendering.Failure | None:
         """Return a failure with upstream's message if the schemas refuse the configuration.
 
-        `spend` counts the work for schemas of the target's own.
+        `spend` counts the work for the target's own schemas.
         """
         texts = self._platform_config.schemas_of(assignment)
         if not texts:
@@ -82,7 +83,7 @@ class ConfigValidator:
         return rendering.Failure(message, traced.where, traced.text, code="config-refused")
 
     def _other_layers(self, assignment: Assignment, key: str) -> str:
-        """Say which layer sets a key, but does not apply to an assignment."""
+        """Name a layer that sets a key but does not apply to an assignment."""
         for entry in self._platform_config.entries:
             lacking = self._platform_config.lacking(assignment, entry) if entry.key == key else ()
             if lacking:
@@ -92,7 +93,7 @@ class ConfigValidator:
 
 
 class _Results(Generic[Result]):
-    """The last results, with the work that each took."""
+    """The latest results, with the work that each took."""
 
     def __init__(self) -> None:
         self._results: SizedCache[tuple[Result, int]] = SizedCache(KEPT)
@@ -105,7 +106,7 @@ class _Results(Generic[Result]):
         spend: rendering.Spend,
         compute: Callable[[rendering.Spend], Result],
     ) -> Result:
-        """Return the result for a key; `spend` its work, unless the payer has paid for it."""
+        """Return the result for a key; `spend` counts its work unless the payer has paid before."""
         payment = hash((payer, key))
         count = _nothing if payment in self._paid else spend
         known = self._results.get(key)
@@ -135,7 +136,7 @@ class _Trace:
 
 
 def _nothing(_: int) -> None:
-    """Count the schemas of the platform for nobody."""
+    """Ignore the work for the platform's schemas: no registration pays for it."""
 
 
 def _steps(spend: rendering.Spend) -> rendering.Spend:
@@ -148,7 +149,7 @@ def _trace_all(
     other_layers: Callable[[str], str],
     spend: rendering.Spend,
 ) -> _Trace:
-    """Trace the violations of all schemas, of which at least one is violated."""
+    """Trace the violations of all schemas; at least one schema must be violated."""
     places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
     found = (_trace(schema, config, places, other_layers, spend) for schema in schemas)
     traces = [trace for trace in found if trace]

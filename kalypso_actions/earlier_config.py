@@ -17,8 +17,8 @@ def changed_values(
 ) -> tuple[ValueChange, ...]:
     """Return the values of assignments that differ from those of an earlier fleet.
 
-    The earlier fleet needs no targets: those of now stand for them. The folders in `added` are
-    assignments that it did not have.
+    The earlier fleet needs no targets: the current targets replace them. `added` has the folders of
+    assignments that the earlier fleet did not have.
     """
     known = (item for item in items if item.assignment.folder not in added)
     return value_changes(_configured(earlier, fleet, known))

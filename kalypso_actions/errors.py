@@ -1,7 +1,7 @@
 """Problems, their places, and the exceptions of the package.
 
 A stage returns its value and every `Problem` that it has found; a command decides which of them
-stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catches it.
+stop it. `KalypsoError` is raised when continuing makes no sense; only `cli` catches it.
 
     KalypsoError                 errors                  the run ends with exit code 1
     ├── UsageError               errors                  invalid options or inputs: exit code 2
@@ -13,7 +13,7 @@ stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catch
     ├── ProtectedBranchError     clients.git.errors      a rule protects the branch from pushes
     │   └── UnsignedCommitError  clients.git.errors      the branch takes signed commits only
     ├── PushConflictError        clients.git.pushing     another push has moved the branch
-    ├── UnsupportedExpressionError  scheduling.placement.filters  CEL that is not evaluated as OCM's
+    ├── UnsupportedExpressionError  scheduling.placement.filters  CEL not evaluated as in OCM
     ├── ForeignUrlError          clients.github.server   a URL does not belong to GitHub's API
     └── GitHubError              clients.github.errors   a call to GitHub failed
         ├── NoInstallationError  clients.github.apps     the App is not installed for the owner
@@ -41,13 +41,13 @@ All other exceptions are caught in the room that raises them, or by the room tha
     CorruptInputError            gotemplate.sprig.encoding         a text is not encoded
     PatternError                 gotemplate.sprig.patterns         an invalid regular expression
     URLError                     gotemplate.urls                   not a URL
-    YAMLError                    goyaml.errors                     not YAML, or a value without YAML
+    YAMLError                    goyaml.errors                     not YAML, or without a YAML form
     └── YAMLBoundError           goyaml.errors                     too deep or too large
     SetError                     scheduling.placement.hub          a set with an invalid selector
     NegativeNumberError          scheduling.placement.reconciliation  OCM panics
     ExpressionError              scheduling.placement.filters      CEL that does not compile
     UnsupportedError             scheduling.placement.cel.program  CEL that is not evaluated here
-    EvaluationError              scheduling.placement.cel.values   CEL without a value
+    EvaluationError              scheduling.placement.cel.values   an error while CEL is evaluated
     CostLimitError               scheduling.placement.cel.costs    CEL that costs too much
     TooLargeError                scheduling.placement.cel.sizes    CEL with too large a value
     RefusedError                 sandbox.endpoints                 the embedded GitHub refuses
@@ -76,9 +76,9 @@ class Location:
     """A place in a file of a repository.
 
     `repository` is the URL or path that the user gave; `path` is relative to its root. `line` and
-    `column` count from 1; 0 means the whole file or line. `commit` is ""
-    for a file of a folder. Column, branch and commit are for people and links: places on one line
-    are equal.
+    `column` count from 1; 0 means the whole file or line. `commit` is "" for a file outside of any
+    commit. Column, branch and commit serve messages and links only: locations on the same line are
+    equal.
     """
 
     repository: str
@@ -91,7 +91,7 @@ class Location:
     def __str__(self) -> str:
         """Return `repository: path:line`, without unknown parts.
 
-        The branch stands for a repository that is the current folder.
+        If the repository is the current folder, return its branch instead.
         """
         place = f"{self.path}:{self.line}" if self.line else self.path
         if self.repository == HERE and (place or self.branch):
@@ -105,7 +105,7 @@ class Problem:
     """What is wrong, where, and what to change.
 
     `code` names its kind in `problem_codes`; it is "" for failures of GitHub, Azure and programs.
-    `related` are places of other objects that have part in it, `reason` why people acknowledge it.
+    `related` are the places of other objects involved, `reason` tells why people acknowledge it.
     """
 
     message: str
@@ -155,7 +155,7 @@ class UsageError(KalypsoError):
 
 
 class MissingExtraError(UsageError):
-    """A package of an extra is needed, and not installed."""
+    """A package of an extra is needed but not installed."""
 
     def __init__(self, message: str, extra: str, advice: str) -> None:
         super().__init__(message, advice=advice)

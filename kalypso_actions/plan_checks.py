@@ -40,7 +40,7 @@ def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
 
 
 def without_causes(warnings: Iterable[Problem], findings: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the warnings but those that `findings` quote: why an application is missing."""
+    """Yield the warnings that `findings` do not quote as causes of a missing application."""
     missing = {item.where for item in findings if item.code == "application-missing"}
     for warning in warnings:
         if warning.where not in missing or not warning.message.startswith("registration "):
@@ -57,9 +57,9 @@ def documents_of(snapshot: Snapshot) -> Iterator[Document]:
 
 
 def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
-    """Return what the checks judge of one environment.
+    """Return the documents of one environment that the checks judge.
 
-    None if documents are missing or faulty: they may be what others ask for.
+    None if documents are missing or faulty: others may refer to these documents.
     """
     if snapshot.problems or MAIN_BASE_REPO not in (base.name for base, _ in snapshot.bases):
         return None
@@ -81,8 +81,8 @@ def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
 def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScope | Problem | None:
     """Return another environment of the same control plane, with the snapshot's commit of main.
 
-    Its first problem if documents are faulty: they may be what others ask for. None if the snapshot
-    does not have all its base repositories.
+    Return its first problem if documents are faulty: others may refer to these documents. Return
+    None if the snapshot lacks one of its base repositories.
     """
     bases = {base.name: reading for base, reading in snapshot.bases}
     names = [document.name for document in own.documents if document.kind == "BaseRepo"]
@@ -105,7 +105,7 @@ def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScop
 
 
 def _lacks_targets(reading: RegistrationReading) -> bool:
-    """Whether a registration is reported because the fleet has no targets of it."""
+    """Whether the fleet has no targets of a registration, so that the checks report it."""
     return reading.state == "kept" or not any(item.targets for item in reading.workloads)
 
 
@@ -116,9 +116,9 @@ def _cause(reading: RegistrationReading) -> str:
 
 
 def _is_new(registration: WorkloadRegistration, snapshot: Snapshot) -> bool:
-    """Whether no tree can have the targets of a registration yet.
+    """Whether no base tree can contain the targets of a registration yet.
 
-    A tree with files but without `sources.json` may have them.
+    A tree with files but without `sources.json` may contain them.
     """
     trees = snapshot.base_trees
     previous = gitops.previous_sources(trees, snapshot.environment, snapshot.promoted_commit)

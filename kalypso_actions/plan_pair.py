@@ -1,4 +1,4 @@
-"""Plan two snapshots of an environment at once, and render only what differs."""
+"""Plan two snapshots of an environment together, and render only the differing assignments."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ from kalypso_actions.rendering import Rendered
 from kalypso_actions.scheduling import Schedule, Scheduler
 
 _UNCHANGED: Final = {RECONCILER_FILE: b"", NAMESPACE_FILE: b""}
-"""Stands for the files of an assignment that is not rendered: it keeps its folder."""
+"""Placeholders for the files of an assignment that is not rendered, so that it keeps its folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedPlan:
     """One side of a pair: all assignments by folder, and those that were rendered.
 
-    `files` are those of the rendered assignments, by folder and name; a failing one has none.
+    `files` are those of the rendered assignments, by folder and name; failing assignments have
+    none.
     """
 
     fleet: Fleet
@@ -54,14 +55,14 @@ class PairedPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanPair:
-    """Two plans, and what differs between them, with secrets: show what `masked` returns."""
+    """Two plans and their differences. These contain secrets: show only the result of `masked`."""
 
     base: PairedPlan
     head: PairedPlan
     comparison: Comparison
 
     def masked(self, mask: Mask) -> MaskedComparison:
-        """Return what differs, without secrets."""
+        """Return the differences without secrets."""
         sides = (self.base.rendered, self.head.rendered)
         items = (item for side in sides for item in side.values())
         return mask.masked(self.comparison, secret_texts(mask, items))
@@ -95,9 +96,10 @@ def plan_pair(
 ) -> PlanPair:
     """Plan both snapshots; render assignments whose inputs differ, on both sides.
 
-    The files of other assignments are equal: their cluster type, target, Templates and layers of
-    configuration are. Mass removals are those of the base trees of `head`; without any, of the
-    assignments of `base`. Only Placements need base trees of `base`.
+    Other assignments have the same files on both sides, because their cluster types, targets,
+    Templates and configuration layers are the same. Mass removals are relative to the base trees of
+    `head` or, without base trees, to the assignments of `base`. Only Placements need the base trees
+    of `base`.
     """
     sides = _Side(base, options, scheduler), _Side(head, options, head_scheduler or scheduler)
     before, after = sides
@@ -133,7 +135,7 @@ def plan_pair(
 
 
 class _Side:
-    """One of the two plans, in the making."""
+    """One of the two plans while it is built."""
 
     def __init__(self, snapshot: Snapshot, options: PlanOptions, scheduler: Scheduler) -> None:
         self.snapshot = snapshot
@@ -168,9 +170,9 @@ class _Side:
     def judge(
         self, bases: Sequence[BaseTree], otherwise: BaseTree
     ) -> tuple[tuple[Problem, ...], Problem | None]:
-        """Return all problems, and the first mass removal in the base trees; add to the warnings.
+        """Return all problems, and the first mass removal in the base trees; add the warnings.
 
-        `otherwise` stands for missing base trees.
+        `otherwise` replaces missing base trees.
         """
         trees = [self._changes(base) for base in bases]
         for changes in trees:
@@ -265,7 +267,7 @@ def _differing_names(
 
 
 def _removed(before: _Side, after: _Side) -> Iterator[str]:
-    """Yield the folders that `after` removes: it knows that they are assigned no more."""
+    """Yield the folders that are certainly no longer assigned in `after`."""
     (preserved, *_) = gitops.preserved_folders(after.snapshot, ())
     cluster_types = {cluster_type.name for cluster_type in after.fleet.cluster_types}
     for folder in before.assignments.keys() - after.assignments.keys():
@@ -292,7 +294,7 @@ def _configured(before: _Side, after: _Side) -> Iterator[comparison.Configured]:
 
 
 def _file_changes(before: _Side, after: _Side) -> Iterator[FileChange]:
-    """Yield the files that differ, in order; those of an assignment that now fails stay."""
+    """Yield the files that differ, in order; an assignment that now fails keeps its files."""
     failed = {item.assignment.folder for item in after.failed}
     folders = {*_removed(before, after), *after.files} - failed
     changes = [*_readme_changes(before, after)]
@@ -321,7 +323,7 @@ def _file_change(
 
 
 def _missing_values(before: _Side, after: _Side) -> tuple[list[Problem], int]:
-    """Return the warnings for lines without a value that `before` did not have, and the others."""
+    """Return warnings for new lines without a value, and the number of warnings for known ones."""
     new: dict[frozenset[str], list[Rendered]] = {}
     known: list[Rendered] = []
     for folder, files in after.files.items():

@@ -1,4 +1,4 @@
-"""Render some assignments of an environment, to find what fails before it is promoted."""
+"""Render sample assignments of an environment, to find failures before a promotion."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class TrialOptions:
 def try_rendering(view: FleetView, diagnostics: Diagnostics, trial: TrialOptions) -> None:
     """Schedule, configure, validate and render, and add each failure once, with an example.
 
-    A failure of a registered repository's text is a warning: it does not stop a fleet. Raises
-    UsageError for an unknown `scheduler` of the options.
+    A failure caused by a registered repository's text is a warning: it does not stop a fleet.
+    Raises UsageError for an unknown `scheduler` of the options.
     """
     options = rendering.Options(registration_text=trial.registration_text)
     failures: _Failures = {}
@@ -57,8 +57,8 @@ def _assignments(
 ) -> tuple[Assignment, ...]:
     """Schedule an environment, and add what its scheduler reports.
 
-    The trial does not know which cluster types hold the targets now. It takes all of them, so that
-    no Placement finds nothing because of taints that spare those.
+    The trial does not know which cluster types have the targets now. It assumes all of them: some
+    taints spare cluster types that already have a target, but could otherwise empty a Placement.
     """
     declared = (view.environments or {}).get(scope.environment)
     try:
@@ -82,7 +82,7 @@ def _rendered(
     options: rendering.Options,
     failures: _Failures,
 ) -> Iterator[rendering.Rendered]:
-    """Yield what an environment renders, and add its failures."""
+    """Yield the rendered assignments of an environment, and add its failures to `failures`."""
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
@@ -99,10 +99,10 @@ def _rendered(
 
 
 def _alike(assignments: Iterable[Assignment]) -> Iterable[list[Assignment]]:
-    """Return the assignments of each kind of target on each cluster type; one is an example.
+    """Group the assignments by cluster type and kind of target; one of each group is rendered.
 
-    Targets of a kind have the same keys of manifests and labels, which templates read. Special
-    characters in texts make a kind of their own.
+    Targets of one kind have the same keys in manifests and labels, which templates read, and the
+    same texts with special characters.
     """
     by_kind: dict[object, list[Assignment]] = {}
     for assignment in assignments:

@@ -51,7 +51,7 @@ def validate_control_plane(
     trial: TrialOptions,
     main_commit: str = "",
 ) -> fleet.Diagnostics:
-    """Check all documents, then what they mean together, and set acknowledged warnings apart.
+    """Check the documents one by one, then together, and set acknowledged warnings apart.
 
     `main_commit` is the head of main, if it is known.
     """
@@ -81,7 +81,7 @@ def validate_control_plane(
 def validate_workloads(
     readings: Iterable[Reading], registration_text: fleet.RegistrationText = "strict"
 ) -> fleet.Diagnostics:
-    """Check folders of Workloads, without what only a control plane can tell."""
+    """Check folders of Workloads, without the checks that need a control plane."""
     diagnostics = fleet.Diagnostics()
     documents: list[Document] = []
     for reading in readings:
@@ -96,9 +96,9 @@ def validate_workloads(
 def _without_acknowledged(
     diagnostics: fleet.Diagnostics, documents: Iterable[Document], judged: Collection[str] = ()
 ) -> fleet.Diagnostics:
-    """Return each finding once, acknowledged warnings apart.
+    """Return each finding once, with acknowledged warnings apart.
 
-    `judged` are the repositories of which all warnings are known.
+    `judged` are the repositories whose warnings are all known.
     """
     acknowledgements = Acknowledgements(documents)
     problems, warnings = merge_field_faults(diagnostics.problems, diagnostics.warnings)
@@ -233,7 +233,7 @@ def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
 def _next_environments(
     environments: Mapping[str, kinds.Environment], faulty: Collection[str]
 ) -> Iterator[Problem]:
-    """Report unknown names; those of `faulty` documents have problems of their own."""
+    """Report unknown names; a name in `faulty` already has a problem of its own."""
     for environment in environments.values():
         for name in environment.next_environments:
             if name not in environments and name not in faulty:
@@ -275,7 +275,7 @@ def _overridden(of_environments: Sequence[_Branch], others: Sequence[_Branch]) -
 
 
 def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> None:
-    """Check the Templates that cluster types name, if main, which has them, is given."""
+    """Check that the Templates named by cluster types exist, if main is among the branches."""
     cluster_types = [c for branch in branches for c in branch.of(kinds.ClusterType)]
     templates = {t.name for branch in branches for t in branch.of(kinds.Template)}
     readings = [branch.reading for branch in branches]
@@ -301,12 +301,12 @@ def _without_templates(
     branches: Sequence[_Branch],
     diagnostics: fleet.Diagnostics,
 ) -> None:
-    """Report once that main has no Templates; a note if main is not given."""
+    """Report once that main has no Templates; if main is not given, add a note instead."""
     where = cluster_types[0].at("reconciler")
     names = counted(len(cluster_types), "ClusterType")
     if any(True for branch in branches for _ in branch.of(kinds.Environment)):
-        message = f"main has no Template, but {names} name some"
-        advice = "add them to main, if .sourceignore or kustomization.yaml does not leave them out"
+        message = f"main has none of the Templates of {names}"
+        advice = "add them to main; check that .sourceignore and kustomization.yaml include them"
         diagnostics.problems.append(Problem(message, where, advice, "template-missing"))
     else:
         message = f"the Templates of {names} are not checked"

@@ -4,7 +4,7 @@ selectors.py     Kubernetes' LabelSelector: validated once, then matched
 interface.py     the interface of schedulers, and their results
 labels.py        Kalypso's own scheduler
 registry.py      schedulers by name
-plugins.py       those of other packages, checked
+plugins.py       checks of schedulers from other packages
 placement/       Placements of Open Cluster Management
 """
 

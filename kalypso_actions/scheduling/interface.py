@@ -15,10 +15,10 @@ from kalypso_actions.scheduling.selectors import RequirementMatch
 
 @dataclass(frozen=True, slots=True)
 class DecisionStep:
-    """A step of a scheduler after labels: a filter, a score, or the cut of a limited number.
+    """A step of a scheduler after the match of labels: a filter, a score, or a maximum number.
 
-    `name` is the scheduler's word for it, `detail` the reason for people. `passed` is None if the
-    step ranks the cluster type without dropping it.
+    `name` is the scheduler's name for the step, `detail` explains its result to people. `passed` is
+    None if the step ranks the cluster type without dropping it.
     """
 
     name: str
@@ -52,9 +52,9 @@ class Schedule:
     """Assignments sorted by cluster type and target, one for each pair.
 
     `explain` returns the decision of each policy on a pair. It is a function because there are far
-    more pairs than anybody asks about. A scheduler with a memory returns its decisions as
-    `placements`, which the tree records; `requeue_time` is when they may be others without any
-    change of the fleet.
+    more pairs than anybody asks about. A scheduler that depends on its earlier decisions returns
+    the new ones as `placements`, which the tree records; at `requeue_time` they may change without
+    any change of the fleet.
     """
 
     assignments: tuple[Assignment, ...]

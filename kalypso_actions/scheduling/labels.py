@@ -37,7 +37,7 @@ class CompiledPolicy:
 
     @property
     def workspace(self) -> str:
-        """The workspace that it asks for; "" for any."""
+        """The workspace that the policy requires; "" for any."""
         return self.policy.workspace
 
     def selects_target(self, target: DeploymentTarget) -> bool:
@@ -45,7 +45,7 @@ class CompiledPolicy:
         return self.workspace in {"", target.workspace} and self.targets.matches(target.labels)
 
     def explain_target(self, target: DeploymentTarget) -> tuple[RequirementMatch, ...]:
-        """Return how the requirements on targets match one."""
+        """Return how a target matches the policy's requirements."""
         matches = self.targets.explain(target.labels)
         if not self.workspace:
             return matches
@@ -62,7 +62,7 @@ class CompiledPolicy:
 class LabelScheduler:
     """Assigns every selected target to every selected cluster type, each pair once.
 
-    An invalid policy assigns nothing, and is a problem.
+    An invalid policy assigns nothing and is reported as a problem.
     """
 
     def schedule(self, fleet: Fleet) -> Schedule:
@@ -100,14 +100,14 @@ def pairs_of(policies: Iterable[CompiledPolicy], fleet: Fleet) -> dict[tuple[str
 
 
 class _ByLabel(Generic[Item]):
-    """Targets or cluster types, found by their labels: hundreds of policies select a few each."""
+    """Targets or cluster types indexed by label: each of hundreds of policies selects a few."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items: Sequence[Item] = items
         self._by_key: dict[str, dict[str, list[Item]]] = {}
 
     def candidates(self, selector: Selector) -> Sequence[Item]:
-        """Return what the most selective `In` of a selector matches; all objects without one."""
+        """Return the objects that the most selective `In` matches; without an `In`, all objects."""
         fewest = self._items
         for requirement in selector.requirements:
             if requirement.operator == "In":
@@ -128,7 +128,7 @@ class _ByLabel(Generic[Item]):
 
 
 def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Iterator[Problem]:
-    """Yield the policies that name a Placement, which this scheduler does not read."""
+    """Report policies that name a Placement: this scheduler does not read Placements."""
     for policy in policies:
         name = policy.annotations.get(PLACEMENT_ANNOTATION, "").strip()
         if name:
@@ -140,7 +140,7 @@ def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Itera
 
 
 def _unread_placements(documents: Iterable[Document]) -> Iterator[Problem]:
-    """Warn of Placements, which this scheduler does not read."""
+    """Warn about Placements: this scheduler does not read them."""
     for document in documents:
         if document.kind == "Placement":
             message = f"nothing reads the Placement {document.name!r}: the environment is "
@@ -151,14 +151,14 @@ def _unread_placements(documents: Iterable[Document]) -> Iterator[Problem]:
 
 
 def policy_faults(policy: SchedulingPolicy) -> tuple[Problem, ...]:
-    """Return everything that makes a policy invalid."""
+    """Return the problems that make a policy invalid."""
     return compile_policy(policy)[1]
 
 
 def compile_policy(
     policy: SchedulingPolicy,
 ) -> tuple[CompiledPolicy | None, tuple[Problem, ...]]:
-    """Return a policy that is ready to match, or None and everything that makes it invalid."""
+    """Return a policy that is ready to match, or None and the problems that make it invalid."""
     owner = f"SchedulingPolicy {policy.name!r}"
     targets, target_problems = compile_selector(
         policy.deployment_targets, f"{owner}: deploymentTargetSelector"

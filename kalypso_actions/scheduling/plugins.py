@@ -1,4 +1,4 @@
-"""Schedulers of other packages, checked: what they can do wrong is an error that names them."""
+"""Check the schedulers of other packages; an error names the scheduler at fault."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.scheduling.interface import Schedule, Scheduler
 
-PATIENCE: Final = 300.0
-"""Seconds for one answer. It bounds loops without end; no answer depends on it."""
+TIME_LIMIT: Final = 300.0
+"""Seconds for one result: the limit ends infinite loops and affects no result."""
 
 
 class _NoAnswerError(BaseException):
-    """The time is over; a plugin that catches every Exception does not catch it."""
+    """The time is over. A plugin that catches every Exception does not catch this BaseException."""
 
 
 class CheckedScheduler:
-    """Runs a scheduler twice, and checks that both results are equal and know the fleet's names."""
+    """Runs a scheduler twice; checks that the results agree and use only the fleet's objects."""
 
-    def __init__(self, name: str, scheduler: Scheduler, patience: float = PATIENCE) -> None:
+    def __init__(self, name: str, scheduler: Scheduler, time_limit: float = TIME_LIMIT) -> None:
         self._name = name
         self._scheduler = scheduler
-        self._patience = patience
+        self._time_limit = time_limit
 
     def schedule(self, fleet: Fleet) -> Schedule:
-        """Return the result of the scheduler. Raises KalypsoError for what it does wrong."""
+        """Return the result of the scheduler. Raises KalypsoError if the scheduler is at fault."""
         first, second = self._call(fleet), self._call(fleet)
         faults = list(self._faults(first, fleet))
         if not faults and _outcome(first) != _outcome(second):
@@ -46,10 +46,10 @@ class CheckedScheduler:
 
     def _call(self, fleet: Fleet) -> Schedule:
         try:
-            with _at_most(self._patience):
+            with _at_most(self._time_limit):
                 result: object = self._scheduler.schedule(fleet)
         except _NoAnswerError:
-            message = f"the scheduler {self._name!r} did not answer in {self._patience:g} seconds"
+            message = f"the scheduler {self._name!r} did not answer in {self._time_limit:g} seconds"
             raise KalypsoError(message, advice="this is a fault of its package") from None
         except KalypsoError:
             raise
@@ -83,9 +83,9 @@ class CheckedScheduler:
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise _NoAnswerError after so many seconds of Python code in the main thread, on POSIX.
+    """Raise _NoAnswerError after a time in Python code; works in the main thread, on POSIX.
 
-    Elsewhere the time limit of the job ends it.
+    Elsewhere, only the time limit of the job ends the code.
     """
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield

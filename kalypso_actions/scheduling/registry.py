@@ -20,7 +20,7 @@ PLACEMENT_SCHEDULER: Final = "placement"
 
 
 def _placement() -> Scheduler:
-    """Import the scheduler of Placements only where it is used."""
+    """Import the scheduler of Placements only when it is needed."""
     from kalypso_actions.scheduling.placement.scheduler import (  # noqa: PLC0415
         PlacementScheduler,
     )
@@ -35,7 +35,7 @@ OWN: Final[Mapping[str, Callable[[], Scheduler]]] = {
 
 
 def find_scheduler(name: str = DEFAULT_SCHEDULER) -> Scheduler:
-    """Return the scheduler registered as `name`, "" for the default.
+    """Return the scheduler registered as `name`; "" is the default.
 
     Raises UsageError if there is none.
     """
@@ -46,9 +46,9 @@ def find_scheduler(name: str = DEFAULT_SCHEDULER) -> Scheduler:
 
 
 def scheduler_of(environment: Environment | None, named: str = "") -> Scheduler:
-    """Return the scheduler `named`, or else that of the Environment's annotation.
+    """Return the scheduler `named`, or else the one that the Environment's annotation names.
 
-    Raises UsageError for an unknown `named`, KalypsoError at an unknown annotation.
+    Raises UsageError for an unknown `named`, and KalypsoError for an unknown annotation.
     """
     if named or environment is None:
         return find_scheduler(named)
@@ -66,14 +66,14 @@ def scheduler_of(environment: Environment | None, named: str = "") -> Scheduler:
 
 
 def trusted_scheduler(named: str, known: Collection[str], otherwise: str) -> str:
-    """Return the name of the scheduler that plans a change which nobody has approved.
+    """Return the name of the scheduler that plans an unapproved change.
 
-    The change names it; a plugin must be among the `known`, which the state before the change
-    names. Else it is the scheduler `otherwise`.
+    The change may name one of our schedulers, or a plugin among the `known`, which the state before
+    the change names. In any other case, return `otherwise`.
     """
     return named if not named or named in OWN or named in known else otherwise
 
 
 def uses_present_assignments(name: str) -> bool:
-    """Whether a scheduler may decide by what is in the GitOps branches; labels do not."""
+    """Whether a scheduler may depend on the present assignments; scheduling by labels does not."""
     return name not in {"", DEFAULT_SCHEDULER}

@@ -19,9 +19,9 @@ OPERATORS: tuple[Operator, ...] = ("In", "NotIn", "Exists", "DoesNotExist")
 
 @dataclass(frozen=True, slots=True)
 class RequirementMatch:
-    """The match of one requirement with one object; `value` is that of the label, None if absent.
+    """The match of one requirement with one object; `value` is the label's, None if it is absent.
 
-    `where` is the place of the requirement, if it has one.
+    `where` is the place of the requirement, if it is known.
     """
 
     requirement: str
@@ -32,7 +32,7 @@ class RequirementMatch:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A valid requirement on one label; a pair of `matchLabels` is `In` with one value."""
+    """A valid requirement on one label; a pair of `matchLabels` becomes `In` with one value."""
 
     key: str
     operator: Operator
@@ -68,7 +68,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Requirements that must all match; without any, the selector matches everything."""
+    """Requirements that must all match; a selector without requirements matches everything."""
 
     requirements: tuple[Requirement, ...]
 
@@ -115,7 +115,7 @@ def compile_selector(
 
 
 def _faults(expression: LabelExpression) -> Iterator[tuple[str, str]]:
-    """Yield what Kubernetes' NewRequirement refuses, each with advice."""
+    """Yield the faults that Kubernetes' NewRequirement refuses, each with advice."""
     key_fault = label_key_fault(expression.key)
     if key_fault:
         yield f"the label key {expression.key!r} {key_fault}", ""

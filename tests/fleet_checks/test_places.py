@@ -131,7 +131,7 @@ def test_a_main_without_templates_is_one_problem() -> None:
     del plane["main"]["templates.yaml"]
     (problem,) = findings(plane).problems
     assert shown([problem]) == [("template-missing", "dev/edge.yaml:9")]
-    assert problem.message == "main has no Template, but 2 ClusterTypes name some"
+    assert problem.message == "main has none of the Templates of 2 ClusterTypes"
 
 
 def test_a_registration_without_workspace_is_the_only_warning_with_a_schema_of_it() -> None:

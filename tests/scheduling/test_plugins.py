@@ -73,7 +73,7 @@ def test_a_plugin_that_never_ends_is_ended() -> None:
                     str(fleet)
 
     with pytest.raises(KalypsoError, match=r"'prices' did not answer in 0\.05 seconds"):
-        CheckedScheduler("prices", Endless(), patience=0.05).schedule(FLEET)
+        CheckedScheduler("prices", Endless(), time_limit=0.05).schedule(FLEET)
 
 
 def test_a_plugin_without_fault_is_used() -> None:

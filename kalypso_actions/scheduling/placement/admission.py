@@ -37,8 +37,9 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 class Refusal:
     """The API server's message about a field; `path` is inside the object.
 
-    `kind`: `unknown` fields are dropped unless checking is strict, `refused` is an error of
-    validation. With `unreadable`, OCM's own types cannot hold the value.
+    `kind` is "unknown" for a field that the server drops unless checking is strict, "refused" for a
+    validation error, "unreadable" for a number outside the range of OCM's type. `unreadable` is
+    whether OCM's own types cannot hold the value.
     """
 
     path: Path
@@ -55,7 +56,7 @@ class Refusal:
 
 @dataclass(slots=True)
 class Admitted:
-    """An object with defaults and without unknown fields, and what is wrong with it."""
+    """An object with defaults and without unknown fields, and its faults."""
 
     body: dict[str, object]
     refusals: list[Refusal] = field(default_factory=list)

@@ -20,7 +20,7 @@ SETS_ANNOTATION: Final = "kalypso.io/cluster-sets"
 ALLOCATABLE_ANNOTATION: Final = "kalypso.io/allocatable"
 CAPACITY_ANNOTATION: Final = "kalypso.io/capacity"
 ALL: Final = "global"
-"""The set of all cluster types, as OCM's hub has one."""
+"""The set of all cluster types; OCM's hub has a set of all clusters with this name."""
 
 _SCHEMAS: Final[Mapping[str, Schema]] = {
     TAINTS_ANNOTATION: TAINTS,
@@ -31,7 +31,7 @@ _SCHEMAS: Final[Mapping[str, Schema]] = {
 
 
 class SafeTexts(yaml.SafeLoader):
-    """Reads times as texts, as Kubernetes does."""
+    """Reads times as strings, as Kubernetes does."""
 
 
 SafeTexts.yaml_implicit_resolvers = {
@@ -41,7 +41,7 @@ SafeTexts.yaml_implicit_resolvers = {
 
 
 def cluster_of(cluster_type: ClusterType) -> tuple[Cluster, tuple[str, ...], list[Problem]]:
-    """Return a cluster type as a managed cluster, its sets, and what is wrong with annotations."""
+    """Return a cluster type as a managed cluster, its sets, and the problems of its annotations."""
     problems: list[Problem] = []
     parts = {name: _annotation(cluster_type, name, problems) for name in _SCHEMAS}
     claims = {
@@ -100,7 +100,7 @@ def hub_of(
 
 
 def _annotation(cluster_type: ClusterType, name: str, problems: list[Problem]) -> Any:
-    """Return the admitted value of an annotation; None if it is absent or wrong."""
+    """Return the admitted value of an annotation; None if it is absent or invalid."""
     text = cluster_type.annotations.get(name, "").strip()
     if not text:
         return None

@@ -1,4 +1,4 @@
-"""The document `kalypso.placement/v1` of a reconciliation, by OCM's names."""
+"""The document `kalypso.placement/v1` of a reconciliation, with OCM's names for its fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalypso_actions.scheduling.placement.statuses import Status
 
 
 def answer(result: Reconciliation) -> dict[str, Any]:
-    """Return the fields of the answer; fields that OCM does not get to are absent."""
+    """Return the fields of the document, without those that OCM does not reach."""
     body: dict[str, Any] = {
         "boundClusterSets": list(result.bound_sets),
         "eligibleClusterSets": list(result.eligible_sets),

@@ -1,4 +1,4 @@
-"""The steps by which a Placement selects a cluster type, or not: filters, scores and the cut."""
+"""The steps by which a Placement selects or drops a cluster type: filters, scores, number limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kalypso_actions.scheduling.selectors import compile_selector
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The decisions for a unit, which may be the last ones if the Placement failed."""
+    """The decisions for a unit; if the Placement failed, its earlier decisions."""
 
     unit: Unit
     candidates: tuple[Cluster, ...]
@@ -32,11 +32,11 @@ class Scored:
 
 
 class Explanation:
-    """Explains the decision of one unit: on this hub, with its expressions, at a time."""
+    """Explains the decision of one unit on a hub at a given time."""
 
     def __init__(self, scored: Scored, hub: Hub, expressions: CelExpressions, now: int) -> None:
         self._scored = scored
-        self._asked = scored.unit.asked
+        self._placement = scored.unit.own_placement
         self._hub = hub
         self._expressions = expressions
         self._now = now
@@ -46,7 +46,7 @@ class Explanation:
         scored, found = self._scored, self._scored.found
         owner = f"Placement {scored.unit.placement.name}"
         chosen = name in {cluster.name for cluster in scored.decisions}
-        if name in self._hub.incumbents(self._asked):
+        if name in self._hub.incumbents(self._placement):
             yield DecisionStep(f"{owner}: so far", "selected")
         if found.status.failed:
             detail = f"{found.status.message}; the last decision stays"
@@ -72,11 +72,11 @@ class Explanation:
         cluster = self._hub.clusters[name]
         own = [item for item in self._hub.sets if cluster in self._hub.members(item)]
         named = ", ".join(sorted(item for item in own if item != ALL)) or "no set"
-        return f"is in {named}, not in {' or '.join(self._asked.cluster_sets)}"
+        return f"is in {named}, not in {' or '.join(self._placement.cluster_sets)}"
 
     def _unmatched(self, cluster: Cluster) -> str:
-        """Return the terms that fail, of each predicate."""
-        predicates = self._asked.predicates
+        """Return the failing terms of each predicate."""
+        predicates = self._placement.predicates
         reasons = [" and ".join(self._failing_terms(item, cluster)) for item in predicates]
         if len(reasons) == 1:
             return reasons[0]
@@ -98,8 +98,8 @@ class Explanation:
                 yield f"CEL {expression} ({reason})"
 
     def _untolerated(self, cluster: Cluster) -> str:
-        tolerations = self._asked.tolerations
-        is_incumbent = cluster.name in self._hub.incumbents(self._asked)
+        tolerations = self._placement.tolerations
+        is_incumbent = cluster.name in self._hub.incumbents(self._placement)
         taint = untolerated_taint(cluster, tolerations, is_incumbent, self._now)
         if taint is None:
             return ""
@@ -112,6 +112,6 @@ class Explanation:
     def _rank(self, name: str) -> str:
         totals = self._scored.found.totals
         ranks = {cluster: rank for rank, (cluster, _) in enumerate(totals, 1)}
-        wanted = self._asked.number_of_clusters
+        wanted = self._placement.number_of_clusters
         limit = "all" if wanted is None else str(wanted)
         return f"total {dict(totals)[name]}, place {ranks[name]} of {len(ranks)}, {limit} wanted"

@@ -1,4 +1,4 @@
-"""The filters, in their order: predicates, then taints.
+"""Filter clusters: first by predicates, then by taints.
 
 OCM's plugins `Predicate` and `TaintToleration`.
 """
@@ -38,13 +38,13 @@ class Expressions(Protocol):
     """An evaluator of CEL expressions."""
 
     def matcher(self, expressions: Sequence[str]) -> Matcher:
-        """Return whether a cluster matches all of them, as a function. Raises ExpressionError."""
+        """Return a function: whether a cluster matches all expressions. Raises ExpressionError."""
 
 
 def predicate_matchers(
     predicates: Sequence[ClusterSelector], expressions: Expressions
 ) -> list[Matcher] | Status:
-    """Return one function for each predicate, or why the placement is misconfigured."""
+    """Return a matcher for each predicate, or why the placement is misconfigured."""
     matchers: list[Matcher] = []
     for predicate in predicates:
         matcher = selector_matcher(predicate, expressions)
@@ -57,7 +57,7 @@ def predicate_matchers(
 def selector_matcher(
     selector: ClusterSelector, expressions: Expressions | None = None
 ) -> Matcher | Status:
-    """Return whether a cluster matches a selector, or why the selector is invalid."""
+    """Return a matcher for a selector, or why the selector is invalid."""
     labels, faults = compile_selector(selector.labels, "labelSelector")
     claims, claim_faults = compile_selector(selector.claims, "claimSelector")
     if labels is None or claims is None:
@@ -84,7 +84,7 @@ def _matcher(labels: Selector, claims: Selector, compiled: Matcher | None = None
 def filter_by_predicates(
     predicates: Sequence[ClusterSelector], clusters: Sequence[Cluster], expressions: Expressions
 ) -> tuple[Sequence[Cluster], Status]:
-    """Return the clusters that match any predicate; nothing is checked without clusters."""
+    """Return the clusters that match any predicate; without clusters, check nothing."""
     if not predicates or not clusters:
         return clusters, SUCCESS
     matchers = predicate_matchers(predicates, expressions)
@@ -97,7 +97,7 @@ def filter_by_predicates(
 
 @dataclass(frozen=True, slots=True)
 class Tolerated:
-    """Whether a cluster or taint is tolerated, and when that ends first; None for never."""
+    """Whether a cluster or taint is tolerated, and until when; None is forever."""
 
     tolerated: bool
     until: int | None = None
@@ -113,7 +113,7 @@ def filter_by_taints(
     incumbents: set[str],
     now: int,
 ) -> tuple[Sequence[Cluster], Status]:
-    """Return the clusters whose taints are all tolerated; nothing is checked without clusters."""
+    """Return the clusters whose taints are all tolerated; without clusters, check nothing."""
     if not clusters:
         return clusters, SUCCESS
     for toleration in tolerations:
@@ -135,7 +135,7 @@ def filter_by_taints(
 def toleration_of(
     cluster: Cluster, tolerations: Sequence[Toleration], is_incumbent: bool, now: int
 ) -> Tolerated:
-    """Return whether a cluster's taints are tolerated, and the earliest end."""
+    """Return whether all taints of a cluster are tolerated, and until when."""
     until: int | None = None
     for taint in cluster.taints:
         answer = _taint_tolerated(taint, tolerations, is_incumbent, now)
@@ -156,7 +156,7 @@ def untolerated_taint(
 
 
 def end_of_toleration(taint: Taint, tolerations: Sequence[Toleration]) -> int | None:
-    """Return when the last toleration of a taint with seconds ends; None if none matches."""
+    """Return the latest end of the matching tolerations with seconds; None if none matches."""
     ends = (
         add_seconds(taint.time_added, item.seconds)
         for item in tolerations

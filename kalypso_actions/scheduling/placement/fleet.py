@@ -1,4 +1,4 @@
-"""OCM's objects out of YAML documents, with what its API server says about them."""
+"""Read OCM's objects from YAML documents, with the messages of its API server about them."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Object:
 
 @dataclass(slots=True)
 class HubObjects:
-    """The objects of a hub; `unreadable` is the first that OCM's own types cannot hold.
+    """The objects of a hub; `unreadable` is the first one that OCM's own types cannot hold.
 
-    `refused` are the names of objects that are problems, and not among the others.
+    `refused` are the names of objects that are left out, each with a problem.
     """
 
     placements: list[Placement] = field(default_factory=list)
@@ -65,11 +65,11 @@ class HubObjects:
     unreadable: str | None = None
 
     def hub(self) -> Hub:
-        """Return the hub that the objects make up."""
+        """Return a hub with these objects."""
         return Hub.of(self.clusters, self.sets, self.bindings, self.decisions, self.scores)
 
     def add(self, documents: Iterable[Document]) -> None:
-        """Read the documents of OCM's group; others are passed over."""
+        """Read the documents of OCM's group; ignore others."""
         for item in ocm_objects(documents):
             self._add(item)
 
@@ -107,7 +107,7 @@ class HubObjects:
 
 
 def ocm_objects(documents: Iterable[Document]) -> Iterator[Object]:
-    """Yield the objects of OCM's group, also those inside of Lists."""
+    """Yield the objects of OCM's group, including those inside Lists."""
     for document in documents:
         yield from _objects(Object(document.body, document))
 

@@ -1,4 +1,4 @@
-"""Decision groups: how the selected clusters are divided, and the objects that hold them."""
+"""Divide the selected clusters into decision groups, and these into objects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PlacementDecision:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Selected clusters, by name, and the names of the objects that hold them."""
+    """The names of selected clusters, and the objects that list them."""
 
     index: int
     name: str
@@ -39,7 +39,7 @@ class Group:
 
 
 def divide(placement: Placement, selected: Sequence[Cluster]) -> tuple[list[Group], Status]:
-    """Divide the selected clusters; after an error there are only the groups before it."""
+    """Divide the selected clusters; after an error, return only the groups before it."""
     named, status = _named_groups(placement, selected)
     groups: list[Group] = []
     number = 1
@@ -71,9 +71,9 @@ def _named_groups(
 
 
 def group_size(size: int | str, total: int) -> int | None:
-    """Return how many clusters a group has at most; None for a text that is no percentage.
+    """Return the maximum number of clusters of a group; None for text that is not a percentage.
 
-    A percentage is rounded up in doubles, as OCM does: 7% of 100 is 8.
+    Round a percentage up in floating point, as OCM does: 7% of 100 is 8.
     """
     if isinstance(size, str):
         if not _NUMBER.match(size):

@@ -1,4 +1,4 @@
-"""A hub: clusters, sets, bindings, decisions so far and scores, indexed for many placements."""
+"""A hub: clusters, sets, bindings, earlier decisions and scores, indexed for many placements."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from kalypso_actions.scheduling.selectors import compile_selector
 
 
 class SetError(Exception):
-    """A set has an invalid selector; the message is for people."""
+    """A set has an invalid selector; the message explains it to people."""
 
 
 @dataclass(slots=True)
 class Hub:
-    """The objects from which one placement is decided.
+    """The objects that decide a placement.
 
-    `bindings` are the names of sets by namespace. Of objects with one name the last counts.
+    `bindings` are the names of sets by namespace. Of several objects with the same name, the last
+    counts.
     """
 
     clusters: Mapping[str, Cluster]
@@ -60,11 +61,11 @@ class Hub:
         return sorted({name for name in self.bindings.get(namespace, ()) if name in self.sets})
 
     def set_members(self, members: Mapping[str, Sequence[Cluster]]) -> None:
-        """Say which clusters sets have, where no label and no selector does."""
+        """Set the clusters of sets that have neither a label nor a selector."""
         self._members = {name: tuple(clusters) for name, clusters in members.items()}
 
     def members(self, name: str) -> tuple[Cluster, ...]:
-        """Return the clusters of a set that are not terminating, by name. Raises SetError."""
+        """Return the clusters of a set by name, without terminating ones. Raises SetError."""
         if name not in self._members:
             self._members[name] = tuple(self._select(self.sets[name]))
         return self._members[name]
@@ -82,7 +83,7 @@ class Hub:
         return [cluster for cluster in candidates if selector.matches(cluster.labels)]
 
     def candidates(self, names: Sequence[str]) -> list[Cluster]:
-        """Return the clusters of all these sets, each once, by name. Raises SetError."""
+        """Return the clusters of all these sets, each once, sorted by name. Raises SetError."""
         if len(names) == 1:
             return list(self.members(names[0]))
         united = {cluster.name: cluster for name in names for cluster in self.members(name)}
@@ -93,7 +94,7 @@ class Hub:
         return decision.placement == placement.name and decision.namespace == placement.namespace
 
     def incumbents(self, placement: Placement) -> set[str]:
-        """Return the clusters that are selected so far; none if the name is no label value."""
+        """Return the clusters selected so far; none if the name is not a valid label value."""
         if len(placement.name) > LABEL_LIMIT:
             return set()
         own = (d for d in self.decisions if self.is_own(d, placement))

@@ -11,7 +11,7 @@ from typing import Final
 
 SECOND: Final = 1_000_000_000
 YEAR_ONE: Final = -62135596800 * SECOND
-"""Go's zero time: a taint without `timeAdded` is that old."""
+"""Go's zero time: the `timeAdded` of a taint that has none."""
 
 _INT64: Final = 2**64
 _RFC3339: Final = re.compile(
@@ -21,7 +21,7 @@ _RFC3339: Final = re.compile(
 
 
 def parse_instant(text: str) -> int | None:
-    """Return the nanoseconds since 1970 of a time in RFC 3339; None if it is none."""
+    """Return the nanoseconds since 1970 of an RFC 3339 time; None if the text is not one."""
     match = _RFC3339.match(text)
     if match is None:
         return None
@@ -42,7 +42,7 @@ def parse_instant(text: str) -> int | None:
 
 
 def format_instant(instant: int) -> str:
-    """Return RFC 3339 in UTC, with a fraction only if there is one."""
+    """Format as RFC 3339 in UTC, with a fraction only if it is not zero."""
     seconds, nanos = divmod(instant, SECOND)
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     fraction = f".{nanos:09}".rstrip("0") if nanos else ""
@@ -56,11 +56,11 @@ def of_datetime(moment: datetime) -> int:
 
 
 def as_datetime(instant: int) -> datetime:
-    """Convert to a datetime in UTC; fractions below a microsecond are cut."""
+    """Convert to a datetime in UTC; cut fractions of a microsecond."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=instant // 1000)
 
 
 def add_seconds(instant: int, seconds: int) -> int:
-    """Add as Go does, where a duration of more than 292 years overflows 64 bits."""
+    """Add as Go does: a duration of more than 292 years overflows 64 bits."""
     duration = seconds * SECOND % _INT64
     return instant + (duration - _INT64 if duration >= _INT64 // 2 else duration)

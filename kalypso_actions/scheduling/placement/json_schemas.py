@@ -19,11 +19,11 @@ DESCRIPTIONS: Final = {
     "configurations": "The prioritizers, with their weights.",
     "decisionStrategy": "How `kalypso placement` divides the decisions into groups.",
     "labelSelector": "Selects cluster types by labels.",
-    "maxSkew": "By how many selected cluster types two values of the key may differ.",
+    "maxSkew": "How many more cluster types one value of the key may have than another.",
     "mode": "Additive: prioritizers that are not named keep their default weight; or Exact.",
     "numberOfClusters": "How many cluster types are selected; all if absent.",
-    "predicates": "What a cluster type must be like; one of them must hold.",
-    "prioritizerPolicy": "Which of the cluster types come first.",
+    "predicates": "Conditions on cluster types; a cluster type must match one of them.",
+    "prioritizerPolicy": "How the cluster types are ranked.",
     "requiredClusterSelector": "All selectors in it must hold.",
     "resourceName": "The name of the AddOnPlacementScore objects.",
     "scoreCoordinate": "The prioritizer.",
@@ -32,11 +32,11 @@ DESCRIPTIONS: Final = {
     "spreadPolicy": "How the decisions are spread over the values of a label or claim.",
     "tolerationSeconds": "For how long after `timeAdded` the taint is tolerated.",
     "tolerations": "The taints that are tolerated.",
-    "topologyKey": "The label or claim whose values are the parts to spread over.",
+    "topologyKey": "The label or claim over whose values the decisions are spread.",
     "topologyKeyType": "Label or Claim.",
-    "validUntil": "When the scores end to count.",
+    "validUntil": "When the scores expire.",
     "weight": "From -10 to 10.",
-    "whenUnsatisfiable": "Whether what exceeds maxSkew is selected all the same.",
+    "whenUnsatisfiable": "Whether cluster types that exceed maxSkew may still be selected.",
 }
 
 _METADATA: Final = {
@@ -74,7 +74,7 @@ def _json_schema(schema: Schema) -> dict[str, Any]:
     if schema.nullable:
         types.append("null")
     properties = schema.properties or {}
-    # The API server fills in defaults before it asks for what is required.
+    # The API server fills in defaults before it checks for required fields.
     required = [name for name in schema.required if properties[name].default is None]
     limits = {
         "enum": list(schema.enum) or None,

@@ -1,6 +1,6 @@
 """OCM's objects as values, with the fields that the scheduler reads.
 
-They are made of admitted documents, whose types are those of the schemas.
+They are made from admitted documents, whose values have the types of the schemas.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Cluster:
 
     @classmethod
     def of(cls, body: Body) -> Cluster:
-        """Read an admitted ManagedCluster; of two claims of one name the last counts."""
+        """Read an admitted ManagedCluster; of two claims with the same name, the last counts."""
         metadata, spec, status = (body.get(part) or {} for part in ("metadata", "spec", "status"))
         claims = status.get("clusterClaims") or ()
         return cls(
@@ -80,7 +80,7 @@ def _quantities(resources: Body | None) -> dict[str, Quantity]:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSet:
-    """A set of clusters: by its label, or by `selector`; None selects nothing."""
+    """A set of clusters, chosen by label or by `selector`; None selects nothing."""
 
     name: str
     by_label: bool
@@ -122,7 +122,7 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """An AddOnPlacementScore: scores of one cluster, in order, and until when they are valid."""
+    """An AddOnPlacementScore: the scores of one cluster, in order, and their end of validity."""
 
     name: str
     cluster: str
@@ -180,7 +180,7 @@ class Prioritizer:
 
 @dataclass(frozen=True, slots=True)
 class DecisionGroup:
-    """A group that clusters are divided into; the first that matches takes a cluster."""
+    """A group of clusters; a cluster belongs to the first group that matches."""
 
     name: str
     selector: ClusterSelector

@@ -1,4 +1,4 @@
-"""Policies that name a Placement, and the units that are decided."""
+"""Policies that name a Placement, and the units of decision."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Unit:
     targets: tuple[DeploymentTarget, ...]
 
     @property
-    def asked(self) -> Placement:
-        """The Placement under the name of the unit, so that each unit has its own decisions."""
+    def own_placement(self) -> Placement:
+        """The Placement, renamed to the unit, so that each unit has its own decisions."""
         return _named(self.placement, self.policy.name, self.target)
 
 
 def _named(placement: Placement, policy: str, target: str) -> Placement:
-    """Return a copy in the namespace of the policy; `all` stands for every target."""
+    """Return a copy in the namespace of the policy; the name `all` stands for every target."""
     return dataclasses.replace(placement, name=_name(target), namespace=policy)
 
 
@@ -63,14 +63,14 @@ def placement_of(policy: CompiledPolicy) -> str:
 
 
 def scope_of(policy: CompiledPolicy) -> str:
-    """Return whether a policy has one decision, or one for each target."""
+    """Return `policy` for one decision of a policy, `target` for one decision for each target."""
     return policy.policy.annotations.get(SCOPE_ANNOTATION, "").strip() or SCOPES[0]
 
 
 def faults(
     policies: Sequence[CompiledPolicy], placements: Mapping[str, Placement], refused: Set[str]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the annotations of policies; `refused` Placements are reported."""
+    """Report invalid annotations of policies; `refused` Placements already have a problem."""
     known = ", ".join(sorted(placements)) or "none"
     for policy in policies:
         owner, where = (

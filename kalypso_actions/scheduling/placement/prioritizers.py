@@ -1,7 +1,7 @@
-"""The prioritizers: which run with which weight, and their scores.
+"""The prioritizers, their weights and their scores.
 
-Scores are whole numbers from -100 to 100. They are computed in doubles, in OCM's order of
-operations, and cut toward zero: 2 of 5 balances to 18, not to 20.
+Scores are whole numbers from -100 to 100. They are computed in floating point, in OCM's order of
+operations, and truncated toward zero: Balance scores 2 of 5 as 18, not as 20.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Scores = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class PrioritizerResult:
-    """The scores of one prioritizer; a cluster without an entry counts 0."""
+    """The scores of one prioritizer; a cluster without an entry has the score 0."""
 
     name: str
     weight: int
@@ -39,7 +39,7 @@ class PrioritizerResult:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The input of a prioritizer: a placement, the clusters that the filters left, and when."""
+    """The input of a prioritizer: a placement, the clusters that pass the filters, and the time."""
 
     placement: Placement
     clusters: Sequence[Cluster]
@@ -51,8 +51,8 @@ class Question:
 def effective_prioritizers(placement: Placement) -> tuple[list[Prioritizer], Status]:
     """Return the prioritizers that run, by name, or why the policy is misconfigured.
 
-    A built-in one listed twice counts once, with the last weight; one with an `addOn` counts by
-    itself, as in OCM, where the address of the `addOn` is part of the key.
+    A built-in prioritizer that is listed twice counts once, with the last weight. Each one with an
+    `addOn` counts separately, as in OCM, where the address of the `addOn` is part of the key.
     """
     if placement.mode not in {"Exact", "Additive", ""}:
         return [], _misconfigured(f"incorrect prioritizer policy mode: {placement.mode}")
@@ -79,7 +79,7 @@ def _misconfigured(message: str) -> Status:
 
 
 def score(prioritizer: Prioritizer, question: Question) -> tuple[Scores, Status]:
-    """Return the scores of the clusters; a warning if scores have expired."""
+    """Return the scores of the clusters, and a warning if scores have expired."""
     if prioritizer.type == "BuiltIn":
         return _BUILT_IN[prioritizer.built_in](question)
     assert prioritizer.add_on is not None  # noqa: S101 - effective_prioritizers refuses it
@@ -87,7 +87,7 @@ def score(prioritizer: Prioritizer, question: Question) -> tuple[Scores, Status]
 
 
 def _balance(question: Question) -> tuple[Scores, Status]:
-    """Score clusters by how rarely other placements select them, of the whole hub."""
+    """Score clusters higher the fewer of the hub's other placements select them."""
     counts, largest = question.hub.counts_of_others(question.placement)
     by_count = {n: 2 * int(HIGHEST * (0.5 - n / largest)) for n in set(counts.values())}
     scores = {
@@ -98,7 +98,7 @@ def _balance(question: Question) -> tuple[Scores, Status]:
 
 
 def _steady(question: Question) -> tuple[Scores, Status]:
-    """Score the clusters that are selected so far."""
+    """Score the clusters that the placement has selected so far."""
     if len(question.placement.name) > LABEL_LIMIT:
         message = f"the name of the placement has more than {LABEL_LIMIT} characters"
         return {}, Status("Error", "Steady", message)
@@ -126,7 +126,7 @@ def _allocatable(resource: str) -> Callable[[Question], tuple[Scores, Status]]:
 
 
 def _add_on(resource: str, name: str, owner: str, question: Question) -> tuple[Scores, Status]:
-    """Take the scores that an add-on publishes; a missing or expired one is 0."""
+    """Return the scores that an add-on publishes; a missing or expired score is 0."""
     scores: dict[str, int] = {}
     expired: list[str] = []
     for cluster in question.clusters:

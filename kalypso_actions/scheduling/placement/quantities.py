@@ -1,4 +1,4 @@
-"""Kubernetes' resource quantities: read exactly, and turned into doubles as Kubernetes does.
+"""Read Kubernetes' resource quantities exactly, and convert them to doubles as Kubernetes does.
 
 https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 """
@@ -61,10 +61,10 @@ class Quantity:
 
 @lru_cache(maxsize=65536)
 def parse_quantity(text: str) -> Quantity | None:
-    """Read a quantity as apimachinery's ParseQuantity does; None if it is none.
+    """Read a quantity as apimachinery's ParseQuantity does; None if the text is not one.
 
-    Small numbers keep their digits. Others are rounded up to nanos; those with a binary suffix are
-    capped at 2^63-1.
+    Small numbers keep their digits. Others are rounded up to nanos, and numbers with a binary
+    suffix are capped at 2^63-1.
     """
     match = _FORM.match(text)
     if match is None:
@@ -92,7 +92,7 @@ def _decimal_power(suffix: str) -> int:
 
 
 def _rounded(digits: int, exponent: int, form: Format, sign: int) -> Quantity:
-    """Round up to nanos, away from zero, and cap at 64 bits what has a binary suffix."""
+    """Round to nanos, away from zero; cap numbers with a binary suffix at 64 bits."""
     if digits:
         shift = exponent - _NANO
         digits = digits * 10**shift if shift >= 0 else -(-digits // 10**-shift)

@@ -1,4 +1,4 @@
-"""One reconciliation of a Placement: candidates, filters, scores, the cut, groups, status.
+"""Reconcile a Placement: candidates, filters, scores, the choice, groups, status.
 
 The steps and their order are those of OCM's scheduling controller and plugin scheduler.
 """
@@ -27,7 +27,7 @@ from kalypso_actions.scheduling.placement.statuses import SUCCESS, Status
 
 Names = tuple[str, ...]
 Choice = Callable[[Placement, Sequence[Cluster]], Sequence[Cluster]]
-"""Chooses of the clusters in the order of choice."""
+"""A function that chooses among clusters, which are sorted by preference."""
 
 
 class NegativeNumberError(Exception):
@@ -45,7 +45,7 @@ class Condition:
 
 @dataclass(slots=True)
 class Scheduled:
-    """The scheduler's findings; after a failure only those from before it."""
+    """The scheduler's results; after a failure, only those from before it."""
 
     filtered: list[tuple[str, Names]] = field(default_factory=list)
     prioritized: list[PrioritizerResult] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Scheduled:
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """The whole answer; with `set_error` nothing was scheduled and nothing changes."""
+    """The whole result; if there is a `set_error`, nothing was scheduled and nothing changes."""
 
     bound_sets: Names
     eligible_sets: Names
@@ -79,7 +79,7 @@ def first(placement: Placement, ordered: Sequence[Cluster]) -> Sequence[Cluster]
 def reconcile(
     placement: Placement, hub: Hub, expressions: Expressions, now: int, choose: Choice = first
 ) -> Reconciliation:
-    """Decide as OCM does. Raises NegativeNumberError where OCM panics."""
+    """Decide as OCM does. Raises NegativeNumberError if OCM panics."""
     bound = hub.bound_sets(placement.namespace)
     wanted = placement.cluster_sets
     eligible = [name for name in bound if not wanted or name in wanted]

@@ -1,8 +1,8 @@
-"""The scheduler `placement`: policies that name a Placement, and those by labels alone.
+"""The scheduler `placement`, for policies that name a Placement and for those by labels alone.
 
 A policy that names a Placement assigns its targets to the cluster types that its
-`clusterTypeSelector` and the Placement select. A Placement that is misconfigured keeps its last
-decision, and is a problem.
+`clusterTypeSelector` and the Placement select. A misconfigured Placement keeps its last decision
+and is reported as a problem.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kalypso_actions.scheduling.placement.reconciliation import (
     first,
     schedule,
 )
-from kalypso_actions.scheduling.placement.requeue import next_look
+from kalypso_actions.scheduling.placement.requeue import requeue_instant
 from kalypso_actions.scheduling.placement.spread import spread_evenly
 from kalypso_actions.scheduling.placement.statuses import Status
 
@@ -44,14 +44,14 @@ class PlacementScheduler:
     """Decides as Open Cluster Management does, and executes `spreadPolicy`."""
 
     def schedule(self, fleet: Fleet) -> Schedule:
-        """Decide every unit of every policy; the same fleet, state and time decide the same."""
+        """Decide every unit of every policy; equal fleets, states and times give equal results."""
         run = _Run(fleet)
         run.decide()
         return run.result()
 
 
 class _Run:
-    """One run over a fleet; `keep` all scores, which take memory and only explanations need."""
+    """One run over a fleet; `keep` all scores only for explanations, because they need memory."""
 
     def __init__(self, fleet: Fleet, *, keep: bool = False) -> None:
         self.fleet = fleet
@@ -82,7 +82,7 @@ class _Run:
         self.requeue: int | None = None
 
     def _placements(self, objects: HubObjects) -> dict[str, Placement]:
-        """Return the Placements by name, and note those that cannot be told apart or are unused."""
+        """Return the Placements by name; report duplicate and unused ones."""
         found: dict[str, Placement] = {}
         used = {annotated.placement_of(policy) for policy in self.policies}
         for placement in objects.placements:
@@ -101,7 +101,7 @@ class _Run:
         return found
 
     def decide(self) -> None:
-        """Decide all units; those of one policy's targets see the decisions before them."""
+        """Decide all units in order; a unit for one target affects the units after it."""
         hub = self.hub
         for unit in self.units:
             scored = self._decide(unit, hub)
@@ -112,7 +112,7 @@ class _Run:
                 hub = _with_decision(hub, unit, names)
 
     def _decide(self, unit: Unit, hub: Hub) -> Scored:
-        asked = unit.asked
+        placement = unit.own_placement
         wanted = unit.placement.cluster_sets or (ALL,)
         candidates = [
             cluster
@@ -123,7 +123,7 @@ class _Run:
         if unit.placement.disabled:
             return self._kept(unit, hub, candidates, Status("Misconfigured", "", "it is disabled"))
         try:
-            found = schedule(asked, hub, candidates, self.expressions, self.now, choose)
+            found = schedule(placement, hub, candidates, self.expressions, self.now, choose)
         except UsageError:
             raise
         except KalypsoError as error:
@@ -135,9 +135,9 @@ class _Run:
         if found.status.failed:
             return self._kept(unit, hub, candidates, found.status, found)
         self._note(unit, found)
-        look = next_look(asked, hub, found, self.now)
-        if look is not None:
-            self.requeue = look if self.requeue is None else min(self.requeue, look)
+        instant = requeue_instant(placement, hub, found, self.now)
+        if instant is not None:
+            self.requeue = instant if self.requeue is None else min(self.requeue, instant)
         return self._scored(unit, candidates, found, found.decisions)
 
     def _kept(
@@ -148,7 +148,7 @@ class _Run:
         status: Status,
         found: Scheduled | None = None,
     ) -> Scored:
-        """Keep the last decision of a unit that cannot be decided, with a problem."""
+        """Keep the last decision of a unit that cannot be decided, and report a problem."""
         plugin = f"{status.plugin}: " if status.plugin else ""
         message = (
             f"the Placement {unit.placement.name!r} is misconfigured: {plugin}{status.message}"
@@ -157,7 +157,7 @@ class _Run:
         problem = Problem(message, unit.placement.where, advice, "placement-misconfigured")
         if problem not in self.problems:
             self.problems.append(problem)
-        incumbents = hub.incumbents(unit.asked)
+        incumbents = hub.incumbents(unit.own_placement)
         kept = tuple(cluster for name, cluster in hub.clusters.items() if name in incumbents)
         return self._scored(unit, candidates, found or Scheduled(status=status), kept)
 
@@ -184,7 +184,7 @@ class _Run:
             self.warnings.append(Problem(message, where, "", "placement-finds-too-few"))
 
     def _placed(self, unit: Unit, names: tuple[str, ...]) -> PlacedDecision:
-        """Return the decision with the time since which it is so."""
+        """Return the decision with the time of its last change."""
         before = {
             (d.policy, d.placement, d.target): d for d in self.fleet.placement.decisions or ()
         }
@@ -216,15 +216,15 @@ class _Run:
 
 
 def _with_decision(hub: Hub, unit: Unit, names: tuple[str, ...]) -> Hub:
-    """Return the hub after a decision, for the units that are balanced against it."""
-    asked = unit.asked
-    others = [item for item in hub.decisions if not hub.is_own(item, asked)]
-    own = Decisions("", asked.namespace, asked.name, names)
+    """Return the hub after a decision, so that Balance counts the decision for later units."""
+    placement = unit.own_placement
+    others = [item for item in hub.decisions if not hub.is_own(item, placement)]
+    own = Decisions("", placement.namespace, placement.name, names)
     return dataclasses.replace(hub, decisions=[*others, own], _counts=None)
 
 
 class _Explainer:
-    """Explains pairs; it decides once more when it is first asked, and then keeps every score."""
+    """Explains pairs; the first call repeats the run and keeps every score."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet

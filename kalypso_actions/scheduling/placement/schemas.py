@@ -1,4 +1,4 @@
-"""The schemas of OCM's kinds, as its CustomResourceDefinitions have them.
+"""The schemas of OCM's kinds, from its CustomResourceDefinitions.
 
 https://github.com/open-cluster-management-io/api (cluster/v1, v1alpha1, v1beta1, v1beta2)
 """
@@ -24,10 +24,10 @@ EFFECTS: Final = ("NoSelect", "PreferNoSelect", "NoSelectIfNew")
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A structural schema; the fields are those of OpenAPI.
+    """A structural schema with the fields of OpenAPI.
 
-    `type` "object" without `properties` and `values` is free-form, "any" is not checked.
-    `unique` are the keys of a list of type map.
+    An "object" with neither `properties` nor `values` is free-form; "any" is not checked. `unique`
+    are the keys of a list of type map.
     """
 
     type: str
@@ -232,4 +232,4 @@ SCHEMAS: Final[Mapping[tuple[str, str], Schema]] = {
     ),
     ("v1alpha1", "AddOnPlacementScore"): _SCORE,
 }
-"""By version of the group and kind."""
+"""The schemas by API version and kind."""

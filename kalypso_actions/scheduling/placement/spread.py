@@ -1,8 +1,8 @@
-"""`spreadPolicy`, which OCM declares and never executes.
+"""Execute `spreadPolicy`, which OCM declares but never executes.
 
-Clusters are taken in the order of choice. A cluster is passed over while its topology would have
-more than `maxSkew` clusters above the one with the fewest. A term with `ScheduleAnyway` only
-prefers; terms count in their order.
+Clusters are chosen in order of preference. A cluster waits while its topology would have over
+`maxSkew` more clusters than the topology with the fewest. A term with `ScheduleAnyway` is only a
+preference; earlier terms take precedence.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from kalypso_actions.scheduling.placement.objects import Cluster, Placement, Spr
 
 
 def spread_evenly(placement: Placement, ordered: Sequence[Cluster]) -> Sequence[Cluster]:
-    """Choose up to `numberOfClusters`, best first; without it, as many as the terms allow.
+    """Choose up to `numberOfClusters`, best first; without a number, as many as the terms allow.
 
-    A required term leaves out clusters that do not have its key.
+    A required term excludes clusters without its key.
     """
     terms, wanted = placement.spread, placement.number_of_clusters
     remaining = list(ordered)
@@ -61,7 +61,7 @@ def _excess(
     counts: Sequence[Mapping[str | None, int]],
     cluster: Cluster,
 ) -> tuple[int, ...] | None:
-    """Return by how much each term would be exceeded; None if a required one would."""
+    """Return the excess over each term; None if a required term would be exceeded."""
     excess = []
     for term, count in zip(terms, counts, strict=True):
         name = domain(term, cluster)

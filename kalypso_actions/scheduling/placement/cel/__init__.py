@@ -1,11 +1,11 @@
 """CEL: the expressions of `celSelector`, with Kubernetes' libraries and cost limit.
 
 checked.py       the checker's message → nodes
-program.py       nodes → functions; what they call: operators.py, strings.py, lists.py,
+program.py       nodes → functions, which call operators.py, strings.py, lists.py,
                  addresses.py, formats.py, kubernetes.py
 values.py        values and their order
-costs.py         what a call costs
-sizes.py         how large values become
+costs.py         the cost of a call
+sizes.py         limits on the size of values
 cluster_value.py a cluster as CEL sees it
 environment.py   the checker and its declarations; the expressions of one hub
 """

@@ -1,7 +1,8 @@
 """A checked expression, decoded from the message `cel.expr.CheckedExpr`.
 
 Field numbers: https://github.com/google/cel-spec/blob/master/proto/cel/expr/syntax.proto and
-checked.proto. Only what an evaluator needs is read, so that no protobuf package is needed.
+checked.proto. This module reads only the fields that an evaluator needs, and therefore needs no
+protobuf package.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function; `target` is what a member function is called on."""
+    """A function call; `target` is the receiver of a member function."""
 
     function: str
     target: Node | None
@@ -52,7 +53,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CreateList:
-    """A list; the elements at `optional` are left out if they are none."""
+    """A list; it leaves out the elements at `optional` that have no value."""
 
     elements: tuple[Node, ...]
     optional: frozenset[int]
@@ -68,7 +69,7 @@ class CreateStruct:
 
 @dataclass(frozen=True, slots=True)
 class Comprehension:
-    """A loop: what all macros over lists and maps expand to."""
+    """A loop; all macros over lists and maps expand to it."""
 
     iter_var: str
     iter_range: Node
@@ -84,14 +85,14 @@ Node = Const | Ident | Select | Call | CreateList | CreateStruct | Comprehension
 
 @dataclass(slots=True)
 class Checked:
-    """The expression, and the calls whose arguments have types that the checker cannot compare."""
+    """The expression, and the calls with argument types that the checker cannot compare."""
 
     root: Node
     mismatched: list[str] = field(default_factory=list)
 
 
 def decode(message: bytes) -> Checked:
-    """Decode the message that the checker's expression serializes to, an `Any`."""
+    """Decode the serialized form of the checker's expression, an `Any` message."""
     checked = _fields(_fields(message)[2][0])
     references = {}
     for entry in checked.get(2, []):
@@ -150,7 +151,7 @@ class _Reader:
         return Call(name, target, tuple(self.node(arg) for arg in part.get(3, [])))
 
     def _compare(self, name: str, target: bytes, argument: bytes) -> None:
-        """Note a search for what a list cannot have: the checker knows no type parameters."""
+        """Record a search for a value of another type than the list's; the checker accepts it."""
         types = [self._types.get(_fields(item).get(2, [0])[0], b"") for item in (target, argument)]
         listed = _fields(types[0]).get(_LIST)
         if listed is None:

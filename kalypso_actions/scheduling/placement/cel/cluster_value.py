@@ -1,4 +1,4 @@
-"""A cluster as CEL sees it: OCM's Go types, written the way Go writes them."""
+"""A cluster as CEL sees it: OCM's Go types, serialized as Go does."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kalypso_actions.scheduling.placement.quantities import Quantity
 def cluster_value(cluster: Cluster) -> dict[str, Any]:
     """Return the object without kind and apiVersion, and without empty optional fields.
 
-    `status.conditions` is there also without conditions, as null; `spec.hubAcceptsClient` and
-    `status.version` are always there.
+    `status.conditions` is null without conditions; `spec.hubAcceptsClient` and `status.version` are
+    always present.
     """
     body = cluster.body
     metadata, spec, status = (body.get(part) or {} for part in ("metadata", "spec", "status"))

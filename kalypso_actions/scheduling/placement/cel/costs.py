@@ -14,11 +14,11 @@ from kalypso_actions.scheduling.placement.cel.sizes import MAX_WORK, TooLargeErr
 from kalypso_actions.scheduling.placement.cel.values import Value, cost_size
 
 LIMIT: Final = 1_000_000
-"""Of one expression for one cluster."""
+"""The limit for one expression and one cluster."""
 BUDGET: Final = 10_000_000
-"""Of all expressions of a predicate for one cluster."""
+"""The limit for all expressions of a predicate and one cluster."""
 FLEET_BUDGET: Final = 100_000_000
-"""Of all different expressions for all clusters: minutes of the processor."""
+"""The limit for all different expressions and all clusters: minutes of processor time."""
 LIST: Final = 10
 MAP: Final = 30
 
@@ -48,7 +48,7 @@ class Meter:
         self.parts = 0
 
     def add(self, cost: int) -> None:
-        """Count. Raises CostLimitError above the limit."""
+        """Count a cost. Raises CostLimitError above the limit."""
         self.cost += cost
         if self.cost > self.limit:
             raise CostLimitError

@@ -68,10 +68,11 @@ class CelExpressions:
         self._answers: dict[str, array[int]] = {}
 
     def matcher(self, expressions: Sequence[str]) -> Matcher:
-        """Return whether a cluster matches all expressions, within the budget of a predicate.
+        """Return a function: whether a cluster matches all expressions within a predicate's budget.
 
-        Raises ExpressionError for one that does not compile, UnsupportedExpressionError for one
-        that cannot be evaluated as OCM does; so does the function, for one that asks for too much.
+        Raises ExpressionError for an expression that does not compile, and
+        UnsupportedExpressionError for one that cannot be evaluated as in OCM. The function raises
+        UnsupportedExpressionError for an expression with too large a value or too high a cost.
         """
         for expression in expressions:
             self._compile(expression)
@@ -116,7 +117,7 @@ class CelExpressions:
             raise UnsupportedExpressionError(message) from error
 
     def _answer(self, expression: str, cluster: Cluster) -> tuple[bool, int]:
-        """Return whether an expression matches and its cost: kept as one number for each pair."""
+        """Return whether an expression matches, and its cost; keep both as one number."""
         answers = self._answers.get(expression)
         if answers is None:
             answers = self._answers[expression] = array("q", [_UNKNOWN]) * len(self._numbers)
@@ -174,7 +175,7 @@ def _check(expression: str) -> bytes:
 
 
 def _with_address_text(text: str, message: str) -> str | None:
-    """Rename the call of `string` on an address; the checker lets nobody extend `string`."""
+    """Rename the call of `string` on an address: the checker allows no new overload of `string`."""
     match = _NO_OVERLOAD.search(message)
     if match is None:
         return None
@@ -195,7 +196,7 @@ def _environment() -> Any:
         from cel_expr_python.ext import ext_optional  # noqa: PLC0415
     except ModuleNotFoundError as error:
         message, extra = "CEL expressions need cel-expr-python", "placement"
-        advice = f"install kalypso-actions[{extra}], in a job by the input plugins of the set-up"
+        advice = f"install kalypso-actions[{extra}]; in a job, list it in the input plugins"
         raise MissingExtraError(message, extra, advice) from error
 
     def declared(name: str) -> Any:
@@ -249,7 +250,7 @@ def _functions() -> Mapping[str, Function]:
 
 
 def _scores(hub: Hub, cluster: Value, resource: Value) -> Value:
-    """Return the published scores of the cluster, whether they are valid or not."""
+    """Return the published scores of the cluster, valid or not."""
     metadata = cluster.get("metadata") if isinstance(cluster, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else None
     published = hub.scores.get((name, resource)) if isinstance(name, str) else None

@@ -43,7 +43,7 @@ class CelQuantity:
 @functools.total_ordering
 @dataclass(frozen=True, eq=False, slots=True)
 class CelSemver:
-    """A version; the build does not count for the order."""
+    """A version; the order ignores its build."""
 
     cel_type: ClassVar[str] = "kubernetes.Semver"
     numbers: tuple[int, int, int]
@@ -77,7 +77,7 @@ def _quantity(text: str) -> CelQuantity:
 
 
 def _integer(quantity: CelQuantity) -> int | None:
-    """Return the value if it has no fraction and fits; Kubernetes then says isInteger."""
+    """Return the value if it has no fraction and fits into int64, like Kubernetes' isInteger."""
     held = quantity.quantity
     if held.exponent < 0 or not held.text:
         return None
@@ -93,7 +93,7 @@ def _as_integer(quantity: CelQuantity) -> int:
 
 
 def _sum(one: CelQuantity, other: CelQuantity | int, sign: int = 1) -> CelQuantity:
-    """Add in the smaller of both exponents, as Kubernetes' int64Amount does."""
+    """Add at the smaller of the two exponents, as Kubernetes' int64Amount does."""
     first = one.quantity
     second = Quantity(other, 0, "exponent", "0") if isinstance(other, int) else other.quantity
     exponent = min(first.exponent, second.exponent)

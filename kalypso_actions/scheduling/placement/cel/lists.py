@@ -82,7 +82,7 @@ OPTIONALS: Final[Mapping[str, Implementation]] = {
     "list<dyn>:first() -> dyn": _first,
     "list<dyn>:last() -> dyn": _last,
 }
-"""Those of the optional types, which the checker knows by its own extension."""
+"""The functions of optional values; the checker declares them in an extension of its own."""
 
 LISTS: Final[Mapping[str, Implementation]] = {
     "optional.unwrap(list<optional_type<dyn>>) -> list<dyn>": _unwrap,

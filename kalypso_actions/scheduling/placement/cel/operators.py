@@ -43,7 +43,7 @@ _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
 def no_overload() -> EvaluationError:
-    """Return the error of a function that values of these types do not have."""
+    """Return the error for a function that has no overload for the types of its arguments."""
     return EvaluationError("no such overload")
 
 
@@ -261,7 +261,7 @@ def _to_duration(value: Value) -> Duration:
 
 
 def _offset(value: Timestamp, zone: str | None) -> int:
-    """Return the offset of a time zone, or of `+01:00`, at a time."""
+    """Return the offset in seconds of a zone, which is a name or `+01:00`, at a time."""
     if zone is None:
         return value.offset
     if ":" in zone:
@@ -279,7 +279,7 @@ def _offset(value: Timestamp, zone: str | None) -> int:
 
 
 def _part(of_timestamp: Callable[[Value], int], unit: int = 0, modulo: int = 0) -> Function:
-    """Return a getter of a timestamp's part, and of a duration's in whole units."""
+    """Return a getter for a part of a timestamp, and for a duration in whole units."""
 
     def get(value: Value, zone: str | None = None) -> int:
         if isinstance(value, Timestamp):
@@ -331,7 +331,7 @@ STANDARD: Final[Mapping[str, Function]] = {
     "getSeconds": _part(lambda t: t.second, SECOND),
     "getMilliseconds": _part(lambda t: t.microsecond // 1000, SECOND // 1000, 1000),
 }
-"""The functions that are evaluated with their arguments, by name."""
+"""The functions whose arguments are always evaluated, by name."""
 
 
 def iterate(value: Value) -> list[Value]:

@@ -1,6 +1,6 @@
-"""A checked expression as a function: evaluated as cel-go does, with its cost.
+"""Compile a checked expression to a function that evaluates it as cel-go does, with its cost.
 
-`&&`, `||` and the macros that expand to them hide an error on one side if the other decides.
+`&&`, `||` and the macros that expand to them ignore an error on one side if the other decides.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Step = Callable[[Variables, Meter], Value]
 
 
 class UnsupportedError(Exception):
-    """The expression has something that is not evaluated here."""
+    """This package cannot evaluate a part of the expression."""
 
 
 def compile_node(node: Node, functions: Mapping[str, Function]) -> Step:
@@ -170,7 +170,7 @@ class _Compiler:
 
 
 def _settled(step: Step, variables: Variables, meter: Meter) -> Value:
-    """Evaluate; an error becomes a value, which a later step may hide."""
+    """Evaluate; return an error as a value, which a later step may ignore."""
     try:
         return step(variables, meter)
     except EvaluationError as error:
@@ -286,7 +286,7 @@ def _optional_or(first: Step, second: Step, *, unwrap: bool) -> Step:
 
 def _strict(name: str, function: Function, steps: list[Step]) -> Step:
     is_index = name == "_[_]"
-    reads = name != "_+_"  # map() adds to a list once for each element
+    reads = name != "_+_"  # map() adds each element to the list so far
 
     def call(variables: Variables, meter: Meter) -> Value:
         args = [step(variables, meter) for step in steps]

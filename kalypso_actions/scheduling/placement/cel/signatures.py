@@ -52,7 +52,7 @@ class Overload:
 
 
 def is_valid(parse: Callable[[str], object]) -> Callable[[str], bool]:
-    """Return whether a function that parses a text raises no EvaluationError."""
+    """Return a function: whether `parse` accepts a text, without an EvaluationError."""
 
     def valid(text: str) -> bool:
         try:
@@ -82,7 +82,7 @@ def overloads(table: Mapping[str, Implementation]) -> Iterator[Overload]:
 
 
 def dispatcher(choices: Sequence[Overload], opaque: Mapping[str, type]) -> Implementation:
-    """Return the function that calls the overload whose types fit."""
+    """Return a function that calls the first overload that accepts the arguments."""
 
     def call(*args: Value) -> Value:
         for choice in choices:

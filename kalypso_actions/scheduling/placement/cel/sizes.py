@@ -1,8 +1,8 @@
-"""Bounds of the size of values: a short expression can need more memory than a machine has.
+"""Limits on the size of values: a short expression can need more memory than a machine has.
 
-cel-go does not count it: its lists share their parts, and some functions cost by their arguments
-alone. Both bounds are far above what an expression about a cluster needs. Beyond them, the
-expression is not evaluated, which is an error and never a decision.
+cel-go does not count memory: its lists share their parts, and the cost of some functions depends on
+their arguments alone. Both limits are far above the needs of an expression about a cluster. An
+expression that exceeds one is an error, and never decides about a cluster.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def size_of(value: Value) -> int:
 
 
 def checked(value: Value) -> Value:
-    """Return a value with its size known, at all levels. Raises TooLargeError."""
+    """Return a value that knows its size, at all levels. Raises TooLargeError."""
     if type(value) is list:
         return _with_parts(SizedList(map(checked, value)))
     if type(value) is dict:
@@ -58,7 +58,7 @@ def joined(first: list[Value], second: list[Value]) -> SizedList:
 
 
 def check_length(characters: int) -> None:
-    """Raise TooLargeError for a text of so many characters."""
+    """Raise TooLargeError if a text of this length is too large."""
     if characters // _CHARACTERS >= MAX_SIZE:
         raise TooLargeError
 

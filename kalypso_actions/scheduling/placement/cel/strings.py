@@ -237,4 +237,4 @@ STRINGS: Final[Mapping[str, Implementation]] = {
     "string:findAll(string, int) -> list<string>": _find_all,
 }
 STANDARD_STRINGS: Final = frozenset({"contains", "startsWith", "endsWith", "matches"})
-"""Those of CEL itself, which the checker knows."""
+"""The functions of CEL itself, which the checker declares."""

@@ -21,7 +21,7 @@ UINT: Final = (0, 2**64 - 1)
 
 
 class EvaluationError(Exception):
-    """The expression has no value: a missing key, an overflow, no matching overload."""
+    """The evaluation fails: a missing key, an overflow, no matching overload."""
 
 
 class UInt(int):
@@ -58,7 +58,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """A point in time in nanoseconds since 1970; `offset` is that of its text, in seconds."""
+    """A time in nanoseconds since 1970; `offset` is the UTC offset of its text in seconds."""
 
     nanos: int
     offset: int = 0
@@ -93,7 +93,7 @@ def some(value: Value) -> Optional:
 
 
 def key_of(value: Value) -> Value:
-    """Return a value as a key of a dict, where True and 1 would be one key."""
+    """Return a key for a dict, which would otherwise treat True and 1 as the same key."""
     if type(value) is bool:
         return (value,)
     if type(value) is float:
@@ -106,7 +106,7 @@ def key_of(value: Value) -> Value:
 
 
 def from_key(key: Value) -> Value:
-    """Return the value of a key."""
+    """Return the value that `key_of` made a key of."""
     return key[0] if type(key) is tuple else key
 
 
@@ -158,7 +158,7 @@ def size(value: Value) -> int:
 
 
 def cost_size(value: Value) -> int:
-    """Return the size that costs are computed from; 1 for what has none."""
+    """Return the size that determines the cost of a value; 1 for a value without a size."""
     return len(value) if isinstance(value, str | bytes | list | Mapping) else 1
 
 
