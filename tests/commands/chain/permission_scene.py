@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Final
 
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.model.permissions import Level
@@ -13,6 +14,9 @@ Credential = Mapping[str, str]
 """The inputs for the identity of a command: a token, or an App's id and key."""
 
 Run = Callable[[Credential], CommandResult]
+
+READ: Final[Mapping[str, Level]] = {"contents": "read"}
+RECORDS: Final[Mapping[str, Level]] = {"contents": "read", "statuses": "write"}
 
 
 @dataclass(frozen=True)
@@ -38,3 +42,8 @@ class Scene:
     def is_job(self) -> bool:
         """Whether the job's own token suffices, because the command uses no other repository."""
         return self.needs.keys() == {CONTROL_PLANE}
+
+
+def runs(acme: Organisation, command: Any, model: Any, **given: Any) -> Run:
+    """Return the command with these inputs, to be run with a credential."""
+    return lambda credential: acme.run(command, model, **{**given, **credential})
