@@ -30,7 +30,7 @@ POSIX: Final = pytest.mark.skipif(
 )
 
 PROGRAMS: Final = ("bash", "dirname", "sort", "sleep")
-"""All that launch.sh needs of a machine, besides a Python; and what stubs need."""
+"""The programs that launch.sh and the stubs need, besides a Python."""
 
 COMMAND: Final = """\
 import json, os, sys
@@ -80,7 +80,7 @@ class Checkout:
 
     @classmethod
     def make(cls, folder: Path, wheels: Path) -> Checkout:
-        """With a lock of the wheel in `wheels`."""
+        """Write a lock of the wheel in `wheels`."""
         (folder / "actions").mkdir(parents=True)
         for name in ("launch.sh", "install.py"):
             shutil.copy(ROOT / "actions" / name, folder / "actions")
@@ -142,7 +142,7 @@ class Machine:
     def has(self, installer: str) -> None:
         """Leave the machine this installer: uv or pip.
 
-        Where uv refuses to install, pip is tried: beside uv, it refuses at once.
+        If uv refuses to install, launch.sh tries pip: beside uv, it refuses at once.
         """
         if installer == "pip":
             (self.folder / "bin" / "uv").unlink()
@@ -152,14 +152,14 @@ class Machine:
         pip.write_text("import sys\nsys.exit('no pip' if 'install' in sys.argv else 0)\n")
 
     def bare_python(self) -> Path:
-        """The machine's Python has no package, not even pip; where they would be."""
+        """Give the machine a Python without packages, even pip; return the folder for packages."""
         bare = self.folder / "bare"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
         self.program("python3", f'exec {shlex.quote(str(bare))}/bin/python "$@"')
         return next(bare.glob("lib/*/site-packages"))
 
     def offline(self) -> dict[str, str]:
-        """The variable of an action that is given the folder of wheels."""
+        """Return the variable of an action with the folder of wheels as input."""
         return {"KALYPSO_INPUTS": json.dumps({"wheelhouse": str(self.wheels), "token": "secret"})}
 
     def start(self, variables: Mapping[str, str]) -> subprocess.Popen[str]:

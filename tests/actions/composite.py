@@ -35,7 +35,7 @@ class Command:
 class Job:
     """The state that steps share: variables, PATH, masks.
 
-    `variables` are all that a step's environment has besides the runner's own.
+    Besides `variables`, a step's environment has only the runner's own.
     """
 
     folder: Path
@@ -92,7 +92,7 @@ def uses(job: Job, folder: Path, inputs: Mapping[str, str]) -> Ran:
     for step in action["runs"]["steps"]:
         assert step["shell"] == "bash"
         variables = {name: filled(text, contexts) for name, text in step["env"].items()}
-        # The runner hands this over with the separators of its system.
+        # The runner passes this path with the separators of its system.
         ran.append(_run(job, step["run"], variables | {"GITHUB_ACTION_PATH": str(folder)}))
         contexts["steps"][step["id"]] = {"outputs": ran[-1].outputs}
         if ran[-1].exit_code:
@@ -110,7 +110,7 @@ def uses(job: Job, folder: Path, inputs: Mapping[str, str]) -> Ran:
 
 
 def filled(text: str, contexts: Mapping[str, Any]) -> str:
-    """The text with its expressions' values, each put in once. Raises KeyError for another one."""
+    """Return the text with the values of its expressions. Raises KeyError for an unknown one."""
     return EXPRESSION.sub(lambda match: _value(match[1].strip(), contexts), text)
 
 
@@ -157,9 +157,9 @@ def _run(job: Job, script: str, variables: Mapping[str, str]) -> Ran:
 
 
 def read_log(output: str, masks: list[str]) -> tuple[str, list[Command]]:
-    """The lines that people see, and the commands that the runner has acted on, in its order.
+    """Return the lines that people see, and the commands for the runner, in their order.
 
-    `masks` are hidden; those of the log are added.
+    The lines hide `masks`; the function adds those of the log.
     """
     shown, commands = [], []
     for line in output.splitlines():
@@ -185,7 +185,7 @@ def _unescaped(text: str) -> str:
 
 
 def _assignments(file: Path) -> dict[str, str]:
-    """`name=value` and `name<<delimiter`, as the runner reads them."""
+    """Read `name=value` and `name<<delimiter` as the runner does."""
     values: dict[str, str] = {}
     lines = iter(file.read_text(encoding="utf-8").split("\n"))
     next_line: Callable[[], str] = lambda: next(lines)  # noqa: E731 - read until the delimiter

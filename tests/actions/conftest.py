@@ -13,7 +13,7 @@ from tests.actions.composite import Job
 
 @pytest.fixture(scope="session")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A PATH with this Python first, and what a runner's image has."""
+    """Return a PATH with this Python first, then the programs of a runner's image."""
     folder = tmp_path_factory.mktemp("tools")
     (folder / "python3").write_text(f"#!/bin/sh\n{PYTHON}\n", encoding="utf-8")
     (folder / "python3").chmod(0o755)
@@ -22,9 +22,9 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def runner_temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The RUNNER_TEMP of a job in which an action has run: what is installed, is what tests run by.
+    """Return the RUNNER_TEMP of a job in which an action has run, with the packages of the tests.
 
-    test_launch.py holds that it is installed as the marker says here. `python -I` ignores
+    test_launch.py checks that launch.sh writes the same marker as here. `python -I` ignores
     PYTHONPATH, and the environment of these tests may have Kalypso from another folder.
     """
     return make_runner_temp(tmp_path_factory.mktemp("runner-temp"))
@@ -37,7 +37,7 @@ def machine(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def job(tmp_path: Path, tools: str, runner_temp: Path) -> Job:
-    """A job of acme/control-plane with no more than a runner gives it."""
+    """Return a job of acme/control-plane that has only the variables of a runner."""
     home = tmp_path / "home"
     home.mkdir()
     variables = {

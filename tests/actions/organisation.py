@@ -26,7 +26,7 @@ def acme_of_today(folder: Path) -> Iterator[Organisation]:
 
 
 def job_of(acme: Organisation, job: composite.Job, context: Job | None = None) -> composite.Job:
-    """The job, in acme, with the token of somebody who may do everything there."""
+    """Return the job, in acme, with a token that has all permissions."""
     own = ("PATH", "HOME", "RUNNER_TEMP")
     variables = {name: job.variables[name] for name in own}
     job.variables = {

@@ -15,7 +15,7 @@ CREDENTIAL = "reader:of-the-index"
 
 @dataclass
 class Index:
-    """Its URL, with a user and password; the `requests` are the paths that had these."""
+    """Its URL with user and password; `requests` are the paths of requests that had these."""
 
     url: str
     requests: list[str] = field(default_factory=list)

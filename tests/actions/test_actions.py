@@ -54,7 +54,7 @@ def acme(tmp_path: Path) -> Iterator[Organisation]:
 
 
 def harmless(job: Job, ran: Ran) -> bool:
-    """Whether no text was executed, and only Kalypso sent workflow commands."""
+    """Check that no text was executed, and that only Kalypso sent workflow commands."""
     assert list(job.workspace.rglob("pwned")) == []
     assert {command.name for command in ran.commands} <= OWN
     return True
@@ -65,7 +65,7 @@ def harmless(job: Job, ran: Ran) -> bool:
 
 @pytest.fixture(scope="module")
 def telling(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The action `cd`, whose command prints its inputs, and does nothing."""
+    """Return the action `cd`, whose command only prints its inputs."""
     folder = tmp_path_factory.mktemp("telling")
     checkout = Checkout.make(folder, folder / "wheels").folder
     tell = "import os, sys; print(repr([sys.argv[1:], os.environ['KALYPSO_INPUTS']]))"
@@ -169,7 +169,7 @@ def test_outputs_that_a_following_step_reads(acme: Organisation, job: Job) -> No
 
 
 def fails_to_promote(acme: Organisation, job: Job, merged: str, timeout: str) -> Ran:
-    """What check-promote says of a merge into dev that is not to go on."""
+    """Return the outputs of check-promote for a merge into dev that must not go on."""
     ran = job_of(acme, job).uses(
         ACTIONS / "check-promote",
         environment="dev",

@@ -51,7 +51,7 @@ def action_of(name: str) -> Any:
 
 
 def own_first(model: type[Inputs]) -> list[FieldInfo]:
-    """The inputs of a command: its own before those that others have, too."""
+    """Return the inputs of a command: its own first, then the common ones."""
     inputs = [name for name in model.model_fields if name not in {"output", "verbose"}]
     depth = {
         name: next(i for i, base in enumerate(model.__mro__) if name in base.__annotations__)
@@ -61,7 +61,7 @@ def own_first(model: type[Inputs]) -> list[FieldInfo]:
 
 
 def table(name: str, head: str) -> list[list[str]]:
-    """The cells of the page's table with this head, in the section of an action."""
+    """Return the cells of the table with this head in the section of an action."""
     part = PAGE.partition(f"\n## {HEADINGS.get(name, name)}\n")[2].partition("\n## ")[0]
     rows = part.partition(f"| {head} |")[2].partition("\n\n")[0]
     return [row.split(" | ") for row in ROW.findall(rows)][1:]

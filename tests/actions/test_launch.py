@@ -58,7 +58,7 @@ def test_without_uv_and_pip_python_installs_its_own_pip(machine: Machine) -> Non
 
 @pytest.mark.slow
 def test_a_pip_that_cannot_install_for_another_python_is_passed_over(machine: Machine) -> None:
-    """Some distributions' own is older than the option for it (pip 22.3)."""
+    """The pip of some distributions is too old for the option (pip 22.3)."""
     machine.has("pip")
     pip = machine.bare_python() / "pip" / "__main__.py"
     pip.parent.mkdir()
@@ -80,7 +80,7 @@ def test_a_package_that_differs_from_the_lock_is_refused(machine: Machine, insta
 
 @SLOW_PIP
 def test_nothing_is_built(machine: Machine, installer: str) -> None:
-    """Building a package is running its code."""
+    """Building a package would run its code."""
     machine.has(installer)
     next(machine.wheels.iterdir()).rename(machine.wheels / "marble-1.0.tar.gz")
     launched = machine.launch()
@@ -190,7 +190,7 @@ def test_neither_the_job_nor_its_workspace_leads_python_elsewhere(machine: Machi
         surroundings = launched.surroundings
         assert Path(surroundings["package"]).is_relative_to(machine.checkout.folder)
         assert Path(surroundings["marble"]).is_relative_to(machine.temp)
-        # What the command starts for the job gets them as they were.
+        # The programs that the command starts for the job get the original variables.
         assert {name: surroundings["variables"].get(name) for name in misleading} == misleading
         if installer == "uv":
             machine.has("pip")
@@ -218,7 +218,7 @@ def test_an_index_that_a_variable_names(machine: Machine, installer: str, variab
 @pytest.mark.slow
 @pytest.mark.parametrize("has_uv", [True, False])
 def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
-    """uv does not read it: where uv finds nothing, pip installs."""
+    """uv does not read it: if uv finds nothing, pip installs."""
     machine.variables["UV_DEFAULT_INDEX"] = "http://127.0.0.1:9/simple"
     if not has_uv:
         machine.has("pip")
@@ -286,7 +286,7 @@ def test_advice_for_the_user_is_one_annotation(
 def test_a_folder_where_nothing_may_be_executed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Packages have compiled parts, which a system would refuse one by one."""
+    """Packages have compiled parts, and the system would refuse each of them."""
     monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
     assert install.temporary_folder() == tmp_path
     mount = SimpleNamespace(f_flag=os.ST_NOEXEC | os.ST_NOSUID)
@@ -303,7 +303,7 @@ def test_alpine_gets_its_own_advice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_tests_of_actions_use_the_installed_packages(job: Job, runner_temp: Path) -> None:
-    """Their marker is the one that launch.sh looks for: it installs nothing besides."""
+    """launch.sh looks for the same marker, so it installs nothing."""
     before = set(runner_temp.iterdir())
     assert runner_temp / f"kalypso-{fingerprint()}" in before
     job.shell(f"{ROOT}/actions/launch.sh --version")

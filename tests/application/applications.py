@@ -56,7 +56,7 @@ spec:
         - containerPort: {{ .Values.app.port }}
 """,
 }
-"""A chart as upstream's, of one Deployment."""
+"""A chart like upstream's, with one Deployment."""
 
 VARIABLES: Final = (
     "--source-repository=acme/greeter",
@@ -69,7 +69,7 @@ VARIABLES: Final = (
 
 
 def find_program(name: str) -> None:
-    """Skip the test without the program; where KALYPSO_PROGRAMS says that all are there, fail."""
+    """Skip the test without the program; fail if KALYPSO_PROGRAMS says that all are installed."""
     if shutil.which(name, path=PROGRAMS):
         return
     reason = f"{name} is neither on PATH nor in .build/bin"
@@ -80,7 +80,7 @@ def find_program(name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """The end of a call: its document, and the files of `--out`, if there are any."""
+    """The result of a call: its document, and the files of `--out`, if there are any."""
 
     status: int
     document: dict[str, Any]
@@ -90,7 +90,7 @@ class Rendered:
         return [entry["code"] for entry in self.document[kind]]
 
     def places(self, kind: str = "problems") -> list[tuple[str, str, int]]:
-        """Code, path and line of all problems (or warnings, notes) with a place."""
+        """Return code, path and line of all problems (or warnings, notes) with a place."""
         return [
             (entry["code"], entry["where"]["path"], entry["where"]["line"])
             for entry in self.document[kind]

@@ -11,6 +11,6 @@ from tests.application.applications import Application, find_program
 
 @pytest.fixture
 def application(tmp_path: Path) -> Application:
-    """An application without files; helm is installed."""
+    """Return an application without files; helm is installed."""
     find_program("helm")
     return Application(tmp_path)

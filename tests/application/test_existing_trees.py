@@ -1,4 +1,4 @@
-"""What a run adds, changes, deletes and keeps in a GitOps tree, and how it is committed."""
+"""A run adds, changes, deletes and keeps files in a GitOps tree, and commits the result."""
 
 from __future__ import annotations
 

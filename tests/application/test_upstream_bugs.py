@@ -1,6 +1,7 @@
 """Bugs of upstream's scripts, each with the behaviour wanted instead.
 
-glue, links and the walk, the environment, helm's options, dropped targets, descriptors.
+They concern joined texts, links and the search of folders, the environment, helm's options, dropped
+targets, and descriptors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fleets that are measured are real ones: they render without a fault, and fully."""
+"""The measured fleets render completely and without a fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fleet of the measured Placements: each finds cluster types, and none is at fault."""
+"""Each Placement of the measured fleet finds cluster types, and none has a fault."""
 
 from __future__ import annotations
 

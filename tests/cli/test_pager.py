@@ -19,7 +19,7 @@ show(Console(height=10), (f"line {number}" for number in range(%d)))
 
 
 def shown(lines: int, pager: str | None) -> str:
-    """What a terminal of ten lines shows."""
+    """Return the output on a terminal of ten lines."""
     controller, terminal = pty.openpty()
     variables = {"PATH": os.environ["PATH"], "TERM": "xterm", "PYTHONPATH": str(Path.cwd())}
     if pager is not None:
@@ -40,7 +40,7 @@ def shown(lines: int, pager: str | None) -> str:
 def _read(controller: int) -> bytes:
     try:
         return os.read(controller, 4096)
-    except OSError:  # Linux says so at the end
+    except OSError:  # Linux reports the end of a terminal as an error
         return b""
 
 

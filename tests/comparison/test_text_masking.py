@@ -88,7 +88,7 @@ TOKEN_FORMS = ["sk-", "sk_live_", "AIza", "npm_"]
     ],
 )
 def test_values_below_secret_keys(text: str, expected: str | None) -> None:
-    """Without an expected text, nothing is masked."""
+    """Check a masked text; without an expected text, the text must stay unchanged."""
     assert mask_text(text, NAMES) == (text if expected is None else expected)
 
 

@@ -1,4 +1,4 @@
-"""The folder of the real control planes, which are not part of the project."""
+"""The folder of the real control planes, which are not part of this project."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
         ("template-unquoted", "templates/scheduler_v1alpha1_template_arc-flux.yaml"): "the same",
     },
 }
-"""The notes by code and file, with why each is right.
+"""The notes by code and file, each with the reason why it is right.
 
-There is no warning: the registered Workloads have no target for stage, which has no policy, and all
+There is no warning: the registered Workloads have no target for stage, stage has no policy, and all
 labels of configuration are those of cluster types.
 """
 

@@ -1,4 +1,4 @@
-"""act runs one job of a workflow on this machine, and says what happens in lines of JSON.
+"""Run one job of a workflow by act on this machine, and read its log, which is lines of JSON.
 
 https://nektosact.com/usage/index.html
 """
@@ -25,7 +25,7 @@ MASKS: Final = "add-mask"
 
 
 class ActError(Exception):
-    """act did not run the job at all; the message holds its output."""
+    """act did not run the job at all; the message contains its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """What came of a job: `success`, `failure` or `skipped`, and what its steps have left.
+    """The result of a job: `success`, `failure` or `skipped`, and the outputs of its steps.
 
-    `outputs` are those of its steps, which have different names here; `log` is what people see.
+    All `outputs` of its steps are together, because their names differ here; people see `log`.
     """
 
     result: str
@@ -56,7 +56,7 @@ SKIPPED: Final = JobRun("skipped", {}, "", (), "")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What act is to run: the workflow's text, in which there is this job alone, and its event.
+    """A job for act: the text of a workflow with this job alone, and its event.
 
     `checkout` is a clone of the repository; `environment` are variables of the runner.
     """
@@ -73,7 +73,7 @@ class Job:
 
 
 class Act:
-    """The program, with a home of its own in `folder`; `path` is the PATH of its jobs."""
+    """The program act, with its home in `folder`; `path` is the PATH of its jobs."""
 
     def __init__(self, program: Path, folder: Path, path: str) -> None:
         self._program = program
@@ -82,7 +82,7 @@ class Act:
         (folder / "home").mkdir(parents=True)
 
     def run(self, job: Job, folder: Path) -> JobRun:
-        """Run a job, whose files are kept in an empty folder; secrets are not. Raises ActError."""
+        """Run a job in an empty folder, which keeps its files but no secrets. Raises ActError."""
         files = {
             "--workflows": _written(folder / "workflow.yaml", job.workflow),
             "--eventpath": _written(folder / "event.json", json.dumps(job.payload, indent=2)),
@@ -113,7 +113,7 @@ class Act:
         return run
 
     def _call(self, command: Sequence[str]) -> str:
-        """Return all output of act. A job that does not end is ended, with what it has started."""
+        """Return all output of act. After a time limit, end the job and its programs."""
         environment = {
             "PATH": self._path,
             "HOME": str(self._folder / "home"),
@@ -137,7 +137,7 @@ class Act:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """act ends its steps where it is asked to; where it does not, it is ended with them."""
+    """Ask act to end with its steps; if it does not, end all of them."""
     process.send_signal(signal.SIGINT)
     try:
         process.communicate(timeout=30)
@@ -146,10 +146,10 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def read_run(lines: Iterable[str], job: str) -> JobRun:
-    """What a job came to, by act's lines. Raises ValueError where it has not run.
+    """Return the result of a job from act's lines. Raises ValueError if it did not run.
 
-    What an action's inner steps say of outputs and summaries, the action says again: its own words
-    count. A label that act does not know is passed over in silence; then there is no result.
+    An action repeats the outputs and summaries of its inner steps; only the action's lines count.
+    act silently skips a job with an unknown label; then there is no result.
     """
     entries = [entry for line in lines if isinstance(entry := _line(line), dict)]
     result = next((entry["jobResult"] for entry in entries if "jobResult" in entry), "")

@@ -1,4 +1,4 @@
-"""The whole chain on this machine: the demo's play in a sandbox, and act for its workflows."""
+"""The whole chain on this machine: the demo's story in a sandbox, with workflows run by act."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from tests.e2e.stage import ActScenarioRunner
 PROGRAM: Final = ROOT / ".build" / "bin" / "act"
 
 LAG: Final = 1.0
-"""Seconds by which the sandbox lags behind a write. They are real: jobs wait for them."""
+"""Seconds by which the sandbox lags behind a write, in real time: jobs wait for them."""
 
 ROOM: Final = 1 << 30
 """Bytes that the runner may need: an installation, and its packages once more."""
 
 OF_INSTALLERS: Final = ("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-"""How the machine's variables begin that tell where packages come from."""
+"""Prefixes of the machine's variables for the sources of packages."""
 
 
 @dataclass
 class Chain:
     """Acme, its stage and its jobs.
 
-    `secrets` are those of its repositories, `token` that of somebody who may do everything there.
+    `secrets` are those of its repositories; `token` has all permissions there.
     """
 
     sandbox: Sandbox
@@ -68,7 +68,7 @@ class Chain:
         self.ask(path, {"ref": "main", "inputs": dict(inputs)})
 
     def run_due(self) -> list[FinishedJob]:
-        """Run what has been started, and what that starts; what came of each job."""
+        """Run all started workflows and those that they start; return the result of each job."""
         first = len(self.jobs.finished)
         while pending_runs := self.workflows.pending_runs():
             for run in pending_runs:
@@ -78,7 +78,7 @@ class Chain:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Chain]:
-    """Acme in a new sandbox, which is kept in `folder` with what the jobs leave."""
+    """Start Acme in a new sandbox in `folder`, which also keeps the files of the jobs."""
     if not PROGRAM.exists():
         raise FileNotFoundError(f"{PROGRAM} is missing: `make e2e` installs it")
     clock = PresentClock()
@@ -107,7 +107,10 @@ def opened(folder: Path) -> Iterator[Chain]:
 
 
 def _quick_folder() -> Path | None:
-    """Memory where there is enough that may be executed: each job installs thousands of files."""
+    """Return a folder in memory, if it has room and may execute programs.
+
+    Each job installs thousands of files.
+    """
     memory = Path("/dev/shm")
     if not memory.is_dir() or os.statvfs(memory).f_flag & os.ST_NOEXEC:
         return None
@@ -115,7 +118,7 @@ def _quick_folder() -> Path | None:
 
 
 def _path_of_jobs(tools: Path) -> str:
-    """The machine's PATH with uv and a Python, and nothing of this project's own environment."""
+    """Return the machine's PATH with uv and a Python, without this project's environment."""
     tools.mkdir()
     own = Path(sys.prefix) / "bin"
     (tools / "uv").symlink_to(own / "uv")
@@ -125,9 +128,10 @@ def _path_of_jobs(tools: Path) -> str:
 
 
 def _environment_of_jobs(sandbox: Sandbox, folder: Path) -> dict[str, str]:
-    """Where packages come from; the sandbox is trusted besides whom the machine trusts.
+    """Return the variables for the sources of packages and for trusted certificates.
 
-    uv's cache lies beside what it installs, so that nothing is copied.
+    Jobs trust the sandbox's authority and those of the machine. uv's cache lies beside the
+    installed packages, so that uv copies nothing.
     """
     environment = {
         name: value for name, value in os.environ.items() if name.upper().startswith(OF_INSTALLERS)
@@ -137,7 +141,7 @@ def _environment_of_jobs(sandbox: Sandbox, folder: Path) -> dict[str, str]:
 
 
 def _authorities(sandbox: Sandbox, file: Path) -> dict[str, str]:
-    """Variables that name a file with the sandbox's authority and those of the machine."""
+    """Return variables that name a file with the sandbox's authority and those of the machine."""
     own = Path(sandbox.environment()["SSL_CERT_FILE"]).read_text(encoding="ascii")
     authorities = ssl.get_default_verify_paths().cafile
     others = Path(authorities).read_text(encoding="utf-8") if authorities else ""

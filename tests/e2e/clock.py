@@ -1,4 +1,4 @@
-"""The time of the sandbox: what is real, unless something lies in the past."""
+"""The time of the sandbox: the real time, or a moment in the past."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalypso_actions.sandbox.workflow_runner.clock import Clock
 
 
 class PresentClock(Clock):
-    """The real time, because jobs are programs that have it; nobody else waits."""
+    """The real time, because jobs are programs that use it; nobody else waits."""
 
     def __init__(self) -> None:
         super().__init__(datetime.now(UTC))
@@ -20,11 +20,11 @@ class PresentClock(Clock):
         return datetime.now(UTC) - self._past
 
     def sleep(self, seconds: float) -> None:
-        """People think, and runners start, in no time."""
+        """Do not wait: people and runners act at once."""
 
     @contextmanager
     def ago(self, past: timedelta) -> Iterator[None]:
-        """What happens in here has happened so long ago."""
+        """Move the time back by so much within the context."""
         self._past = past
         try:
             yield

@@ -1,4 +1,4 @@
-"""The play, once for all tests of it, and the demo beside it."""
+"""The story, played once for all its tests, and the demo beside it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.e2e.state import State, state
 
 @dataclass(frozen=True)
 class Played:
-    """Acme after all acts: its jobs, and how it stands."""
+    """Acme after all acts: its jobs, and its state."""
 
     finished: list[FinishedJob]
     state: State
@@ -31,7 +31,7 @@ class Played:
 
 @pytest.fixture(scope="package")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
-    """`kalypso demo`, which plays in a process of its own meanwhile."""
+    """Run `kalypso demo` at the same time, in a process of its own."""
     folder = tmp_path_factory.mktemp("demo") / "kept"
     command = [sys.executable, "-m", "kalypso_actions", "demo", "--output", "json"]
     with subprocess.Popen(
@@ -42,21 +42,21 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[
 
 @pytest.fixture(scope="package")
 def chain(tmp_path_factory: pytest.TempPathFactory, demo: subprocess.Popen[str]) -> Iterator[Chain]:
-    """Acme at rest, as long as the tests last."""
+    """Acme at rest, for all tests of the package."""
     with opened(tmp_path_factory.mktemp("e2e")) as chain:
         yield chain
 
 
 @pytest.fixture(scope="package")
 def played(chain: Chain) -> Played:
-    """Return the end of the play, before anything else happens."""
+    """Return the end of the story, before anything else happens."""
     run_scenario(chain.stage)
     return Played(list(chain.jobs.finished), state(chain.sandbox, chain.sandbox.url))
 
 
 @pytest.fixture(scope="package")
 def of_demo(demo: subprocess.Popen[str]) -> State:
-    """How Acme stands after the demo."""
+    """Return the state of Acme after the demo."""
     output, _ = demo.communicate(timeout=600)
     document = json.loads(output)
     assert document["problems"] == []

@@ -1,7 +1,7 @@
 """A workflow file with one of its jobs alone.
 
-act knows one token for a whole run, and GitHub a token for each job, with the permissions that its
-file names. So each job runs by itself; whoever runs them keeps to their order.
+act has one token for a whole run; GitHub has a token for each job, with the permissions that its
+file names. So each job runs by itself, and the caller keeps the order of the jobs.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ ARTIFACTS = ("actions/upload-artifact@", "actions/download-artifact@")
 
 
 def alone(content: bytes, job: str, artifacts: Path = Path("artifacts")) -> str:
-    """The workflow in which there is this job only, and it needs no other one.
+    """Return the workflow with this job only, which needs no other one.
 
     Artifacts are folders of `artifacts`: act does not implement GitHub's actions for them. Raises
-    ValueError where the job asks for what another one has left.
+    ValueError if the job uses outputs of another one.
     """
     document: dict[Any, Any] = yaml.safe_load(content)
-    # YAML 1.1 takes the word for a truth value.
+    # YAML 1.1 reads the word as a boolean.
     document = {"on" if key is True else key: value for key, value in document.items()}
     described = dict(document["jobs"][job])
     described.pop("needs", None)
@@ -33,7 +33,7 @@ def alone(content: bytes, job: str, artifacts: Path = Path("artifacts")) -> str:
 
 
 def _with_copies(step: dict[str, Any], artifacts: Path) -> dict[str, Any]:
-    """The step, or one that copies files in place of an action for artifacts."""
+    """Return the step, or one that copies files instead of an action for artifacts."""
     if not str(step.get("uses", "")).startswith(ARTIFACTS):
         return step
     words = step["with"]

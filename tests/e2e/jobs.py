@@ -1,7 +1,7 @@
-"""The jobs of workflows, each run by act with what GitHub would give it.
+"""The jobs of workflows, each run by act with the token and variables that GitHub would give it.
 
-act knows neither permissions nor environments: this module makes a job's token, its variables and
-its identity in Azure.
+act implements neither permissions nor environments: this module makes a job's token, its variables
+and its identity in Azure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.e2e.act import Act, JobRun
 from tests.git_repositories import git
 
 OF_MACHINE: Final = ("IDENTITY_ENDPOINT", "IDENTITY_HEADER")
-"""A hosted runner has no identity in Azure: jobs sign in by what GitHub says of them."""
+"""A hosted runner has no identity in Azure: jobs sign in with GitHub's OIDC tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class FinishedJob:
 
 
 class Jobs:
-    """Runs what the events of a sandbox have started; keeps what each job leaves in `folder`.
+    """Runs the workflows that the events of a sandbox start; keeps the files of jobs in `folder`.
 
     `secrets` are those of all repositories, `environment` variables of every job.
     """
@@ -71,7 +71,7 @@ class Jobs:
         self._folder = folder
         self.finished: list[FinishedJob] = []
         self.tokens: set[str] = set()
-        """Every text that was given to a job and must not be read in any log."""
+        """Every text that a job got and that no log may contain."""
 
     def run(self, run: Run) -> list[FinishedJob]:
         """Run the jobs of a workflow in the order of their needs, and return them.
@@ -140,7 +140,7 @@ class Jobs:
         return variables
 
     def _file(self, run: Run) -> bytes:
-        """The workflow's file, in the commit that GitHub takes it from."""
+        """Return the workflow's file, of the commit that GitHub uses."""
         return self._sandbox.git(run.event.repository).files(run.event.commit)[run.workflow.path]
 
     def _checkout(self, run: Run, folder: Path) -> Path:
@@ -154,7 +154,7 @@ class Jobs:
         return folder
 
     def _new_folder(self, *names: str) -> Path:
-        """`<number>-<file>-<job>-<environment>`, for what a job leaves."""
+        """Make the folder `<number>-<file>-<job>-<environment>` for the files of a job."""
         parts = [f"{len(self.finished) + 1:02}", *(name for name in names if name)]
         folder = self._folder / "-".join(parts)
         folder.mkdir(parents=True)

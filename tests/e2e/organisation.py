@@ -16,17 +16,17 @@ from tests.git_repositories import git
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 OF_ACTIONS: Final = ("action.yml", "actions", "kalypso_actions", "requirements.lock")
-"""What of the project its actions need."""
+"""The files of the project that its actions need."""
 
 ENVIRONMENT_FOLDER: Final = ".environments"
 NEXT: Final = "    kalypso.io/next-environment: stage\n"
 
 BEGINNING: Final = timedelta(minutes=30)
-"""So long all of it has been there already."""
+"""How long ago all of it was created."""
 
 
 def create_organisation(sandbox: Sandbox, clock: PresentClock) -> dict[str, str]:
-    """Make all of it in an empty sandbox; the secrets of the repositories' workflows."""
+    """Make all of it in an empty sandbox; return the secrets of the repositories' workflows."""
     with clock.ago(BEGINNING):
         secrets = organisation.create_organisation(sandbox)
         _name_the_next_by_variables(sandbox)
@@ -35,7 +35,7 @@ def create_organisation(sandbox: Sandbox, clock: PresentClock) -> dict[str, str]
 
 
 def _name_the_next_by_variables(sandbox: Sandbox) -> None:
-    """A variable of the GitHub environment says what comes after it, and no annotation."""
+    """Let a variable of the GitHub environment name the next one, instead of an annotation."""
     path = f"{ENVIRONMENT_FOLDER}/dev.yaml"
     text = sandbox.git(CONTROL_PLANE).files("main")[path].decode()
     assert NEXT in text
@@ -51,7 +51,7 @@ def _name_the_next_by_variables(sandbox: Sandbox) -> None:
 
 
 def _publish_actions(sandbox: Sandbox) -> None:
-    """The project as it lies here, with what is not committed, under the tag of a release."""
+    """Push the project with its uncommitted changes, under the tag of a release."""
     with sandbox.lock:
         sandbox.create_repository(MARKS.actions, private=False)
         folder = sandbox.git(MARKS.actions).git_dir

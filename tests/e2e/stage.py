@@ -17,12 +17,13 @@ from tests.e2e.clock import PresentClock
 from tests.e2e.jobs import Jobs
 
 LATE: Final = timedelta(minutes=10)
-"""So long the runners keep people waiting who have merged: by then, every cluster has it or fails
-for longer than a first failure is forgiven, and no job has to wait for that."""
+"""How long after a merge the runners start: by then, every cluster has the commit or has failed for
+longer than the grace period, so no job has to wait.
+"""
 
 
 class ActScenarioRunner(ScenarioRunner):
-    """Plays the demo's acts with jobs of act's."""
+    """Plays the demo's story with jobs that act runs."""
 
     def __init__(
         self,
@@ -38,7 +39,7 @@ class ActScenarioRunner(ScenarioRunner):
         self._jobs = jobs
 
     def merge_proposal(self, environment: str) -> None:
-        """People merge what is proposed, a while ago."""
+        """Merge the proposal as a person, a while ago."""
         with self._present.ago(LATE):
             super().merge_proposal(environment)
 
@@ -55,7 +56,7 @@ class ActScenarioRunner(ScenarioRunner):
 
 
 def _word(command: str, outcome: JobRun) -> str:
-    """How a command has ended, in the play's word, by the outputs of its action."""
+    """Return the demo's word for the result of a command, from the outputs of its action."""
     outputs = outcome.outputs
     match command:
         case "check-promote" if outputs.get("verdict"):
@@ -79,6 +80,6 @@ def _word(command: str, outcome: JobRun) -> str:
 
 
 def _branch(run: Run) -> str:
-    """What a push to an environment's branch is about; notify finds that out by itself."""
+    """Return the branch of a push that runs start-schedule; "" for any other run."""
     is_start = run.workflow.jobs[-1].steps[-1].action == "start-schedule"
     return run.event.ref.removeprefix("refs/heads/") if is_start else ""

@@ -1,4 +1,4 @@
-"""How an organisation stands: everything that people see, without what differs from play to play."""
+"""The state of an organisation: all that people see, except values that differ between runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kalypso_actions.sandbox.store import Repository
 
 WORKFLOWS: Final = ".github/workflows/"
 ENVIRONMENTS_FOLDER: Final = ".environments/"
-"""What is written in it differs: variables may say the same."""
+"""Its files are left out: variables can replace their annotations."""
 
 IDS: Final = re.compile(r"\b[0-9a-f]{7,64}\b")
 RUNS: Final = re.compile(r"/actions/runs/\d+")
 TIMES: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 NUMBERS: Final = re.compile(r", \d+/\d+ clusters comply$")
-"""What a run records that waits for longer than a minute, as the demo's do."""
+"""The end of a record that a run posts while it waits, once a minute."""
 
 
 @dataclass(frozen=True)
 class PullRequest:
-    """What people see of one."""
+    """The visible fields of a pull request."""
 
     title: str
     body: str
@@ -37,8 +37,9 @@ class PullRequest:
 
 @dataclass(frozen=True)
 class State:
-    """All of it: `statuses` has a list for each commit that has some, the earliest first; `runs` are
-    those that dispatches have started, with their inputs and how they have ended."""
+    """The whole state: `statuses` has a list for each commit with statuses, the earliest first;
+    `runs` are those that dispatches have started, with their inputs and conclusions.
+    """
 
     files: dict[str, dict[str, str]]
     statuses: list[list[tuple[str, str, str]]]
@@ -48,9 +49,9 @@ class State:
 
 
 def state(sandbox: Sandbox, url: str) -> State:
-    """Acme as it stands. `url` is the sandbox's when everything was written.
+    """Return the state of Acme. `url` is that of the sandbox at the time of the writes.
 
-    Ids of commits and runs, and the URL, are the same for all.
+    Ids of commits and runs, and the URL, are replaced by fixed texts.
     """
     with sandbox.lock:
         repositories = [sandbox.repository(name) for name in (CONTROL_PLANE, GITOPS)]
@@ -84,7 +85,7 @@ def state(sandbox: Sandbox, url: str) -> State:
 
 
 def masked(text: str, url: str) -> str:
-    """Without what no two plays have in common."""
+    """Return the text without values that differ between runs."""
     without_runs = RUNS.sub("/actions/runs/N", text.replace(url, "URL"))
     return IDS.sub("ID", TIMES.sub("TIME", without_runs))
 

@@ -1,4 +1,4 @@
-"""What is read from act's lines; these are as act 0.2.89 writes them, shortened."""
+"""Results read from act's lines, which are shortened ones of act 0.2.89."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The promotion chain as users have it: workflow templates, actions and all, run by act.
+"""The promotion chain as users have it, with workflow templates and actions, run by act.
 
-The play is that of `kalypso demo`, which runs the commands in its own process. Here jobs run, each
+The story is that of `kalypso demo`, which runs the commands in its own process. Here jobs run, each
 with the token, the variables and the identity that GitHub would give it.
 """
 
@@ -71,7 +71,7 @@ def test_all_ends_as_the_demo_does(played: Played, of_demo: State) -> None:
 
 
 def is_record(status: tuple[str, str, str]) -> bool:
-    """Whether a status records a start, or what schedule has looked at."""
+    """Tell whether a status records a start, or the inputs of schedule."""
     return status[0].startswith("kalypso / ") and status[0] != "kalypso / ci"
 
 

@@ -1,4 +1,4 @@
-"""A dispatch that claims what the repositories do not say ends before any job enters an environment."""
+"""A dispatch with a false claim ends before any job enters an environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 
 
 def heads(chain: Chain) -> dict[str, str]:
-    """What the lies are made of: the newest commits of branches."""
+    """Return the newest commits of branches, from which the tests make false claims."""
     commits = {
         "main": chain.sandbox.git(CONTROL_PLANE).head("main"),
         "of dev": chain.sandbox.git(GITOPS).head("dev"),

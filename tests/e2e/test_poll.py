@@ -1,4 +1,4 @@
-"""A workload's repository says that it has changed, and what it runs is proposed."""
+"""A workload's repository reports its change, and schedule proposes the new tree."""
 
 from __future__ import annotations
 

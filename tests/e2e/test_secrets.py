@@ -1,4 +1,4 @@
-"""What GitHub shows of a job, to whoever may read the repository, holds no secret."""
+"""The parts of a job that readers of the repository can see contain no secret."""
 
 from __future__ import annotations
 

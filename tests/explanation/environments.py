@@ -18,7 +18,7 @@ def environment(
     scheduler: Scheduler | None = None,
     mask: str = "",
 ) -> ExplainedEnvironment:
-    """The environment of a fleet; `mask` is a glob of secret keys."""
+    """Return the environment of a fleet; `mask` is a glob of secret keys."""
     snapshot = Snapshot(
         environment=fleet_.environment,
         own=Reading(REVISION),

@@ -1,4 +1,4 @@
-"""What a file is made from."""
+"""The Template and the values of a file."""
 
 from __future__ import annotations
 
