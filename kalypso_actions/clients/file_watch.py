@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 INTERVAL: Final = 0.5
-"""Seconds between two looks: an editor's save is seen before people look back."""
+"""Seconds between two checks: short enough to notice a save before the user looks."""
 
 _GIT: Final = ("HEAD", "packed-refs", "refs")
 """The files in `.git` that a commit, a checkout or a fetch changes; git status also writes `index`.
@@ -38,7 +38,7 @@ class FileWatch:
         }
 
     def wait(self, seen: State) -> None:
-        """Return when the files are no longer as in `seen`."""
+        """Wait until the files differ from the state `seen`."""
         while self.state() == seen:
             self._sleep(INTERVAL)
 
@@ -47,7 +47,7 @@ def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
     try:
         entries = list(os.scandir(folder))
     except OSError:
-        return  # it is being replaced
+        return  # another program is replacing it
     is_git = folder.name == ".git"
     for entry in entries:
         if is_git and entry.name not in _GIT:

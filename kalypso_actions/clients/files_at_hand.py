@@ -1,4 +1,4 @@
-"""The files of locations that are on this machine, for people who open them."""
+"""Find the files of locations on this machine, so that people can open them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import name_in, repository_key
 
 MAX_BYTES = 1024 * 1024
-"""Larger files are not read for one line."""
+"""The largest file to read for the sake of one line, in bytes."""
 
 
 class FilesAtHand:
@@ -45,8 +45,9 @@ class FilesAtHand:
     def path_here(self, where: Location) -> str:
         """Return the path of a location's file in the clone that contains the current folder.
 
-        Without one, in the clone of a path that the user names, else from the current folder. ""
-        for files elsewhere, also for those of clones that stand for the URL of an application.
+        Outside of a clone, the path starts from the clone of a path that the user names, else from
+        the current folder. Return "" for files elsewhere, and for those of clones that replace the
+        URL of an application.
         """
         path = self.path(where)
         clone = enclosing_clone(Path())
@@ -56,9 +57,9 @@ class FilesAtHand:
         return file.relative_to(root).as_posix() if path and file.is_relative_to(root) else ""
 
     def path_in_clone(self, where: Location, repository: str = "") -> str:
-        """Return the path of a location's file in the clone that contains it; "" without one.
+        """Return the path of a location's file in the clone that contains it; "" if none does.
 
-        With `repository` (owner/name), the clone must have it among its remotes.
+        With `repository` (owner/name), one of the clone's remotes must be this repository.
         """
         path = self.path(where)
         clone = enclosing_clone(Path(path).parent) if path else None
@@ -85,7 +86,7 @@ class FilesAtHand:
             try:
                 self._texts[key] = self._look_up(where)
             except (KalypsoError, OSError, ValueError):
-                self._texts[key] = "", ""  # the message counts, not its decoration
+                self._texts[key] = "", ""  # show the message without the line
         return self._texts[key]
 
     def _look_up(self, where: Location) -> tuple[str, str]:

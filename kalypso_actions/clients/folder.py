@@ -21,8 +21,8 @@ from kalypso_actions.model.object_ids import blob_id
 class FolderFiles:
     """All files below a folder, with their git blob ids.
 
-    `.git` is skipped at any depth; files ignored by git are included. Symbolic links are not
-    followed.
+    This skips `.git` at any depth, includes files that git ignores, and does not follow symbolic
+    links.
     """
 
     def __init__(self, folder: Path, *, repository: str = "") -> None:
@@ -38,7 +38,7 @@ class FolderFiles:
 
     @property
     def commit(self) -> str | None:
-        """None: a folder has no commit."""
+        """Always None: a folder has no commit."""
         return None
 
     def entries(self) -> Mapping[str, FileEntry]:
@@ -64,11 +64,11 @@ class FolderFiles:
         return {path: self._content(path, entries[path].mode) for path in paths}
 
     def tree_id(self, path: str) -> str | None:  # noqa: ARG002 - part of RevisionFiles
-        """None: a folder has no trees."""
+        """Return None: a folder has no trees."""
         return None
 
     def folder_ids(self, path: str) -> Mapping[str, str]:  # noqa: ARG002 - part of RevisionFiles
-        """{}: a folder has no trees."""
+        """Return no ids: a folder has no trees."""
         return {}
 
     def _entry(self, path: str, mode: str) -> FileEntry:
@@ -91,7 +91,7 @@ class FolderFiles:
 
 
 def _walk(top: Path) -> Iterator[tuple[str, str]]:
-    """Yield path and git mode of all regular files and symbolic links."""
+    """Yield the path and git mode of each regular file and symbolic link."""
     pending = [""]
     while pending:
         folder = pending.pop()

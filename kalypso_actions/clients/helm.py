@@ -1,4 +1,4 @@
-"""The helm program: `helm template` in temporary folders, without a cluster and the network."""
+"""The helm program: `helm template` in temporary folders, without a cluster or the network."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ PROGRAM: Final = "helm"
 
 MAX_OUTPUT: Final = 1 << 26
 MAX_MEMORY: Final = 1 << 30
-"""Bytes of one helm, of which several run at once; a usual chart takes less than a tenth."""
+"""The memory of one helm, in bytes. Several run at once; a usual chart takes less than a tenth."""
 
 REFUSED: Final = 1
-"""helm's exit code for every error of its own; a crash of Go has another one."""
+"""helm's exit code for all its errors; a crash of Go has another exit code."""
 
 VERSION: Final = re.compile(rb"v?(\d+\.\d+(?:\.\d+)?\S*)")
 
 
 class HelmError(KalypsoError):
-    """helm refused a chart; `output` is what it printed before, if `--debug` was on."""
+    """helm refused a chart; `output` is its output before the error, if `--debug` was on."""
 
     def __init__(self, message: str, output: bytes = b"") -> None:
         super().__init__(message)
@@ -47,8 +47,8 @@ class ChartFolder:
     def template(self, name: str, options: Sequence[str], values: Mapping[str, bytes]) -> bytes:
         """Return the output of `helm template`; a later file of `values` overrides an earlier one.
 
-        `name` is that of the release, "" for helm's own. Thread-safe. Raises HelmError with helm's
-        message, KalypsoError for a helm that is absent or exceeds its bounds.
+        `name` is that of the release; "" for helm's default. Thread-safe. Raises HelmError with
+        helm's message, and KalypsoError if helm is absent or exceeds its bounds.
         """
         with tempfile.TemporaryDirectory(dir=self.top, prefix="values-") as temporary:
             folder = Path(temporary)
@@ -67,7 +67,7 @@ class ChartFolder:
                 raise HelmError(message, self._debug(command)) from error
 
     def _debug(self, command: Sequence[str]) -> bytes:
-        """Return the output that is no YAML, which helm prints only with `--debug`."""
+        """Return the output that is not YAML, which helm prints only with `--debug`."""
         try:
             return self.run([*command[:2], "--debug", *command[2:]])
         except HelmError as error:
@@ -87,7 +87,7 @@ class ChartFolder:
         except OutputLimitError as error:
             raise KalypsoError(error.problem.message, advice="look for a loop") from error
         except ProcessError as error:
-            if error.status is None:  # it is absent, or took too long
+            if error.status is None:  # helm is absent, or took too long
                 message = error.problem.message
                 raise KalypsoError(message, advice="look for a loop, or set timeout") from error
             if error.status != REFUSED:
@@ -133,8 +133,8 @@ class Helm:
     ) -> dict[str, bytes]:
         """Fetch the dependencies of a chart by its Chart.lock; return the files of `charts`.
 
-        helm refuses a lock that does not belong to the chart. Only this call uses the network.
-        Raises HelmError.
+        helm refuses a Chart.lock of other dependencies. Only this call uses the network. Raises
+        HelmError.
         """
         with self.chart(files) as folder:
             urls = sorted({url for url in repositories if url.startswith("https://")})

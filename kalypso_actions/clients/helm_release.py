@@ -40,9 +40,9 @@ def install_release(
     address: str = ADDRESS,
     digests: Mapping[str, str] = DIGESTS,
 ) -> Path:
-    """Fetch the release for this machine into a new folder in `folder`; return the program.
+    """Fetch the release for this machine into a new folder in `folder`; return the program's path.
 
-    `environment` may have proxies and certificates. Raises KalypsoError, also for an archive with
+    `environment` may name proxies and certificates. Raises KalypsoError, also if the archive has
     another digest.
     """
     name = f"{sys.platform}-{MACHINES.get(platform.machine(), platform.machine())}"

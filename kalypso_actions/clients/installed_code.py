@@ -1,4 +1,4 @@
-"""Which code runs: two installations with the same digest render the same."""
+"""The digest of the installed code: installations with equal digests render equally."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Final
 
 RENDERING: Final = ("google-re2", "jinja2", "markupsafe", "pyyaml")
-"""The packages of others that rendering and validation use."""
+"""The third-party packages that rendering and validation use."""
 
 
 @cache
 def code_digest() -> str:
     """Return the digest of this package's modules, of Python and of the packages that render.
 
-    The version does not suffice: an action runs at any commit.
+    The version does not suffice, because an action can run at any commit.
     """
     sha256 = hashlib.sha256(sys.version.encode())
     for package in RENDERING:

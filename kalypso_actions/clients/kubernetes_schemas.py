@@ -1,6 +1,6 @@
 """Kubernetes' own schemas, from the package kubernetes-validate, without the network.
 
-https://github.com/willthames/kubernetes-validate has those of each release of Kubernetes.
+https://github.com/willthames/kubernetes-validate contains the schemas of each Kubernetes release.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class KubernetesSchemas:
     """The schemas of one version of Kubernetes; unknown fields are faults."""
 
     def __init__(self, version: str) -> None:
-        """Raises UsageError without the package, and for a version that it does not have."""
+        """Raises UsageError if the package is missing, or does not have the version."""
         try:
             from kubernetes_validate import utils  # noqa: PLC0415 - an extra
         except ImportError as error:
@@ -41,7 +41,7 @@ class KubernetesSchemas:
         self._validator = lru_cache(maxsize=None)(self._build)
 
     def errors(self, body: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield path and message of each fault. Raises KeyError for a kind without a schema."""
+        """Yield the path and message of each fault. Raises KeyError for a kind without a schema."""
         validator = self._validator(str(body["kind"]), str(body["apiVersion"]))
         if validator is None:
             raise KeyError(body["kind"])

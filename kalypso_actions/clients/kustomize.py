@@ -15,13 +15,13 @@ PROGRAM = "kustomize"
 
 TIMEOUT = 60
 MAX_OUTPUT = 1 << 26
-"""Bytes; far more than the limit of a YAML file."""
+"""Bytes of output, far more than the limit of a YAML file."""
 MAX_MEMORY = 1 << 30
-"""Bytes of one kustomize; a usual one takes less than a tenth."""
+"""The memory of one kustomize, in bytes; a usual build takes less than a tenth."""
 KILLED = -9
-"""The status of a program that Linux ends at its limit of time."""
+"""The status of a program that Linux ended at its limit of processor time."""
 REFUSED = 1
-"""The status of kustomize after an error; other ones are crashes."""
+"""The exit code of kustomize after an error; other codes mean a crash."""
 SIMPLER = "deliver the documents as files, or by a simpler kustomization"
 
 
@@ -42,9 +42,9 @@ class Kustomize:
     ) -> bytes:
         """Return the output of `kustomize build` for a folder among these files.
 
-        kustomize reads only files below the folder of a kustomization (its default), and runs
-        neither plugins nor Helm. On Linux it is ended beyond `cpu_seconds` of the processor.
-        Raises KalypsoError with the program's error message.
+        By default, kustomize reads only files below the folder of a kustomization, and runs neither
+        plugins nor Helm. Linux ends it after `cpu_seconds` of processor time. Raises KalypsoError
+        with the program's error message.
         """
         with tempfile.TemporaryDirectory(prefix="kalypso-kustomize-") as temporary:
             top = Path(temporary).resolve()

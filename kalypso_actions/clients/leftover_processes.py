@@ -1,4 +1,4 @@
-"""End the processes that a program leaves behind, in whatever session they are."""
+"""End the processes that a program leaves behind, in any session."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ PR_SET_CHILD_SUBREAPER: Final = 36
 """https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html"""
 
 LONGEST: Final = 10.0
-"""The most seconds to kill processes that keep starting new ones."""
+"""The most seconds to spend on processes that keep starting new ones."""
 
 
 @contextmanager
 def ending_leftovers() -> Iterator[None]:
-    """Kill at the end every process that the block's programs have started.
+    """Kill, after the block, every process that the block's programs have left behind.
 
-    An orphan, also one of another session, becomes a child of this process. No other thread may
-    start a program in the meantime. Only Linux can do this; elsewhere nothing happens. Processes of
-    other users stay.
+    An orphan becomes a child of this process, even if it has its own session. No other thread may
+    start a program in the meantime. Only Linux can do this; elsewhere the block just runs.
+    Processes of other users stay.
     """
     if sys.platform != "linux":
         yield
@@ -40,7 +40,7 @@ def ending_leftovers() -> Iterator[None]:
             for process in leftovers:
                 try:
                     os.kill(process, signal.SIGKILL)
-                    os.waitpid(process, 0)  # its own children become ours
+                    os.waitpid(process, 0)  # its children become ours
                 except PermissionError:  # another user's, by sudo
                     kept.add(process)
         _set_subreaper(0)

@@ -15,7 +15,7 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.model.urls import is_loopback
 
 CERTIFICATES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-"""Variables that name a file of CA certificates; the first one that is set counts."""
+"""Variables that name a file of CA certificates; the first that is set counts."""
 
 LINK_LOCAL: Final = ("169.254.0.0/16", "fe80::/10")
 
@@ -23,7 +23,7 @@ CONNECTIONS: Final = 100
 """The size of the connection pool: GitHub's limit of concurrent requests."""
 
 TIMEOUT: Final = (10.0, 60.0)
-"""Seconds to connect, and between two parts of a response."""
+"""The most seconds to connect, and to wait between two parts of a response."""
 
 
 def trusted_certificates(environment: Mapping[str, str]) -> str | bool:
@@ -65,8 +65,8 @@ class Session(requests.Session):
 def proxies_for(url: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the proxy by scheme, from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY.
 
-    Lower-case names come first, as for curl. This machine and link-local addresses, where managed
-    identities answer, are never reached through a proxy.
+    As with curl, lower-case names come first. This machine and link-local addresses, where managed
+    identities answer, never get a proxy.
     """
     parts = urlsplit(url)
     exceptions = [*LINK_LOCAL, *_variable("no_proxy", environment).lower().split(",")]

@@ -27,8 +27,8 @@ _OUTPUT_NAMES = {*TARGET_FILES, PurePosixPath(PROMOTED_COMMIT_FILE).name}
 class OutputForm:
     """The marks of a folder that is the output of an earlier run.
 
-    `record` is the path of a JSON file in it, whose `schema` begins with this text. `is_output`
-    says of a path in the folder whether an earlier run has written the file.
+    The folder has a JSON file at the path `record`, and its `schema` begins with the text `schema`.
+    `is_output` says for a path in the folder whether an earlier run has written the file.
     """
 
     record: str
@@ -62,7 +62,7 @@ class OutputFolder:
     """The folder of `--out`.
 
     It may be missing, empty, or the output of an earlier run, with its record and without `.git`.
-    Other files in it are never removed.
+    Writing never removes other files in it.
     """
 
     def __init__(self, folder: Path, form: OutputForm = PLATFORM_TREE) -> None:
@@ -86,9 +86,8 @@ class OutputFolder:
     def write(self, files: Mapping[str, OutputFile]) -> None:
         """Write these files and remove all others of an earlier run.
 
-        The record is written first, so that an interrupted run can be repeated. Raises
-        UsageError: before the first write, if other files would have to be removed; later, if the
-        system refuses a write.
+        Write the record first, so that people can repeat an interrupted run. Raises UsageError:
+        before the first write, if other files are in the way; later, if the system refuses a write.
         """
         with self._as_usage_error():
             stale = [path for path in self._present() if path not in files]
@@ -159,7 +158,7 @@ class OutputFolder:
 
 
 def _refuse_unsafe(paths: Collection[str]) -> None:
-    """A tree made by hand may contain paths that git would never check out."""
+    """Refuse paths that git would never check out, but that a tree made by hand may contain."""
     for path in paths:
         parts = path.split("/")
         unsafe = any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts)

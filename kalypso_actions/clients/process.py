@@ -35,18 +35,18 @@ INHERITED: Final = frozenset(
         *("APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)"),
     }
 )
-"""Variables that every program gets, besides `LC_*`. No other variable of a job is passed on: some
-hold tokens."""
+"""Variables that every program gets, besides `LC_*`. Programs get no other variable of a job, since
+some hold tokens."""
 
 ORPHAN_TIMEOUT: Final = 5.0
-"""Seconds that processes left behind by a program may keep its output open, before the kill."""
+"""Seconds that a program's leftover processes may keep its output open before they are killed."""
 
 OUTPUT_CHECK_INTERVAL: Final = 0.1
 """Seconds between two checks of a limited output."""
 
 SMALL_OUTPUT: Final = 1 << 23
 SMALL_OUTPUT_CHECK_INTERVAL: Final = 0.01
-"""A program writes a gigabyte in a second, which is far beyond a limit of a few megabytes."""
+"""Short, because a program can write a gigabyte in a second, far beyond a limit of megabytes."""
 
 MAX_ERROR_LENGTH: Final = 4000
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -100,8 +100,8 @@ class Programs:
     def find(self, name: str) -> Path | None:
         """Find a program by the environment's PATH.
 
-        Windows also looks in the current folder, which may hold other people's files: such a
-        program does not count. Paths are cached, since a run starts git a hundred times.
+        Windows also looks in the current folder, which may hold other people's files; programs
+        there do not count. Paths are cached, since a run starts git a hundred times.
         """
         if name not in self._paths:
             path = shutil.which(name, path=self.variable("PATH"))
@@ -126,13 +126,13 @@ class Programs:
     ) -> bytes:
         """Run a program and return its standard output.
 
-        `arguments` begin with the program's name and never hold a secret, because other users of
-        the machine can read them. `extra` and the variables named by `inherit` are added to the
-        environment. Parts of `stdin` are written as the program reads them. `log_text` replaces
-        the arguments in the log. The program and all processes that it has started are killed after
-        `timeout` seconds, or when it has written more than `max_output` bytes. On Linux, a program
-        with `max_memory` gets at most as many bytes of data, and ends even if this process is
-        killed; `cpu_seconds` limits its processor time. Raises ProcessError, or OutputLimitError.
+        `arguments` begin with the program's name and must not hold a secret, because other users of
+        the machine can read them. The program also gets `extra` and the variables that `inherit`
+        names. Parts of `stdin` are written as the program reads them. `log_text` replaces the
+        arguments in the log. After `timeout` seconds, or more than `max_output` bytes of output,
+        the program and all processes that it has started are killed. On Linux, `max_memory` limits
+        the bytes of a program's data, and such a program ends even if this process is killed;
+        `cpu_seconds` limits its processor time. Raises ProcessError, or OutputLimitError.
         """
         name, *rest = arguments
         program = self._required(name)
@@ -205,7 +205,7 @@ def _start(
             stderr=subprocess.PIPE,
             cwd=folder,
             env=environment,
-            # A session of its own has no terminal for password prompts, and is killed as a whole.
+            # A new session has no terminal for password prompts, and can be killed as a whole.
             start_new_session=True,
         )
     except OSError as error:
@@ -216,7 +216,7 @@ def _start(
 def _feeding(
     process: subprocess.Popen[bytes], stdin: bytes | Iterable[bytes]
 ) -> Iterator[bytes | None]:
-    """Yield the input if it is given as a whole; write its parts by a thread otherwise."""
+    """Yield the input if it is one text; otherwise write its parts in a thread, and yield None."""
     if isinstance(stdin, bytes):
         yield stdin
         return
@@ -229,8 +229,8 @@ def _feeding(
                 with pipe:
                     pipe.writelines(stdin)
         except BrokenPipeError:
-            pass  # the program has ended; its exit code says more
-        except BaseException as error:  # noqa: BLE001 - raised by the caller's thread
+            pass  # the program has ended, and its exit code says why
+        except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
             errors.append(error)
             _kill(process)
 
@@ -255,14 +255,15 @@ def _limit_resources(
 ) -> None:
     """Limit data and processor time of a running process; only Linux can do that from outside.
 
-    Programs of Go reserve address space that they never use, which counts for RLIMIT_AS alone. The
-    limit of time ends a program whose starter was killed; it counts each processor.
+    The limit is RLIMIT_DATA, because Go programs reserve address space that they never use, and
+    RLIMIT_AS counts it. The limit of time also ends a program if this process was killed; it counts
+    the time of each processor.
     """
     if sys.platform == "linux":
         seconds = cpu_seconds or math.ceil(timeout * (os.cpu_count() or 1)) + 1
         with suppress(ProcessLookupError):  # it has ended
             for kind, limit in ((resource.RLIMIT_DATA, max_memory), (resource.RLIMIT_CPU, seconds)):
-                # Nobody may raise a limit that this process has itself.
+                # A limit must not exceed that of this process.
                 _, hard = resource.prlimit(process.pid, kind)
                 least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
                 resource.prlimit(process.pid, kind, (least, least))
@@ -273,7 +274,7 @@ def _communicate(
 ) -> tuple[bytes, bytes]:
     """Return standard output and standard error.
 
-    Processes that the program has left behind, as a shell does with `&`, may keep its output open.
+    Processes that the program leaves behind, as a shell does with `&`, may keep its output open.
     Raises subprocess.TimeoutExpired, _OverflowError.
     """
     pending_input = stdin
@@ -289,7 +290,7 @@ def _communicate(
         except subprocess.TimeoutExpired as expired:
             _check_length(expired.output, max_output)
             if process.returncode is not None:
-                # The group is gone: a process in another session keeps the output open.
+                # The group is dead, so a process in another session keeps the output open.
                 return expired.output or b"", expired.stderr or b""
             pending_input = None
             left -= pause
@@ -314,7 +315,7 @@ def _check_length(output: bytes | None, max_output: int | None) -> None:
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether the program itself has ended.
 
-    It is not reaped: until then no other group can get its id, which is the id of its group.
+    This does not reap it: until somebody does, no other group can get its id, which is its group's.
     """
     if not hasattr(os, "waitid"):
         return process.poll() is not None

@@ -1,4 +1,4 @@
-"""Temporary folders and the environment of programs that render other people's files."""
+"""Temporary folders and an environment for programs that render other people's files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 NOTHING_LISTENS: Final = "http://127.0.0.1:9"
-"""A proxy on which nothing listens (port 9, discard), so that every request fails at once."""
+"""A proxy address where nothing listens (port 9, discard), so that every request fails at once."""
 
 _PROXIES: Final = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
@@ -15,7 +15,7 @@ _PROXIES: Final = (
 
 
 def no_network() -> dict[str, str]:
-    """Return variables that keep a program of Go from the network."""
+    """Return variables that keep a Go program off the network."""
     return {
         **dict.fromkeys(_PROXIES, NOTHING_LISTENS),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), ""),

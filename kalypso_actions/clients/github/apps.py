@@ -36,17 +36,17 @@ EXPIRY_MARGIN: Final = timedelta(minutes=5)
 """A token expires after an hour. It is renewed earlier, so that a started operation can finish."""
 
 CLOCK_SKEW: Final = timedelta(minutes=1)
-"""GitHub refuses a JWT from the future; so it is backdated in case this machine's clock is fast."""
+"""GitHub refuses a JWT from the future. Backdate it, because this machine's clock may be fast."""
 
 JWT_LIFETIME: Final = timedelta(minutes=5)
 
 UNKNOWN_APP: Final = "Integration not found"
-"""GitHub's message (404) to an unknown App."""
+"""GitHub's message (404) if it does not know the App."""
 
 
 @lru_cache(maxsize=4)
 def _load_key(key: str) -> Any:
-    """Load a private key; the check takes time, and all jobs of one process use the same key."""
+    """Load a private key; cache it, since the check takes time and all jobs use the same key."""
     from jwt.algorithms import RSAAlgorithm  # noqa: PLC0415
 
     return RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(key)
@@ -56,7 +56,8 @@ def _load_key(key: str) -> Any:
 class AppAuth:
     """A GitHub App: its id (or client id) and its private key (PEM).
 
-    A run with a token does not import `jwt`, which takes a while.
+    Its methods import `jwt` when they need it, because the import takes time.
+
 
     `repositories` (owner/name) and `permissions` (`contents` -> `write`) restrict its tokens;
     empty: no restriction.
@@ -72,7 +73,7 @@ class AppAuth:
         """Raises UsageError for an invalid key."""
         from jwt import PyJWTError  # noqa: PLC0415
 
-        # In a variable of one line, a key has "\\n" for its newlines.
+        # A variable of one line may contain "\\n" in place of the key's newlines.
         key = self.private_key.strip().replace("\\n", "\n")
         object.__setattr__(self, "private_key", key)
         object.__setattr__(self, "app_id", self.app_id.strip())
@@ -230,7 +231,7 @@ class Installations:
         return installation
 
     def _send(self, method: str, path: str, body: Json = None) -> Json:
-        """Send a request as the App itself; a second token from a retry does no harm."""
+        """Send a request as the App itself; a second token from a retry is harmless."""
         request = Request(
             method,
             self._server.api(path),
@@ -283,5 +284,5 @@ class Installations:
 
 
 def _is_not_found(error: ErrorResponseError) -> bool:
-    """Whether GitHub knows the App, and no installation of it there."""
+    """Whether GitHub knows the App, but has no installation of it there."""
     return error.response.status == 404 and message_of(error.response.body) != UNKNOWN_APP

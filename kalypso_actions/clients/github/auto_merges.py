@@ -41,7 +41,7 @@ NOT_NEEDED: Final = re.compile(r"in (clean|unstable|has_hooks) status", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Enabled:
-    """GitHub merges the pull request later; `reason` says why not now."""
+    """GitHub merges the pull request later; `reason` says why it cannot merge now."""
 
     reason: str
 
@@ -51,7 +51,7 @@ def merge_when_allowed(
 ) -> Merged | Enabled | Refused:
     """Merge a pull request at `head`, or let GitHub merge it as soon as its rules allow that.
 
-    Raises GitHubError for failures that are no refusals.
+    Raises GitHubError for failures other than refusals.
     """
     pull = pull_requests.with_head(github, repository, number, head)
     if pull.auto_merge_by and pull.state == "open" and pull.merge_state not in MERGEABLE:
@@ -70,7 +70,7 @@ def merge_when_allowed(
 def enable(github: GitHub, repository: str, number: int, *, head: str) -> Refused | None:
     """Enable the auto-merge of an open pull request at `head`, unless it is enabled already.
 
-    Returns GitHub's reason not to; None if it is enabled. Raises GitHubError.
+    Returns GitHub's reason to refuse; None if it is enabled. Raises GitHubError.
     """
 
     def find() -> PullRequest | None:
@@ -103,7 +103,7 @@ def enable(github: GitHub, repository: str, number: int, *, head: str) -> Refuse
 
 
 def disable(github: GitHub, repository: str, number: int) -> PullRequest:
-    """Disable the auto-merge of a pull request, and return it as it is afterwards.
+    """Disable the auto-merge of a pull request, and return the resulting pull request.
 
     It may have been merged in the meantime. Raises GitHubError.
     """

@@ -44,8 +44,8 @@ def head(github: GitHub, repository: str, branch: str) -> str | None:
 def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     """Return the rules of the active rulesets for a branch, which need not exist.
 
-    GitHub does not say whether the token may bypass them. A classic protection is found only
-    without rulesets, if the branch exists. Raises GitHubError.
+    GitHub does not say whether the token may bypass them. The result includes a classic protection
+    only if there are no rulesets and the branch exists. Raises GitHubError.
     https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
     """
     active = _active_rules(github, repository, branch)
@@ -71,9 +71,9 @@ def requires_signatures(
 ) -> bool:
     """Whether a rule refuses unsigned commits on a branch, as far as the token can read it.
 
-    `exists`: whether the branch may exist.
-    A ruleset shows also for a branch that does not exist; the requirement of a classic protection
-    is a rule "viewable by non-admins", of existing branches. Raises GitHubError.
+    `exists`: whether the branch may exist. GitHub shows the rulesets also for a branch that does
+    not exist, but the requirement of a classic protection, a rule "viewable by non-admins", only
+    for existing branches. Raises GitHubError.
     https://docs.github.com/graphql/reference/objects#refupdaterule
     """
     try:

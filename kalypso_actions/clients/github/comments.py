@@ -25,9 +25,9 @@ def ensure(
 ) -> tuple[Comment, idempotent_writes.WriteResult]:
     """Create or update our comment that begins with the line `mark`.
 
-    `number` is that of an issue or a pull request. Duplicates, which a repeated delivery may leave,
-    are deleted; the oldest comment stays. Comments of others stay; one of a former identity with
-    this text is enough. Raises GitHubError.
+    `number` is that of an issue or a pull request. The oldest comment stays; this deletes
+    duplicates, which a repeated delivery may leave. Comments of others stay. If a comment of a
+    former identity has this text, this writes none. Raises GitHubError.
     """
     text = length_limits.truncate_body(f"{mark}\n{body}")
     identity = viewer.identity(github, repository)
@@ -52,7 +52,7 @@ def ensure(
 def delete_of_other_bots(github: GitHub, repository: str, number: int, mark: str) -> None:
     """Delete comments that begin with the line `mark`, of other bots than ours. Raises GitHubError.
 
-    An App and the jobs' own token comment on the same pull request in turn.
+    An App and the job's own token may comment on the same pull request in turn.
     """
     identity = viewer.identity(github, repository)
     for comment in marked(github, repository, number, mark):

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MAX_WAIT: Final = 15 * 60.0
-"""Seconds that one request may wait, all its attempts together."""
+"""Seconds that all attempts of one request may wait together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class GitHub:
     ) -> None:
         """`environment` names proxies and certificates.
 
-        `max_wait`: seconds that one request may wait for rate limits and failures to pass.
+        `max_wait`: seconds that one request may wait until rate limits and failures end.
         `former_identities`: logins that wrote for Kalypso before (see `viewer.identity`).
         `mask` gets each token of the App before its first use.
         """
@@ -85,7 +85,7 @@ class GitHub:
         self.sleep = sleep
         self.former_identities = frozenset(former_identities)
         self.accounts: dict[str, Account] = {}
-        """The credential's account by owner, as far as `viewer` has read it."""
+        """The credential's accounts that `viewer` has read, by owner."""
         self.recent_writes = RecentWrites(now, sleep)
         self._now = now
         self._transport = Transport(server, environment, sleep=sleep, now=now, max_wait=max_wait)
@@ -150,8 +150,8 @@ class GitHub:
     def call_optional(self, repository: str, failure: str, send: Callable[[], T]) -> T | None:
         """As `call`, but return None if GitHub answers 404.
 
-        GitHub also answers 404 for a repository that the token may not see. This is an error: the
-        token cannot tell what is absent there. Raises GitHubError.
+        GitHub also answers 404 for a repository that the token may not see. This is an error,
+        because nobody knows then what is absent there. Raises GitHubError.
         """
         try:
             return self.call(repository, failure, send)
@@ -182,10 +182,10 @@ class GitHub:
     def mutate(
         self, repository: str, failure: str, mutation: str, variables: Mapping[str, Any]
     ) -> None:
-        """Send a GraphQL mutation, once unless GitHub does not know of a recent write yet.
+        """Send a GraphQL mutation; repeat it only if GitHub does not know of a recent write yet.
 
-        Raises GitHubError; with the status 422 for a refusal, 501 if the server's schema lacks the
-        mutation.
+        Raises GitHubError; its status is 422 for a refusal, and 501 if the server's schema lacks
+        the mutation.
         """
         request = self._query(_checked_owner(repository), mutation, variables, idempotent=False)
 
@@ -202,9 +202,9 @@ class GitHub:
     def group_by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Group owners by the credential to use: credential's owner -> owners to read with it.
 
-        A token is used for everybody. An App has a token for each owner where it is installed; the
-        first of these also reads the public repositories of the others. Raises GitHubError; if the
-        App is not installed for any of them, NoInstallationError.
+        A token serves all owners. An App has a token for each owner where it is installed; the
+        first of these also reads the public repositories of the other owners. Raises GitHubError;
+        NoInstallationError if the App is not installed for any of them.
         """
         if not self._per_owner:
             return {owner: list(owners) for owner in list(owners)[:1]}
@@ -232,7 +232,7 @@ class GitHub:
     def authorize(self, url: str) -> str:
         """Return the header Authorization for git and a URL of this server; "" for other servers.
 
-        It is "" too for an owner without an installation of the App, since public repositories
+        It is also "" for an owner without an installation of the App, since public repositories
         need no credential. Raises GitHubError if an installed App gets no token.
         """
         owner = self.server.owner(url)
@@ -262,7 +262,7 @@ class GitHub:
         return f"Bearer {self._token(owner)}"
 
     def _account(self, owner: str) -> str:
-        """The name of the credential: an App has one for each owner, a token is one for all."""
+        """The name of the credential: an App has one for each owner, a token has one name."""
         return owner.lower() if self._per_owner else ""
 
 

@@ -37,7 +37,7 @@ def no_response(error: Exception) -> NoResponseError:
 
 
 def _no_connection(error: Exception) -> str:
-    """Say why no connection was made; "" if one was made and may have carried the request."""
+    """Say why there was no connection; "" if there was one, which may have carried the request."""
     cause = getattr(error.args[0], "reason", None) if error.args else None
     if isinstance(error, exceptions.ProxyError) or "Tunnel connection failed" in str(error):
         return "the proxy cannot be reached, or refuses the connection"

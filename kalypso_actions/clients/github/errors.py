@@ -19,10 +19,10 @@ from kalypso_actions.errors import KalypsoError, Location
 class GitHubError(KalypsoError):
     """A call to GitHub failed.
 
-    `status` is the response's (None: no response came), `reason` is GitHub's message, `errors` are
-    its messages about single fields. `uncertain`: a write that may have happened, because the
-    response was lost or cut short, or because the server failed. `limited`: a rate limit has kept
-    GitHub from handling the request.
+    `status` is that of the response (None: there was none), `reason` is GitHub's message, and
+    `errors` are its messages about single fields. `uncertain`: a write may have happened, because
+    the response was lost or cut short, or because the server failed. `limited`: GitHub did not
+    handle the request because of a rate limit.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ def error_response(
 
 
 def mutation_refusal(body: Json) -> Response | None:
-    """Return GraphQL's refusal of a mutation as a REST response; None if it was carried out.
+    """Return GraphQL's refusal of a mutation as a REST response; None if GraphQL accepted it.
 
     The status is 422, or 501 if the server's schema lacks the mutation.
     """
@@ -140,7 +140,7 @@ def no_response_error(error: NoResponseError, repository: str, failure: str) -> 
 
 
 def message_of(body: Json) -> str:
-    """Return GitHub's message and its messages about fields, on one line; "" without any."""
+    """Return GitHub's message and its messages about fields on one line; "" if there are none."""
     if not isinstance(body, dict):
         return ""
     message = str(body.get("message") or "").strip()

@@ -9,7 +9,7 @@ from kalypso_actions.model.github import Comment, Issue, IssueEvent, PullRequest
 
 
 def pull_request(answer: Json) -> PullRequest:
-    """Convert a pull request, which may come from a list.
+    """Convert a pull request, which may be an item of a list.
 
     Lists lack `merged`, but have `merged_at`. The head of a deleted fork has no repository.
     """
@@ -36,7 +36,7 @@ def pull_request(answer: Json) -> PullRequest:
 
 
 def _auto_merge_by(auto_merge: Json) -> str:
-    """Return the login that enabled auto-merge, "ghost" for a deleted account, "" for none."""
+    """Return the login that enabled auto-merge; "ghost" for a deleted account, "" if it is off."""
     if auto_merge is None:
         return ""
     return str((auto_merge["enabled_by"] or {"login": "ghost"})["login"])

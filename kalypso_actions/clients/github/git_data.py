@@ -1,6 +1,6 @@
 """Make commits by the git data API; GitHub signs those of Apps and of jobs.
 
-Nobody sees an object that no branch has. Therefore a request whose result is uncertain is repeated.
+An object that is on no branch is invisible, so requests with an uncertain result are repeated.
 https://docs.github.com/rest/git
 """
 
@@ -76,7 +76,7 @@ def _batches(
 
 
 def _entry(github: GitHub, repository: str, path: str, content: bytes | None) -> dict[str, Json]:
-    """Return an entry of a tree; a content that is no text becomes a blob first."""
+    """Return an entry of a tree; first make a blob of content that is not text."""
     entry: dict[str, Json] = {"path": _checked(path, repository), "mode": FILE_MODE, "type": "blob"}
     if content is None:
         return entry | {"sha": None}

@@ -1,8 +1,8 @@
 """Writes that happen once, even if a response is lost.
 
-A response can be lost after GitHub has acted, and a proxy can deliver a request twice. Therefore a
-write is preceded by a search for its result, and followed by another one after each failure that
-leaves open whether GitHub has acted. It is repeated only if the result is still missing.
+A response can be lost after GitHub has acted, and a proxy can deliver a request twice. Therefore
+these functions search for the result before they write, and again after each failure after which
+GitHub may have acted. They repeat the write only if the result is still missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WriteResult = Literal["created", "updated", "unchanged"]
 """The action of an `ensure` function."""
 
 DELAYS: Final = (1.0, 3.0, 10.0)
-"""Seconds after each uncertain failure, because GitHub's lists lag behind its writes."""
+"""Seconds to wait after each uncertain failure, because GitHub's lists lag behind its writes."""
 
 CONFLICT_STATUSES: Final = frozenset({404, 405, 409, 422})
 """The write does not fit the current state: perhaps it has already happened."""
@@ -27,7 +27,7 @@ CONFLICT_STATUSES: Final = frozenset({404, 405, 409, 422})
 def write_if_absent(
     github: GitHub, find: Callable[[], T | None], write: Callable[[], T]
 ) -> tuple[T, bool]:
-    """Return the result of `find`, or write it; and whether this call wrote it.
+    """Return the result of `find`, or write it; also return whether this call wrote it.
 
     `find` returns None while the result is missing. Raises GitHubError as `write_verified` does.
     """

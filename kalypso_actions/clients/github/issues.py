@@ -1,7 +1,7 @@
 """Our issues, identified by their exact title and their author.
 
-They are found by listing, not by GitHub's search: its index lags behind, and an issue that it lacks
-would be opened a second time.
+This module lists issues instead of using GitHub's search: its index lags behind, so an issue that
+it lacks would be opened a second time.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def candidates(
 ) -> tuple[Issue, ...]:
     """Return our issues for `ensure`, and those of former identities.
 
-    These are all open ones, since one may have lost its labels, and the closed ones with the first
-    of our labels: no pull request has it, so that this list stays short. Read once, they serve many
-    calls of `ensure`. Raises GitHubError.
+    These are all open issues, since one may have lost its labels, and the closed ones with the
+    first of our labels. No pull request has this label, so the list of closed ones stays short.
+    One result serves many calls of `ensure`. Raises GitHubError.
     """
     listed = find_all(github, repository)
     if with_closed:
@@ -77,9 +77,9 @@ def ensure(
 ) -> tuple[Issue, idempotent_writes.WriteResult]:
     """Create, update or reopen our issue with exactly this title; set its body, add its labels.
 
-    The oldest issue of ours stays; others of this title, which a repeated delivery may leave, are
-    closed as duplicates, and those of former identities as replaced. Issues of others are left
-    alone. `among` is the result of `candidates`. Raises GitHubError.
+    Our oldest issue stays. This closes our other issues of this title, which a repeated delivery
+    may leave, as duplicates, and those of former identities as replaced. Issues of others stay as
+    they are. `among` is the result of `candidates`. Raises GitHubError.
     """
     title, body = (
         length_limits.truncate(title, length_limits.TITLE).strip(),
@@ -112,12 +112,12 @@ def ensure(
 
 
 def is_ours(issue: Issue, identity: Identity, labels: Sequence[str]) -> bool:
-    """Whether an issue is ours: by author; if others share the account, by label or marker too."""
+    """Whether an issue is ours, by its author; on a shared account, also by label or marker."""
     return identity.wrote(issue.author, is_marked=_is_marked(issue, labels))
 
 
 def formerly_ours(issue: Issue, identity: Identity, labels: Sequence[str]) -> bool:
-    """Whether an issue is of a former identity: see `is_ours`."""
+    """Whether an issue belongs to a former identity, by the same rules as `is_ours`."""
     return identity.formerly_wrote(issue.author, is_marked=_is_marked(issue, labels))
 
 

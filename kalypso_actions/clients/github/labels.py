@@ -21,9 +21,9 @@ def ensure(
 ) -> bool:
     """Create a label; return whether it was missing.
 
-    Without `look`, the caller knows that it is. An existing label keeps its color and description.
-    `color` is six hex digits. Raises GitHubError, and KalypsoError for a name that GitHub does not
-    accept.
+    Without `look`, the caller knows that it is missing. An existing label keeps its color and
+    description. `color` is six hex digits. Raises GitHubError, and KalypsoError for a name that
+    GitHub does not accept.
     """
     _check_name(repository, name)
 
@@ -63,8 +63,9 @@ def add(
 ) -> bool:
     """Add labels to an issue or a pull request; return whether one was missing.
 
-    Without `look`, the caller knows that one is. GitHub creates labels that the repository lacks,
-    in a color of its own; to avoid that, call `ensure` before. Raises GitHubError, KalypsoError.
+    Without `look`, the caller knows that one is missing. GitHub creates labels that the repository
+    lacks, in a color of its own; to avoid that, call `ensure` first. Raises GitHubError,
+    KalypsoError.
     """
     for name in names:
         _check_name(repository, name)
@@ -102,7 +103,7 @@ def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
 
 
 def delete(github: GitHub, repository: str, name: str) -> bool:
-    """Delete a label of a repository, also from its issues; return whether it existed.
+    """Delete a label from a repository and from its issues; return whether it existed.
 
     Raises GitHubError.
     """

@@ -11,7 +11,7 @@ from typing import Final
 
 TITLE: Final = 256
 BODY: Final = 60_000
-"""GitHub's limit is 65,536; the note and the ends of open blocks are added to a truncated text."""
+"""GitHub's limit is 65,536; a truncated text also gets the note and the ends of open blocks."""
 STATUS_DESCRIPTION: Final = 140
 STATUS_CONTEXT: Final = 255
 LABEL_NAME: Final = 50
@@ -30,7 +30,7 @@ def truncate(text: str, length: int) -> str:
 def truncate_body(text: str) -> str:
     """Truncate the body of a pull request, issue or comment at the end of a line; add a note.
 
-    An open code block and open `<details>` are closed, so that the note is visible.
+    Close an open code block and open `<details>`, so that the note is visible.
     """
     if len(text) <= BODY:
         return text
@@ -52,7 +52,7 @@ def _normalize(text: str) -> str:
 
 
 def _open_fence(text: str) -> str:
-    """Return the fence of the code block in which a Markdown text ends, or ""."""
+    """Return the fence of the code block that is open at the end of a Markdown text, or ""."""
     open_fence = ""
     for line in text.splitlines():
         match = _FENCE.match(line)

@@ -1,4 +1,4 @@
-"""Merge a pull request at the head that was reviewed, or return GitHub's reason not to."""
+"""Merge a pull request at the reviewed head, or return GitHub's reason to refuse."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kalypso_actions.clients.github.connection import GitHub, GitHubError
 Method = Literal["merge", "squash", "rebase"]
 
 REFUSAL_STATUSES: Final = frozenset({405, 409, 422})
-"""It cannot be merged (now); the head has changed; the rules do not allow it."""
+"""The statuses of refusals: it cannot be merged (now); the head has changed; rules forbid it."""
 
 MERGEABILITY_UNKNOWN: Final = "Base branch was modified"
-"""GitHub's message also while it computes whether a new head can be merged."""
+"""GitHub also sends this message while it computes whether a new head can be merged."""
 
 METHODS: Final[tuple[Method, ...]] = ("merge", "squash", "rebase")
 
@@ -34,7 +34,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """GitHub's reason not to merge."""
+    """GitHub's reason to refuse the merge."""
 
     reason: str
 
@@ -78,7 +78,7 @@ def merge(
 def merge_as_allowed(
     github: GitHub, repository: str, number: int, *, head: str
 ) -> Merged | Refused:
-    """Merge as `merge` does, by the first method that the repository allows."""
+    """Merge as `merge` does, with the first method that the repository allows."""
     for method in METHODS:
         result = merge(github, repository, number, head=head, method=method)
         if isinstance(result, Merged) or not METHOD_NOT_ALLOWED.search(result.reason):

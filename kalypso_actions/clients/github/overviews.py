@@ -23,7 +23,7 @@ from kalypso_actions.model.overviews import (
 )
 
 BATCH_SIZE: Final = 20
-"""Branches and commits of one request: GitHub counts the commits behind each."""
+"""The most branches and commits of one request, because GitHub counts the history of each."""
 
 MOST_PULL_REQUESTS: Final = 50
 
@@ -50,9 +50,9 @@ def read(
     commits: Collection[str] = (),
     label: str,
 ) -> RepositoryOverview:
-    """Read a repository; `label` is that of the issues. Raises GitHubError.
+    """Read a repository, with its issues that have `label`. Raises GitHubError.
 
-    One request has twenty branches and commits.
+    One request reads up to twenty branches and commits.
     """
     names = list(dict.fromkeys(branches))
     # GitHub refuses the whole query for one text that is not an object id.
@@ -73,7 +73,7 @@ def read(
 
 
 def query(branches: int, commits: int) -> str:
-    """Return the GraphQL query for so many branches and commits."""
+    """Return the GraphQL query for these numbers of branches and commits."""
     given = [f"$ref{n}: String!" for n in range(branches)]
     given += [f"$commit{n}: GitObjectID!" for n in range(commits)]
     parts = [
@@ -90,7 +90,7 @@ def query(branches: int, commits: int) -> str:
 
 
 def variables(branches: Sequence[str], commits: Sequence[str], label: str) -> dict[str, Json]:
-    """Return the variables of the query, besides owner and name."""
+    """Return the variables of the query, except owner and name."""
     refs = {f"ref{n}": f"refs/heads/{branch}" for n, branch in enumerate(branches)}
     ids = {f"commit{n}": commit for n, commit in enumerate(commits)}
     return {"labels": [label], **refs, **ids}

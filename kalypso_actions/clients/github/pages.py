@@ -7,7 +7,7 @@ from kalypso_actions.clients.github.connection import GitHub
 
 
 def is_public(github: GitHub, repository: str) -> bool | None:
-    """Return whether everybody may read the repository's site; None if GitHub does not say it.
+    """Return whether everybody may read the repository's site; None if GitHub does not say.
 
     A private repository's site is public, too, unless GitHub Enterprise Cloud restricts it
     (docs.github.com/pages/getting-started-with-github-pages/

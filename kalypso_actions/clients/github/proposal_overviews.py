@@ -1,7 +1,7 @@
-"""What concerns a proposal to a branch, by one request: pull requests, labels, rules, a commit.
+"""Read the context of a proposal by one request: pull requests, labels, rules, a commit.
 
-It replaces five to seven requests of the REST API. What GitHub does not return completely is
-unknown, and the caller reads it by REST.
+It replaces five to seven requests of the REST API. A part that GitHub does not return completely
+is None, and the caller reads it by REST.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMMIT: Final = """
 def read(
     github: GitHub, repository: str, *, head: str, base: str, commit: str | None
 ) -> ProposalOverview:
-    """Read what concerns a proposal from `head` to `base`; `commit` is that of `head`, if any.
+    """Read the context of a proposal from `head` to `base`; `commit` is that of `head`, if any.
 
     Raises GitHubError.
     """

@@ -31,7 +31,7 @@ from kalypso_actions.model.own_account import is_marked
 State = Literal["open", "closed", "all"]
 
 PAGE_SIZE: Final = 50
-"""The newest PR that people have closed is usually on the first page, after our withdrawn ones."""
+"""Large enough that the first page usually has a PR that people closed, after those we withdrew."""
 
 ADVICE: Final = {
     "no commits between": "there is nothing to propose: the base already contains the head",
@@ -98,9 +98,9 @@ def open_into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, 
 
 
 def open_from(github: GitHub, repository: str, owner: str, branch: str) -> tuple[PullRequest, ...]:
-    """Return the open pull requests from a branch of an owner, also of a fork. Raises GitHubError.
+    """Return the open pull requests from an owner's branch, also in a fork. Raises GitHubError.
 
-    Listing by commit finds none of a fork.
+    GitHub's listing by commit has none of forks.
     """
     failure = f"the pull requests from {owner}:{branch} cannot be listed"
     query = {"head": f"{owner}:{branch}", "state": "open"}
@@ -126,10 +126,10 @@ def get(github: GitHub, repository: str, number: int) -> PullRequest:
 
 
 def with_head(github: GitHub, repository: str, number: int, head: str) -> PullRequest:
-    """Return an open pull request at its head commit, if this run has just pushed this commit.
+    """Return an open pull request; if this run has just pushed `head`, wait until it has this head.
 
-    GitHub moves the head of a pull request some seconds after a push; wait for that, but only for a
-    limited time. Raises GitHubError.
+    GitHub moves the head of a pull request some seconds after a push. The wait is limited. Raises
+    GitHubError.
     """
     delays = iter(DELAYS)
     while True:
@@ -157,10 +157,10 @@ def ensure(
     """Open or update our pull request from `head` into `base`; set title and body, add labels.
 
     `body` begins with a marker of ours (`markdown.marker`): other workflows share a job's account.
-    A pull request of a former identity is closed first, with `replaced_labels`. Without `look`, the
-    caller has just found none; GitHub refuses a second one. GitHub creates labels that the
-    repository lacks, in a color of its own; to avoid that, call `labels.ensure` before. Raises
-    GitHubError, and KalypsoError for a pull request that somebody else opened.
+    This first closes a pull request of a former identity, with `replaced_labels`. Without `look`,
+    the caller has just found no open one, and GitHub refuses a second one. GitHub creates labels
+    that the repository lacks, in a color of its own; to avoid that, call `labels.ensure` first.
+    Raises GitHubError, and KalypsoError for a pull request that somebody else opened.
     """
     title, body = _truncated(title, body)
 
@@ -197,7 +197,7 @@ def ensure(
 def set_texts(
     github: GitHub, repository: str, pull: PullRequest, title: str, body: str
 ) -> PullRequest:
-    """Set title and body of a pull request if they differ from those in `pull`; return it.
+    """Set the title and body of a pull request if they differ from those in `pull`; return it.
 
     Raises GitHubError.
     """

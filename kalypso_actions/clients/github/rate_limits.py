@@ -16,7 +16,7 @@ from typing import Final
 from kalypso_actions.clients.github.messages import Json, Response
 
 SECONDARY_WAIT: Final = 60.0
-"""Seconds to wait if GitHub names none."""
+"""Seconds to wait if GitHub does not name a time."""
 
 GRAPHQL_TYPES: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT"})
 
@@ -29,10 +29,10 @@ LIMIT_MESSAGE: Final = re.compile(r"rate limit|abuse detection|too many requests
 
 
 def is_limited(response: Response) -> bool:
-    """Whether GitHub has not handled a request because of a rate limit.
+    """Whether GitHub refused a request because of a rate limit.
 
     GitHub answers 403 or 429; for new content also 422 (cloudflare/pint#699, cli/cli#4801); GraphQL
-    also 200 with an error of a type of its own.
+    also answers 200 with an error of its own type.
     """
     status, headers, body = response.status, response.headers, response.body
     if status == 429:
@@ -55,7 +55,7 @@ def _is_limit(error: Json) -> bool:
 
 
 def limited_until(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """Return the time from which GitHub accepts requests again; None if it names none."""
+    """Return the time when GitHub accepts requests again; None if GitHub does not name it."""
     until = retry_after(headers, now)
     if until is not None:
         return until

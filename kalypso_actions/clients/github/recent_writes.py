@@ -1,9 +1,9 @@
-"""Recent writes that not all of GitHub knows of yet.
+"""Recent writes that not every endpoint of GitHub knows yet.
 
-GitHub is eventually consistent: for seconds, an endpoint may refuse what another has just accepted
-or listed. A request is repeated only for an object that this run has just written (or has read
-elsewhere: another run may have written it), and only after the refusals of such an object. They are
-reported in googleapis/release-please#2782, peter-evans/create-pull-request#4321,
+GitHub is eventually consistent: for seconds, an endpoint may refuse an object that another has just
+accepted or listed. A request is repeated only for an object that this run has just written (or has
+read elsewhere, since another run may have written it), and only after refusals that such an object
+gets. These are reported in googleapis/release-please#2782, peter-evans/create-pull-request#4321,
 tanium/octobot#418, home-assistant/service-hub#394, freed-project/freed#2023 and mmtk/mmtk-core#992.
 """
 
@@ -46,7 +46,7 @@ REFUSALS: Final = (
 
 
 class RecentWrites:
-    """Branches, commits, issues and pull requests that exist for certain. Thread-safe."""
+    """Branches, commits, issues and pull requests that certainly exist. Thread-safe."""
 
     def __init__(self, now: Callable[[], datetime], sleep: Callable[[float], None]) -> None:
         self._now = now
@@ -71,11 +71,11 @@ class RecentWrites:
         self._add(repository, f"label {name.lower()}")
 
     def has_label(self, repository: str, name: str) -> bool:
-        """Whether a repository has got a label recently."""
+        """Whether a label was recently recorded for a repository."""
         return self._has(repository, f"label {name.lower()}")
 
     def has_commit(self, repository: str, commit: str) -> bool:
-        """Whether a branch has got a commit recently."""
+        """Whether a commit was recently recorded for a branch."""
         return self._has(repository, f"commit {commit}")
 
     def await_visibility(

@@ -160,7 +160,7 @@ def _write_once(
     new: str | None,
     write: Callable[[], None],
 ) -> bool:
-    """Move a branch from `expected` to `new` by `write`, unless it is there; return whether it did.
+    """Move a branch from `expected` to `new` by `write`; return False if it was at `new` before.
 
     None means that the branch does not exist. Raises RefConflictError if the branch is at neither,
     and GitHubError.

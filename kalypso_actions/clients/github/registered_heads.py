@@ -1,4 +1,4 @@
-"""The heads of registered branches and folders, a hundred by one request."""
+"""The heads of registered branches and folders; one request reads up to a hundred."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ def read(
 ) -> Mapping[RegisteredPath, PathHead | None]:
     """Return the commit of each path's branch and the tree of its folder.
 
-    A head is None if the repository or the branch does not exist or was renamed (git follows to
-    repositories that may be read), or if the token may not see it;
-    `tree` is None if the branch has no such folder. Raises GitHubError if GitHub does not answer
-    completely.
+    A head is None if the repository or the branch does not exist or was renamed, or if the token
+    may not see it. (For a renamed repository that may be read, git follows the new name.) `tree` is
+    None if the branch has no such folder. Raises GitHubError if GitHub does not answer completely.
     """
     heads: dict[RegisteredPath, PathHead | None] = {}
     by_owner: dict[str, list[RegisteredPath]] = {}

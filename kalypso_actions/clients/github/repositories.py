@@ -28,10 +28,10 @@ def get(github: GitHub, repository: str) -> RepositoryFacts:
 
 
 def id_of_name(github: GitHub, name: str, repository: str) -> int:
-    """Return the id of the repository that a name leads to, read as one reads `repository`.
+    """Return the id of the repository that a name leads to, with the credential for `repository`.
 
-    GitHub redirects former names, also those of another owner (developer.github.com/changes/
-    2015-04-17-preview-repository-redirects), for whom an App needs no installation. Raises
+    GitHub redirects former names, even those of another owner (developer.github.com/changes/
+    2015-04-17-preview-repository-redirects), where an App need not be installed. Raises
     GitHubError.
     """
     path = "/".join(map(rest.segment, name.split("/")))

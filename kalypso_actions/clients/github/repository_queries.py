@@ -42,7 +42,7 @@ def query_repository(
 
 
 def by_context(status: Json) -> Mapping[str, CommitStatus]:
-    """Convert the `status` of GraphQL's commit, with `STATUS_FIELDS`, by context in lower case."""
+    """Return the statuses in a commit's `status` (`STATUS_FIELDS`), by context in lower case."""
     contexts: Sequence[Json] = [] if status is None else status["contexts"]
     return {
         context["context"].lower(): CommitStatus(
@@ -58,7 +58,7 @@ def by_context(status: Json) -> Mapping[str, CommitStatus]:
 
 
 def login(actor: Json) -> str:
-    """Return an actor's login as REST writes it: GraphQL leaves out the `[bot]`."""
+    """Return an actor's login as REST writes it: GraphQL omits the `[bot]`."""
     if actor is None:
         return ""
     name = str(actor["login"]).removesuffix("[bot]")

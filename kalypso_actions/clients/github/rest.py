@@ -31,7 +31,7 @@ def read(
     path: str,
     parameters: Mapping[str, str] | None = None,
 ) -> Json:
-    """GET a path, which begins after `/repos/{owner}/{repo}`; of a list, one page.
+    """GET a path, which begins after `/repos/{owner}/{repo}`; for a list, return one page.
 
     `failure` begins the error message. Raises GitHubError.
     """
@@ -47,7 +47,7 @@ def read_optional(
     path: str,
     parameters: Mapping[str, str] | None = None,
 ) -> Json | None:
-    """As `read`; None if GitHub answers 404. Raises GitHubError."""
+    """As `read`, but return None if GitHub answers 404. Raises GitHubError."""
     return github.call_optional(
         repository, failure, lambda: _send(github, repository, "GET", path, parameters=parameters)
     )
@@ -82,7 +82,7 @@ def read_all_optional(
     *,
     item: str = "",
 ) -> list[Json] | None:
-    """As `read_all`; None if GitHub answers 404. Raises GitHubError."""
+    """As `read_all`, but return None if GitHub answers 404. Raises GitHubError."""
     return github.call_optional(
         repository,
         failure,
@@ -147,7 +147,7 @@ def _read_pages(
             answer = github.send(repository, "GET", url, query)
             page = answer.body.get(item) if isinstance(answer.body, dict) else answer.body
             if not isinstance(page, list):
-                message = f"{failure}: GitHub has sent something else than a list"
+                message = f"{failure}: GitHub sent something other than a list"
                 raise GitHubError(message, Location(repository))
             items += page
             url, query = _next_page(answer.headers), None

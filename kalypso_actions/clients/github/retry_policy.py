@@ -1,4 +1,4 @@
-"""The wait before a request is sent again, and the time to give up."""
+"""How long to wait before a retry, and when to give up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalypso_actions.clients.github import rate_limits
 from kalypso_actions.clients.github.messages import NoResponseError, Response
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
-"""Seconds after each failure of the server or the network."""
+"""Seconds to wait after each failure of the server or the network."""
 
 
 class RetryPolicy:
@@ -44,7 +44,7 @@ class RetryPolicy:
         return None if delay is None else self._spend(delay)
 
     def _rate_limit_delay(self, response: Response) -> float:
-        """Double the delay each time: GitHub blocks clients that keep asking."""
+        """Double the delay each time, since GitHub blocks clients that keep sending requests."""
         factor = 2.0**self._limited
         self._limited += 1
         now = self._now()

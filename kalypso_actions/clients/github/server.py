@@ -17,7 +17,7 @@ PORTS: Final = {"http": 80, "https": 443}
 
 
 class ForeignUrlError(KalypsoError):
-    """A URL does not belong to the API: no request, and above all no credential, is sent there."""
+    """A URL does not belong to the API; it gets no request, and above all no credential."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class GitHubServer:
 
     @property
     def noreply_domain(self) -> str:
-        """The domain of the accounts' addresses; the sandbox, on this machine, is a github.com."""
+        """The domain of the accounts' mail addresses; for the sandbox, that of github.com."""
         host = urlsplit(self.server_url).hostname or ""
         return f"users.noreply.{'github.com' if is_loopback(self.server_url) else host}"
 
@@ -69,7 +69,7 @@ class GitHubServer:
     def api(self, url: str, *, seen_from: str = "") -> str:
         """Return the absolute URL of a path of the API, or of a URL that GitHub has sent.
 
-        `seen_from` is the URL of the request that was answered with `url`. Raises ForeignUrlError
+        `seen_from` is the URL of the request whose response contained `url`. Raises ForeignUrlError
         for a URL outside of the API, and for `.` or `..` in the path.
         """
         if seen_from:
@@ -106,7 +106,7 @@ class GitHubServer:
         return parts.path.removeprefix(prefix).partition("/")[0] or None
 
     def name_of(self, urls: Iterable[str]) -> str:
-        """Return owner/name of the first URL on this server, in git's forms too; "" for none."""
+        """Return owner/name of the first URL on this server, also in git's forms; "" if none is."""
         prefix = f"{repository_key(self.server_url)}/"
         return next((name_in(url) for url in urls if repository_key(url).startswith(prefix)), "")
 

@@ -11,7 +11,7 @@ from kalypso_actions.model.github import ActionsSettings, SettingNames
 
 
 def of_repository(github: GitHub, repository: str) -> SettingNames:
-    """Return the names for all jobs, those of the organization included. Raises GitHubError."""
+    """Return the names for all jobs, including those of the organization. Raises GitHubError."""
     failure = "the secrets cannot be listed"
     secrets: set[str] = set()
     for path in ("/actions/organization-secrets", "/actions/secrets"):

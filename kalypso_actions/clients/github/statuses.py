@@ -32,8 +32,8 @@ def of_commits(
 ) -> Mapping[str, Mapping[str, CommitStatus]]:
     """Return the statuses of many commits by commit id, by context in lower case.
 
-    GitHub ignores the case of contexts. One request reads a hundred commits. The result lacks ids
-    that are no commits of the repository; a commit without statuses has an empty mapping. Raises
+    GitHub ignores the case of contexts. One request reads a hundred commits. The result omits ids
+    that are not commits of the repository; a commit without statuses has an empty mapping. Raises
     GitHubError if GitHub does not answer completely.
     """
     statuses: dict[str, Mapping[str, CommitStatus]] = {}
@@ -55,8 +55,8 @@ def of_history(
 ) -> Mapping[str, Mapping[str, CommitStatus]]:
     """Return the statuses of the newest commits of a branch, newest commit first.
 
-    One request reads `most` commits, 100 at most, in the order of `git log`: the commits that a
-    merge brought are among them. A branch that does not exist has none. Raises GitHubError.
+    One request reads `most` commits (at most 100) in the order of `git log`, including the commits
+    that a merge brought. A branch that does not exist has none. Raises GitHubError.
     """
     failure = f"the statuses of the newest commits of {branch} cannot be read"
     variables = {"ref": f"refs/heads/{branch}", "most": most}
@@ -99,11 +99,11 @@ def post(
 ) -> bool:
     """Post a status unless the latest one of its context is equal; return whether it was posted.
 
-    An equal one by an account outside of the chain does not count: its readers ignore it. A long
-    description is truncated. A status that a proxy delivers twice is there twice, and the latest
-    counts. `run_url` becomes the link of a new status; another link is no reason to post an equal
-    one. `is_new`: the caller has just read that the latest one differs. Raises GitHubError, and
-    KalypsoError for a context that is too long.
+    An equal status by an account outside of the chain does not count, since the readers of statuses
+    ignore it. A long description is truncated. If a proxy delivers a status twice, GitHub keeps
+    both, and the latest counts. `run_url` becomes the link of a new status; a different link alone
+    does not cause a post. `is_new`: the caller has just read that the latest status differs. Raises
+    GitHubError, and KalypsoError for a context that is too long.
     """
     if len(status.context) > length_limits.STATUS_CONTEXT:
         raise KalypsoError(

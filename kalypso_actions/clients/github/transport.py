@@ -1,8 +1,8 @@
-"""Send requests to GitHub's API, retry them where that is safe, log and count them.
+"""Send, log and count requests to GitHub's API, and retry them if that is safe.
 
-A read is retried after every failure that may pass. A write is retried only if GitHub has certainly
-not acted: it hit a rate limit, or no connection was made. Every other failed write is `uncertain`;
-the caller searches for its result before it writes again.
+A read is retried after every temporary failure. A write is retried only if GitHub has certainly not
+acted: it hit a rate limit, or there was no connection. Every other failed write is `uncertain`; the
+caller searches for its result before it writes again.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ HEADERS: Final = {
 REDIRECTS: Final = 5
 
 POST_INTERVAL: Final = 1.0
-"""Seconds between writes, as GitHub asks for: about 80 a minute end in a secondary rate limit.
+"""Seconds between writes, as GitHub asks for: about 80 a minute lead to a secondary rate limit.
 
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 """
 
 MOVED: Final = frozenset({301, 302})
 MOVED_WITH_METHOD: Final = frozenset({307, 308})
-"""GitHub redirects writes to a renamed repository like this; the method stays the same."""
+"""GitHub redirects writes to a renamed repository with these; the method stays the same."""
 
 
 class Transport:

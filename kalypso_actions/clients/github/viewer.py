@@ -15,7 +15,8 @@ QUERY: Final = "query Viewer { viewer { login databaseId } }"
 def account(github: GitHub, owner: str) -> Account:
     """Return the account of the credential for an owner; for an App or a job, its bot.
 
-    It is read once. `GET /user` is refused for these. Raises GitHubError.
+    The account is read once, by GraphQL, since GitHub refuses `GET /user` to Apps and jobs. Raises
+    GitHubError.
     """
     key = owner.lower()
     if key not in github.accounts:

@@ -1,7 +1,7 @@
 """Start workflows by dispatch; list workflows and their runs.
 
-A dispatch leaves no trace to search for. It is repeated only if GitHub has certainly not accepted
-it, and its workflow must tolerate being started twice.
+A dispatch leaves no result to search for. It is repeated only if GitHub has certainly not accepted
+it, and workflows must tolerate a second start.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def states(github: GitHub, repository: str) -> tuple[WorkflowState, ...]:
 def unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[ActiveRun, ...]:
     """Return the runs of a workflow file that are not completed, newest first.
 
-    A file that GitHub does not know on the default branch has none. Each status needs a listing of
-    its own, because a run can wait 30 days for an approval, behind thousands of completed runs. A
-    run may be missing if it changes its status during the call, or was started just before;
-    therefore callers check again after a pause. Raises GitHubError.
+    A file that GitHub does not know on the default branch has no runs. Each status needs its own
+    listing, because a run can wait 30 days for an approval, behind thousands of completed runs. A
+    run may be missing if its status changes during the call, or if it has just started; therefore
+    callers check again after a pause. Raises GitHubError.
     """
     failure = f"the runs of {workflow_file} cannot be listed"
     path = f"/actions/workflows/{rest.segment(workflow_file)}/runs"
@@ -137,7 +137,7 @@ def _advice(repository: str, workflow_file: str, ref: str) -> rest.Advice:
 
 
 def _run(answer: Json) -> WorkflowRun | None:
-    """Convert the started run; a server that ignores the field answers without a body."""
+    """Convert the started run; None from a server that ignores the field and sends no body."""
     if answer is None:
         return None
     return WorkflowRun(id=answer["workflow_run_id"], url=answer["html_url"])

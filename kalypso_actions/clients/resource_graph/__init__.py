@@ -11,13 +11,13 @@ resource_manager  whether a cluster still exists
 answers        the answer of one call
 credentials    the choice of the credential by the inputs
 identity       that credential, by Azure's library
-authorization  an access token for each request, and a new one where Azure refuses it
-oidc           the token by which a job of GitHub Actions authenticates
+authorization  an access token for each request, and a new one if Azure refuses it
+oidc           the token with which a job of GitHub Actions authenticates
 transport      the HTTP transport of Azure's libraries, with our proxies and certificates
 errors         Azure's refusals, and what to change
 
-Azure's libraries take 0.2 s to import; only `service`, `authorization`, `identity` and
-`transport` do, and those are imported when a client or a credential is made.
+Azure's libraries take 0.2 s to import. Only `service`, `authorization`, `identity`,
+`resource_manager` and `transport` import them, when a caller creates a client or a credential.
 """
 
 from kalypso_actions.clients.resource_graph.client import ResourceGraph

@@ -25,13 +25,13 @@ class Answer:
 
 
 class PayloadTooLargeError(Exception):
-    """The page is larger than Resource Graph answers: ask for fewer rows."""
+    """The page is too large for an answer of Resource Graph: ask for fewer rows."""
 
 
 class UnansweredError(Exception):
-    """No answer to a query that may succeed later.
+    """There is no answer to a query, but it may succeed later.
 
-    `wait` is the number of seconds that Azure asks for, if any.
+    `wait` is the number of seconds that Azure asks to wait; None if it does not ask.
     """
 
     def __init__(self, why: str, wait: float | None = None, *, throttled: bool = False) -> None:

@@ -41,7 +41,7 @@ class Authorization(BearerTokenCredentialPolicy[HttpRequest, HttpResponse]):
         self._renewable = credential
 
     def send(self, request: Request) -> Response:
-        """Send a request. Raise KalypsoError without an access token."""
+        """Send a request. Raise KalypsoError if there is no access token."""
         self.on_request(request)
         response = self.next.send(request)
         if response.http_response.status_code != 401:

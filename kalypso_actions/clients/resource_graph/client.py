@@ -1,7 +1,7 @@
 """The reports of all clusters that follow a branch: every one, or an error.
 
-Resource Graph silently leaves out what the identity may not read. For subscriptions that are named,
-a second query detects that.
+Resource Graph silently omits what the identity may not read. If scopes name subscriptions, a second
+query detects omitted ones.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ LARGEST_PAGE: Final = 1000
 """Rows of a page: the maximum of Resource Graph."""
 
 MAX_READINGS: Final = 3
-"""Readings of an answer that is incomplete because rows change between two pages."""
+"""The attempts to read a complete answer; rows may change between two pages."""
 
 
 class ResourceGraph:
     """Azure Resource Graph, as one identity sees the scopes of a tenant.
 
-    `scopes` are texts as people write them (see Scopes.parse). `max_wait` bounds the seconds that
+    `scopes` are texts as people write them (see Scopes.parse). `max_wait` limits the seconds that
     one reading waits after throttling and faults. `close` also closes the credential.
     """
 
@@ -97,10 +97,10 @@ class ResourceGraph:
             close()
 
     def cluster_reports(self, repository_url: str, branch: str) -> tuple[ClusterReport, ...]:
-        """Return the reports of the Flux configurations that follow a branch, in whatever state.
+        """Return the reports of all Flux configurations that follow a branch, in any state.
 
-        Raise KalypsoError if any cannot be read: an incomplete answer, or a row of an unknown form,
-        would hide clusters.
+        Raise KalypsoError if the answer is incomplete or has a row of an unknown form: either would
+        hide clusters.
         """
         key = _key(repository_url)
         query = flux_configurations_query(key.partition("/")[2], branch)
@@ -130,10 +130,10 @@ class ResourceGraph:
     def check_subscriptions(self) -> None:
         """Check that the identity may read every named subscription; one query for each run.
 
-        Resource Graph leaves subscriptions that the identity may not read out of every answer, with
-        their clusters. A role on a part of a subscription, such as a resource group, does not show
-        the subscription. Below a management group, or without a scope, such a subscription goes
-        unnoticed, because its name is not known. Raise KalypsoError.
+        Resource Graph omits subscriptions that the identity may not read from every answer, and so
+        their clusters. A role on a part of a subscription, such as a resource group, does not
+        suffice. Below a management group, or without a scope, this check cannot find an omitted
+        subscription, because nobody names it. Raise KalypsoError.
         """
         if not self.scopes.subscriptions:
             return
@@ -162,8 +162,8 @@ class ResourceGraph:
     ) -> tuple[Sequence[object], int]:
         """Read all pages; halve their size and begin again while a page is too large.
 
-        The size stays for later readings. Whether a token for the next page allows another size is
-        not documented.
+        Later readings keep the smaller size. Azure does not document whether the token for a next
+        page allows another size, so the reading begins again.
         """
         while True:
             try:
@@ -186,7 +186,7 @@ class ResourceGraph:
             before = len(rows)
             rows |= {_identity(row, before + place): row for place, row in enumerate(answer.rows)}
             skip_token = answer.skip_token
-            # A page without new rows could repeat for ever.
+            # Pages without new rows could repeat for ever.
             if not skip_token or len(rows) == before:
                 return tuple(rows.values()), answer.total
 

@@ -1,4 +1,4 @@
-"""The credential: a federated one, else azure-credentials, else the machine's."""
+"""Choose the credential: a federated one, else azure-credentials, else the machine's."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def azure_credential(
 ) -> RenewableCredential:
     """Return the credential for the inputs `azure-client-id`, `-tenant-id` and `-credentials`.
 
-    A job with the permission fetches a new OIDC token for each access token, because the waiting
-    may outlast a sign-in by azure/login. No request is sent before the first access token. Raise
-    UsageError if the inputs do not suffice.
+    A job with the permission `id-token: write` fetches a new OIDC token for each access token,
+    because it may wait longer than a sign-in by azure/login lasts. Creating the credential sends no
+    request. Raise UsageError if the inputs do not suffice.
     """
     # Importing Azure's library would cost every other command 0.2 s.
     from kalypso_actions.clients.resource_graph import identity  # noqa: PLC0415
@@ -84,7 +84,7 @@ NotEmpty = Annotated[str, Field(min_length=1)]
 
 
 class _ClientSecret(BaseModel):
-    """The fields of azure-credentials; the address is only compared with the cloud's."""
+    """The fields of azure-credentials; the address serves only to compare it with the cloud's."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
 
@@ -95,7 +95,7 @@ class _ClientSecret(BaseModel):
 
 
 def _secret(text: str, cloud: Cloud) -> _ClientSecret:
-    """Raise UsageError, which quotes only the names of missing keys."""
+    """Parse azure-credentials. Raise UsageError, which quotes only the names of missing keys."""
     try:
         secret = _ClientSecret.model_validate_json(text)
     except ValidationError as error:

@@ -137,7 +137,7 @@ def _explanation(status: int, codes: str) -> tuple[str, str]:
 
 
 def unseen(subscriptions: Sequence[str]) -> KalypsoError:
-    """Return the error for named subscriptions that Resource Graph leaves out of its answers."""
+    """Return the error for named subscriptions that Resource Graph omits from its answers."""
     scopes = Scopes(subscriptions=tuple(subscriptions))
     return KalypsoError(
         f"Azure Resource Graph does not show the identity {scopes}: check-promote would overlook "
@@ -148,7 +148,7 @@ def unseen(subscriptions: Sequence[str]) -> KalypsoError:
 
 
 def login_refusal(words: str, cloud: Cloud) -> KalypsoError:
-    """Return the error for a refused sign-in, by the words of the refusal."""
+    """Return the error for a refused sign-in, from the words of the refusal."""
     codes = LOGIN_CODE.findall(words) or (["90002"] if NO_TENANT.search(words) else [])
     subject = LOGIN_SUBJECT.search(words)
     for code in codes:

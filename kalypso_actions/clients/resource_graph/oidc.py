@@ -1,4 +1,4 @@
-"""The OIDC token by which a job of GitHub Actions authenticates."""
+"""The OIDC token with which a job of GitHub Actions authenticates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ URL_VARIABLE: Final = "ACTIONS_ID_TOKEN_REQUEST_URL"
 TOKEN_VARIABLE: Final = "ACTIONS_ID_TOKEN_REQUEST_TOKEN"  # noqa: S105 - a variable's name
 PERMISSION: Final = "give the job `permissions: id-token: write`"
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further attempt."""
+"""Seconds to wait before each further attempt."""
 
 
 class _MayPassError(Exception):
@@ -55,7 +55,7 @@ class OidcIssuer:
     def token(self, audience: str, sleep: Callable[[float], None] = time.sleep) -> str:
         """Return a new token for an audience; it expires after minutes.
 
-        Raise KalypsoError, if the fault is temporary after several attempts.
+        Raise KalypsoError; after a temporary fault, only if several attempts fail.
         """
         delays = iter(DELAYS)
         while True:

@@ -8,7 +8,7 @@ PROPERTIES: Final = (
     *("complianceState", "provisioningState", "suspend", "errorMessage"),
     *("sourceSyncedCommitId", "sourceUpdatedAt", "statusUpdatedAt", "kustomizations", "statuses"),
 )
-"""The properties that `rows` reads: an answer may have 16 MiB (microsoft/ARI#199)."""
+"""Only the properties that `rows` reads: an answer may have 16 MiB (microsoft/ARI#199)."""
 
 COLUMNS: Final = ", ".join(f"{name} = properties.{name}" for name in PROPERTIES)
 
@@ -20,8 +20,8 @@ kubernetesconfigurationresources
 | project id, url = properties.gitRepository.url, {columns}
 | order by id asc"""
 """One query for all states, because Azure allows about 15 queries in 5 seconds. `contains` ignores
-case and matches URLs of any form; `rows` decides which of them name the repository. Without the
-order, and without the id among the columns, pages may repeat and skip rows."""
+case and matches URLs of any form; `rows` decides which of them name the repository. The order, and
+the id among the columns, keep pages from repeating and skipping rows."""
 
 FOLLOWERS: Final = """\
 kubernetesconfigurationresources
@@ -39,7 +39,7 @@ tostring(properties.connectivityStatus) =~ 'Expired' or \
 tostring(properties.powerState.code) =~ 'Stopped'
 | project id, connectivity = properties.connectivityStatus, power = properties.powerState.code
 | order by id asc"""
-"""The clusters of the scope whose connection is lost, or that are stopped: few of all."""
+"""The clusters of the scope that are stopped or have lost their connection, usually few."""
 
 SUBSCRIPTIONS: Final = """\
 resourcecontainers
@@ -65,7 +65,7 @@ def followers_query(branch: str) -> str:
 
 
 def string_literal(text: str) -> str:
-    """Return any text as a KQL string; nothing in the text ends the string.
+    """Return a text as a KQL string literal, which nothing in the text can end.
 
     KQL has the escapes of C# in `'…'`, and requires escaped line ends.
     """

@@ -1,4 +1,4 @@
-"""Azure Resource Manager, asked whether a single cluster still exists.
+"""Ask Azure Resource Manager whether a single cluster still exists.
 
 Azure's library takes long to import, so this module is imported only if it is used.
 """
@@ -32,7 +32,7 @@ API_VERSIONS: Final = {
     "microsoft.containerservice/managedclusters": "2024-02-01",
     "microsoft.kubernetes/connectedclusters": "2024-01-01",
 }
-"""By the type of the cluster, in lower case."""
+"""The API versions, by the type of the cluster in lower case."""
 
 NOT_FOUND: Final = frozenset({"ResourceNotFound", "ResourceGroupNotFound", "NotFound"})
 """The codes of a 404 for a resource that does not exist; other codes concern the request."""
@@ -61,7 +61,7 @@ class ResourceManager:
     def is_gone(self, cluster: str) -> bool:
         """Return whether Azure answers that a cluster does not exist.
 
-        Any other answer, or none, proves nothing. Raise KalypsoError without an access token.
+        Any other answer, or none, proves nothing. Raise KalypsoError if there is no access token.
         """
         form = CLUSTER.fullmatch(cluster)
         version = API_VERSIONS.get(form[1].lower()) if form else None

@@ -1,9 +1,9 @@
 """A row of Resource Graph → the report of a Flux configuration, or a subscription.
 
 The fields are those of Azure's own API for Flux configurations (Microsoft.KubernetesConfiguration,
-2022-03-01 to 2025-04-01). Each may be null or absent, except the id and the repository's URL, and
-entries of lists may be null, as Azure's own libraries declare them. A field of another type makes
-the row an error, because its cluster must not vanish from the count.
+2022-03-01 to 2025-04-01). As Azure's own libraries declare, each field except the id and the
+repository's URL may be null or absent, and entries of lists may be null. A field of another type is
+an error, because the row's cluster must not vanish from the count.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def cluster_reports(rows: Iterable[object], repository: str) -> tuple[ClusterRep
 
 
 def branch_followers(rows: Iterable[object]) -> tuple[BranchFollower, ...]:
-    """Return the followers of a branch; a row of an unknown form cannot explain anything."""
+    """Return the followers of a branch; skip rows of an unknown form, which explain nothing."""
     followers = []
     for row in rows:
         try:
@@ -126,7 +126,7 @@ def _cluster(configuration: str) -> str:
 
 
 def _moment(text: object) -> object:
-    """Return a time of Azure in UTC; it has 0 to 7 digits after the second, or no offset."""
+    """Return a time of Azure in UTC; its seconds have 0 to 7 decimals, its offset may be absent."""
     if text is None or text == "":
         return None
     if not isinstance(text, str):

@@ -10,7 +10,7 @@ from typing import Final
 from kalypso_actions.errors import UsageError
 
 MAX_SUBSCRIPTIONS: Final = 1000
-"""A request to Resource Graph can name no more."""
+"""The most subscriptions that a request to Resource Graph can name."""
 
 GUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 GROUP: Final = re.compile(r"[A-Za-z0-9_().-]{1,90}")

@@ -55,7 +55,7 @@ class Service:
             authentication_policy=Authorization(credential, cloud),
             transport=transport_of(environment),
             user_agent=f"kalypso-actions/{__version__}",
-            # WaitBudget repeats requests, and waits for quotas. A redirect could leak the token.
+            # WaitBudget handles retries and quotas. A redirect could leak the token.
             retry_policy=RetryPolicy.no_retries(),
             redirect_policy=RedirectPolicy.no_redirects(),
             http_logging_policy=SansIOHTTPPolicy(),
@@ -66,10 +66,10 @@ class Service:
         self._client.close()
 
     def ask(self, query: str, skip_token: str, size: int) -> Answer:
-        """Return a page of `size` rows of the answer; `skip_token` is "" for the first.
+        """Return a page of `size` rows of the answer; `skip_token` is "" for the first page.
 
-        Raise UnansweredError if the query may succeed later, PayloadTooLargeError if fewer rows
-        may, else KalypsoError.
+        Raise UnansweredError if the query may succeed later, PayloadTooLargeError if it may succeed
+        with fewer rows, else KalypsoError.
         """
         request = QueryRequest(
             query=query,
@@ -99,7 +99,7 @@ class Service:
     def _send(self, request: QueryRequest) -> Answer:
         # Only the sandbox, on this machine, gets bearer tokens over plain http.
         enforce_https = not is_loopback(self._address)
-        # `cls` makes another type than the declared one.
+        # With `cls`, the result has another type than the declared one.
         result: Any = self._client.resources(request, cls=_answer, enforce_https=enforce_https)
         answer: Answer = result
         return answer

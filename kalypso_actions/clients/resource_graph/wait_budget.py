@@ -13,7 +13,7 @@ from kalypso_actions.errors import KalypsoError
 log = logging.getLogger(__name__)
 
 MAX_FAULTS: Final = 6
-"""Attempts in a row that may fail; after throttling, the budget alone decides."""
+"""Consecutive attempts that may fail; after throttling, only the budget decides."""
 
 QUOTA_WINDOW: Final = 5.0
 """Seconds in which Azure counts the queries of an identity (it allows about 15)."""

@@ -39,7 +39,7 @@ def test_what_each_request_says() -> None:
 def test_an_answer_that_is_no_list(body: object) -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/labels", json=body)
-        with pytest.raises(GitHubError, match="no: GitHub has sent something else than a list"):
+        with pytest.raises(GitHubError, match="no: GitHub sent something other than a list"):
             rest.read_all(connect(), "acme/fleet", "no", "/labels", item="items")
 
 
