@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.actions import composite
-from tests.commands.chain.organisation import Clock, Job, Organisation, organisation
+from tests.commands.chain.founding import Clock, organisation
+from tests.commands.chain.organisation import Job, Organisation
 
 
 class RealClock(Clock):

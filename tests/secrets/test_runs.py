@@ -19,7 +19,8 @@ import pytest
 from kalypso_actions.sandbox.azure.identity.github_oidc import Job as AzureJob
 from kalypso_actions.sandbox.store import BranchRule
 from tests.actions.organisation import RealClock
-from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation, organisation
+from tests.commands.chain.founding import organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
 from tests.commands.chain.promotions import merge
 from tests.secrets.recorded_programs import Ended, Observatory, Started
 from tests.secrets.secret_forms import found

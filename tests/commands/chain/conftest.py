@@ -9,7 +9,8 @@ import pytest
 
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain import placements
-from tests.commands.chain.organisation import Organisation, copied_organisation, organisation
+from tests.commands.chain.founding import copied_organisation, organisation
+from tests.commands.chain.organisation import Organisation
 
 
 @pytest.fixture(scope="session")

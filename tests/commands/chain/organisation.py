@@ -1,4 +1,4 @@
-"""A small organisation in the sandbox, in which tests run the chain's commands as in jobs.
+"""Acme, a small organisation in the sandbox, in which tests run the chain's commands as in jobs.
 
 acme/control-plane   main (Environments dev, then stage; Templates; the registration `shop`;
                      workflow files), and the branches dev and stage, which have main's commit
@@ -6,7 +6,7 @@ acme/gitops          the branches dev and stage, without anything of ours
 acme/shop            a registered application with the Workload `shop`
 clusters             <environment>-<cluster type>, following acme/gitops
 
-The clock moves only when somebody sleeps.
+`founding` starts it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 import urllib3
 from jsonschema import Draft202012Validator
@@ -35,11 +33,8 @@ from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner, read_job_context
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
-from kalypso_actions.sandbox.workflow_runner.clock import Clock as StillClock
-from tests.commands.chain import documents
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from tests.commands.chain.writes import RECORDS, recorded, written
-from tests.git_repositories import programs
-from tests.sandbox_copies import FOLDER, copy_sandbox, wait_until_free
 from tools.reference.schemas import schema_of
 
 CONTROL_PLANE: Final = "acme/control-plane"
@@ -52,13 +47,6 @@ NOON: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUN: Final = 4711
 
 Model = TypeVar("Model", bound=ChainInputs)
-
-
-class Clock(StillClock):
-    """A clock that stays at noon until somebody sleeps."""
-
-    def __init__(self) -> None:
-        super().__init__(NOON)
 
 
 @dataclass(frozen=True)
@@ -86,7 +74,7 @@ class Dispatch:
 class Organisation:
     """Acme in a running sandbox; several threads can use it."""
 
-    def __init__(self, sandbox: Sandbox, clock: StillClock, folder: Path) -> None:
+    def __init__(self, sandbox: Sandbox, clock: Clock, folder: Path) -> None:
         self.sandbox = sandbox
         self.clock = clock
         self.folder = folder
@@ -322,45 +310,3 @@ class Organisation:
     def recorded(self) -> list[str]:
         """Return the contexts of the records of starts that were posted since then."""
         return [name for exchange in self.sandbox.traffic if (name := recorded(exchange))]
-
-
-@contextmanager
-def organisation(
-    folder: Path, *, clock: StillClock | None = None, **options: Any
-) -> Iterator[Organisation]:
-    """Start a sandbox with Acme; `options` are the sandbox's."""
-    clock = clock or Clock()
-    with Sandbox(folder / FOLDER, programs(), now=clock, **options) as sandbox:
-        acme = Organisation(sandbox, clock, folder)
-        _found(acme)
-        yield acme
-
-
-@contextmanager
-def copied_organisation(original: Path, folder: Path) -> Iterator[Organisation]:
-    """Start a copy of a sandbox with Acme that was stopped."""
-    copy_sandbox(original, folder)
-    clock = Clock()
-    sandbox = Sandbox(folder / FOLDER, programs(), now=clock)
-    wait_until_free(urlsplit(sandbox.store.server_url).port or 0)
-    with sandbox:
-        yield Organisation(sandbox, clock, folder)
-
-
-def _found(acme: Organisation) -> None:
-    sandbox, url = acme.sandbox, acme.url
-    workload = documents.workload("shop", url("acme/shop-manifests"), ENVIRONMENTS)
-    sandbox.create_repository(SHOP, {"workload/shop.yaml": workload})
-    sandbox.create_repository(CONTROL_PLANE, documents.main_files(url(), url(SHOP)))
-    sandbox.create_repository(GITOPS, {"README.md": "What clusters follow.\n"})
-    commit = acme.head("main")
-    assert commit
-    for name in ENVIRONMENTS:
-        files = documents.environment_files(
-            url(), url(GITOPS), name, cluster_types=CLUSTER_TYPES, commit=commit
-        )
-        acme.commit(files, name)
-        notify = {".github/workflows/check-promote.yaml": documents.workflow()}
-        acme.commit(notify, name, GITOPS)
-        for cluster_type in CLUSTER_TYPES:
-            acme.cluster(name, cluster_type)

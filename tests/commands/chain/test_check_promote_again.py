@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.commands.chain.founding import organisation
 from tests.commands.chain.killing import is_killed
-from tests.commands.chain.organisation import Dispatch, Organisation, organisation
+from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
 
 DEV = "dev environment"

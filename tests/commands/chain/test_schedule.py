@@ -10,14 +10,8 @@ import pytest
 from kalypso_actions.gitops import digest_of
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import (
-    CONTROL_PLANE,
-    GITOPS,
-    NOON,
-    SHOP,
-    Organisation,
-    organisation,
-)
+from tests.commands.chain.founding import organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, SHOP, Organisation
 from tests.commands.chain.proposals import (
     FLUX,
     OWN,

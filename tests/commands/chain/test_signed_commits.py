@@ -16,12 +16,8 @@ from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.store import BranchRule
-from tests.commands.chain.organisation import (
-    CONTROL_PLANE,
-    GITOPS,
-    Organisation,
-    organisation,
-)
+from tests.commands.chain.founding import organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 
 OWN_BRANCH = "kalypso/dev"
 
