@@ -4,17 +4,17 @@ schemas     the fields of each kind (pydantic)
 editor_schemas
             JSON Schemas of the kinds, for editors
 parsing     a document → its resource, or all problems with it
-annotations Kalypso's annotations that nobody reads
+annotations Kalypso's annotations without effect
 builders    a validated schema → the resource as a value of `model.kinds`
 assembly    documents of the environment branch and of base repositories → Fleet
 delivered_texts
-            what the texts of a Workload may hold
-unread      Templates that may exist although no valid document has been read
+            rules for the texts of a Workload
+unread      Templates that may exist in faulty documents
 workloads   documents of a registered repository → Workloads and deployment targets
 name_conflicts
-            whose name it is, if several deliver one
+            the owner of a name that several registrations deliver
 workload_folders
-            what can be said of a folder of Workloads without a control plane
+            checks of a folder of Workloads without a control plane
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases

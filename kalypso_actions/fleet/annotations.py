@@ -59,7 +59,7 @@ def annotation_faults(document: Document) -> Iterator[Problem]:
     for key in _texts(document, "labels"):
         if key in own:
             yield Problem(
-                f"{subject}: {key} is an annotation, but stands among the labels",
+                f"{subject}: {key} is an annotation, but is among the labels",
                 document.key_at("metadata", "labels", key),
                 "move it to metadata.annotations",
                 "annotation-unknown",
@@ -67,7 +67,7 @@ def annotation_faults(document: Document) -> Iterator[Problem]:
 
 
 def _advice(key: str, own: tuple[str, ...]) -> str:
-    """Return what was probably meant by an annotation; "" for one that is not Kalypso's."""
+    """Return advice on an annotation without effect; "" for one that is not Kalypso's."""
     prefix, _, name = key.rpartition("/")
     names = {item.removeprefix(_PREFIX) for item in own}
     if not key.startswith(_PREFIX):
@@ -75,7 +75,7 @@ def _advice(key: str, own: tuple[str, ...]) -> str:
         return f"did you mean {_PREFIX}{name}?" if is_meant else ""
     readers = [kind for kind, names in _OF_KINDS.items() if key in names]
     if readers:
-        return f"{' and '.join(readers)} objects have it: move it there"
+        return f"it belongs to {' and '.join(readers)} objects: move it there"
     close = nearest(name, sorted(names))
     return (
         f"did you mean {_PREFIX}{close}?"
@@ -89,7 +89,7 @@ def _is_near(prefix: str) -> bool:
 
 
 def _texts(document: Document, field: str) -> Mapping[str, object]:
-    """Return the labels or annotations of a document, as far as their keys are texts."""
+    """Return the labels or annotations of a document, without keys that are not strings."""
     match document.body:
         case {"metadata": dict(metadata)}:
             texts = metadata.get(field)

@@ -1,9 +1,9 @@
-"""The texts of a Workload that Templates can print: an application team writes them, not templates.
+"""Check the texts of a Workload that Templates can print; an application team writes them.
 
-A Template prints a text into YAML. A line break would continue the platform's document with lines
-of the team's, `{{` would be rendered as a template, `${` replaced by Flux's post-build substitution
+A Template prints a text into YAML. A line break would add lines of the team's to the platform's
+document, `{{` would begin a template, `${` would begin a substitution by Flux
 (https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution), and
-`$(` run by a shell.
+`$(` a command of a shell.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.source_forms import folder_fault, repository_fault, revision_fault
 
 RegistrationText = Literal["strict", "any"]
-"""Whether a text that breaks a rule makes its registration invalid, or is a warning."""
+"""Whether a text that breaks a rule makes its registration invalid or is only a warning."""
 
 TEXT_CODES: Final = ("registration-text", "registration-template")
-"""The codes of the faults of texts."""
+"""The problem codes of faulty texts."""
 
 _TEMPLATE: Final = re.compile(r"\{\{|\$[{(]")
 
@@ -49,10 +49,10 @@ class _Text:
 
 
 def text_faults(document: Document) -> Iterator[Problem]:
-    """Yield each fault of the delivered texts of a valid Workload.
+    """Yield a problem for each faulty text of a valid Workload.
 
-    The texts are those of all known fields, so that a new field cannot be forgotten. Templates
-    cannot print annotations, nor `configSchemas`, which are JSON of many lines.
+    The check covers all known fields, and therefore every new one. Templates print neither
+    annotations nor `configSchemas`, which are JSON of many lines.
     """
     resource = schemas.WorkloadResource.model_validate(document.body)
     fields = resource.model_dump(
@@ -89,7 +89,7 @@ def _problem_of(document: Document, text: _Text) -> Problem | None:
 
 
 class _Fault(NamedTuple):
-    """A fault of a text, without its place."""
+    """The fault of a text, without its location."""
 
     description: str
     advice: str
@@ -118,13 +118,13 @@ def _fault_of(text: _Text) -> _Fault | None:
             fault = _FORMS[key](text.text) if key in _FORMS else ""
             if fault:
                 description = f"{text.text[:_SHOWN]!r} {fault}"
-                advice = "write what Flux and Argo CD accept there"
+                advice = "write a value that Flux and Argo CD accept"
                 return _Fault(description, advice, code="registration-text")
     return None
 
 
 def _is_free(text: _Text) -> bool:
-    """Whether a text is for people, or for the Template alone: a value without a form."""
+    """Whether a text is a value of `manifests` that needs no form, such as text for people."""
     match text.path:
         case ("spec", "deploymentTargets", int(), "manifests", key):
             return not text.is_key and key not in _FORMS
@@ -132,7 +132,7 @@ def _is_free(text: _Text) -> bool:
 
 
 def _control(text: str) -> str:
-    """Return the first character that no line has, or ""."""
+    """Return the first character that must not be in a line, or ""."""
     if text.isprintable():
         return ""
     return next((char for char in text if unicodedata.category(char) in _NOT_IN_LINES), "")

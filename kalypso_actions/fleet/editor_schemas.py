@@ -1,7 +1,7 @@
-"""JSON Schemas of the kinds, with which editors complete and check a control plane.
+"""JSON Schemas of the kinds: editors use them to complete and check a control plane.
 
-A schema refuses unknown fields, of which `validate` warns. What a schema cannot say, such as
-references between documents, only `validate` checks.
+A schema refuses unknown fields; `validate` only warns about them. Only `validate` checks rules that
+a schema cannot express, such as references between documents.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 from kalypso_actions.fleet.parsing import KINDS, KindParser
 
 DIALECT: Final = "http://json-schema.org/draft-07/schema#"
-"""The one that yaml-language-server knows best."""
+"""The dialect that yaml-language-server supports best."""
 
 ANY_KIND: Final = "kalypso.schema.json"
 """The file of the schema for any document; documents of other kinds pass."""
@@ -43,7 +43,7 @@ def _schema_of(kind: str, parser: KindParser) -> dict[str, Any]:
         for value in (part, *part["properties"].values()):
             value.pop("title", None)
             if value.get("default", "") in (None, ""):
-                value.pop("default", None)  # an editor would write it
+                value.pop("default", None)  # an editor would insert it
     schema["title"] = kind
     schema["properties"]["kind"] = {"const": kind}
     schema["properties"]["apiVersion"] = {"enum": [parser.api_version]}
@@ -52,7 +52,7 @@ def _schema_of(kind: str, parser: KindParser) -> dict[str, Any]:
 
 
 def _any_of(kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the schema of a document that has one of the kinds, or another one."""
+    """Return a schema that checks documents of these kinds and accepts other kinds."""
     definitions: dict[str, Any] = {}
     for kind, schema in kinds.items():
         own = {key: value for key, value in schema.items() if key != "definitions"}

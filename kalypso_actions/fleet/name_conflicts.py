@@ -32,7 +32,7 @@ class _Delivery:
 class Owners:
     """The registrations that delivered the Workloads and targets of the merged tree, by name.
 
-    `places` are those of all registrations that there are.
+    `places` are the locations of all registrations.
     """
 
     workloads: Mapping[str, str] = field(default_factory=dict)
@@ -46,11 +46,11 @@ def workload_conflicts(
     own: Iterable[kinds.DeploymentTarget],
     owners: Owners,
 ) -> dict[str, list[Problem]]:
-    """Return, by registration, the Workloads and targets whose names have another source.
+    """Return, by registration, a problem for each Workload or target with another's name.
 
-    `workloads` are those of all usable heads, `own` the targets in the control plane. A name stays
-    with its owner, also if that has no usable head, until its head delivers the name no more. If
-    two registrations deliver a name that nobody owns, both get a problem.
+    `workloads` are those of all usable heads, `own` the targets in the control plane. A name
+    belongs to its owner, even without a usable head, until the owner's head no longer delivers it.
+    If two registrations deliver a name that nobody owns, both get a problem.
     """
     by_workload: dict[str, list[_Delivery]] = {}
     by_target: dict[str, list[_Delivery]] = {}
@@ -65,7 +65,7 @@ def workload_conflicts(
                     delivery = _Delivery(registration, workload.name, target.where)
                     by_target.setdefault(target.name, []).append(delivery)
     conflicts: dict[str, list[Problem]] = {}
-    refused: set[tuple[str, str]] = set()  # Workloads, whose targets do not count
+    refused: set[tuple[str, str]] = set()  # Workloads with a problem: their targets get none
     for kind, by_name, owner_of in (
         ("Workload", by_workload, owners.workloads),
         ("deployment target", by_target, owners.targets),
@@ -86,7 +86,7 @@ def workload_conflicts(
 def _owner(
     name: str, deliveries: Iterable[_Delivery], readable: Container[str], owners: Owners
 ) -> _Delivery | None:
-    """Return what the owner of a name delivers; None if it has left the name to others."""
+    """Return the delivery of a name's owner; None if the owner no longer delivers the name."""
     if name not in owners.places:
         return None
     unread = None if name in readable else _Delivery(name, "", owners.places[name])
@@ -96,7 +96,7 @@ def _owner(
 def _conflict(
     subject: str, delivery: _Delivery, deliveries: Iterable[_Delivery], owner: _Delivery | None
 ) -> Problem | None:
-    """Return the problem of a name for one of those that deliver it."""
+    """Return the problem that one delivery of a name has; None if it has none."""
     registration = delivery.registration
     others = [item for item in deliveries if item is not delivery]
     if owner:
@@ -120,10 +120,11 @@ def legacy_namespace_conflicts(
     own: Iterable[kinds.DeploymentTarget],
     targets: Mapping[str, str],
 ) -> dict[str, list[Problem]]:
-    """Return, by registration, the targets whose `<environment>-<workspace>-<target>` is another's.
+    """Return, by registration, the targets that share `<environment>-<workspace>-<target>`.
 
-    The target `a-web` of the workspace `team` and `web` of `team-a` have one namespace. `targets`
-    are the registrations of the merged tree's targets, by name: theirs keep the namespace.
+    The target `a-web` of the workspace `team` and `web` of `team-a` have the same namespace.
+    `targets` are the registrations of the merged tree's targets, by target name; these targets keep
+    the namespace.
     """
     by_namespace: dict[str, list[_Delivery]] = {}
     owners: dict[str, list[_Delivery]] = {}
@@ -149,7 +150,7 @@ def _legacy_targets(
     own: Iterable[kinds.DeploymentTarget],
     targets: Mapping[str, str],
 ) -> Iterator[tuple[_Delivery, str, str]]:
-    """Yield each target of an environment, its workspace and its name; also those that are kept."""
+    """Yield each target of an environment, also kept ones, with its workspace and name."""
     for target in own:
         yield _Delivery("", target.workload, target.where), target.workspace, target.name
     for reading in readings:

@@ -133,7 +133,7 @@ def _ignored(document: Document) -> Problem:
 
 
 def _meant_kind(kind: str, api_version: str) -> str:
-    """Return what an ignored document was probably meant to be, else where it belongs."""
+    """Suggest a correction of an ignored document, or else the place where it belongs."""
     if api_version.startswith("cluster.open-cluster-management.io/"):
         return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
     if kind in KINDS:
@@ -202,7 +202,7 @@ def _describe(value: object) -> str:
 
 
 def _name_faults(document: Document) -> Iterator[Problem]:
-    """Report invalid names; values of other types are reported by pydantic."""
+    """Report invalid names; pydantic reports names that are not strings."""
     match document.body:
         case {"metadata": {"name": str(name)}} if fault := object_name_fault(name):
             where = document.at("metadata", "name")
@@ -245,7 +245,7 @@ def _label_faults(document: Document) -> Iterator[Problem]:
 
 
 def _url_faults(document: Document) -> Iterator[Problem]:
-    """Report a GitOpsRepo without the URL of a repository, such as a placeholder."""
+    """Report a GitOpsRepo whose `repo` is not the URL of a repository but, say, a placeholder."""
     match document.body:
         case {"kind": "GitOpsRepo", "spec": {"repo": str(repo)}}:
             fault = _url_fault(repo)
@@ -259,7 +259,7 @@ def _url_faults(document: Document) -> Iterator[Problem]:
 
 
 def _url_fault(url: str) -> Problem | None:
-    """Return why a text names no repository. Tests of a control plane may name a folder."""
+    """Return why a text is not the URL of a repository; tests of a control plane use folders."""
     if split(url).scheme == "file" and "/" in url and not set(url) & set(" \t\n"):
         return None
     try:
@@ -284,7 +284,7 @@ def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, 
 def _unknown_fields(
     document: Document, model: type[BaseModel], body: object, path: Path
 ) -> Iterator[Problem]:
-    """Warn of each unknown field, and suggest the closest known one."""
+    """Warn about each unknown field, and suggest the closest known one."""
     if not isinstance(body, Mapping):
         return
     known = _fields(model)
@@ -308,7 +308,7 @@ def _unknown_fields(
 
 
 def _elsewhere(key: str, known: Mapping[str, object], path: Path) -> str:
-    """Return where a field belongs that stands one level too high, or below the wrong mapping."""
+    """Return the right place of a field that is one level too high or in the wrong mapping."""
     if path == ("spec",) and key in ("labels", "annotations"):
         return f"metadata.{key}"
     for name, annotation in known.items():

@@ -1,7 +1,7 @@
 """The fields of each kind.
 
 Required fields are those of upstream's custom resource definitions, where a required text may be
-empty. Values are not coerced: like Kubernetes, a text field refuses a number. Editors show the
+empty. Values are not coerced: as in Kubernetes, a text field refuses a number. Editors show the
 descriptions: `editor_schemas` turns these models into JSON Schemas.
 """
 
@@ -50,7 +50,7 @@ Manifest = Annotated[
 
 
 class StrictModel(BaseModel):
-    """A strict model that ignores unknown fields; `parsing` warns of them."""
+    """A strict model that ignores unknown fields; `parsing` warns about them."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, populate_by_name=True)
 
@@ -62,7 +62,7 @@ class Metadata(StrictModel):
     namespace: str | None = None
     labels: NullableTexts = Field(
         default_factory=dict,
-        description="Policies select by labels; configuration applies by them.",
+        description="Policies select objects by their labels, and configuration applies by labels.",
     )
     annotations: NullableTexts = Field(
         default_factory=dict, description="Kalypso reads those that begin with kalypso.io/."
@@ -123,7 +123,7 @@ class ClusterTypeSpec(StrictModel):
     config_type: str = Field(
         "",
         alias="configType",
-        description="The Template of the configuration; or configMap or envFile, without one.",
+        description="The Template of the configuration; or configMap or envFile, which need none.",
     )
 
 

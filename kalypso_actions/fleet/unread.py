@@ -1,4 +1,4 @@
-"""Templates that may exist although no valid document has been read."""
+"""Templates that may exist in faulty documents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from kalypso_actions.model.nearest import nearest
 
 
 def template_may_exist(name: str, readings: Iterable[Reading]) -> bool:
-    """Whether a Template may exist: its document or kind is faulty, or a file cannot be read.
+    """Whether a Template may exist, in a faulty document or an unreadable file.
 
-    The fault itself is reported; that the Template is missing may be wrong.
+    Another problem reports the fault; a problem about a missing Template could be wrong.
     """
     return any(
         reading.problems

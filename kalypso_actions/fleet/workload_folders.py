@@ -1,4 +1,4 @@
-"""Judge a folder of Workloads alone: what an application team can know without a control plane."""
+"""Check a folder of Workloads without a control plane, for an application team."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ spec:
 
 
 def folder_of_workloads(documents: Iterable[Document]) -> str:
-    """Return the deepest folder that has all Workloads; "." for the root, or without Workloads."""
+    """Return the deepest folder that contains all Workloads; "." is the root, also without any."""
     workloads = filter(is_meant_as_workload, documents)
     folders = [posixpath.dirname(document.where.path) for document in workloads]
     return (posixpath.commonpath(folders) if folders else "") or "."
@@ -76,7 +76,7 @@ def _environment_faults(workload: kinds.Workload) -> Iterator[Problem]:
 
 
 def _manifests_warnings(document: Document) -> Iterator[Problem]:
-    """Warn of targets whose `manifests` do not say where these are."""
+    """Warn about targets whose `manifests` lack the repository, branch or folder."""
     match document.body:
         case {"kind": "Workload", "spec": {"deploymentTargets": list(targets)}}:
             pass
@@ -99,7 +99,7 @@ def _manifests_warnings(document: Document) -> Iterator[Problem]:
 
 
 def _manifests_advice(missing: Iterable[str], keys: Iterable[str]) -> str:
-    """Suggest to rename what looks misspelled, else to add the keys."""
+    """Suggest new names for keys that look misspelled, or else the addition of keys."""
     others = [key for key in keys if key not in _MANIFESTS]
     near = {key: nearest(key, others) for key in missing}
     renamed = [f"rename {other} to {key}" for key, other in near.items() if other]

@@ -86,7 +86,7 @@ def parse_workloads(
 
 
 def is_meant_as_workload(document: Document) -> bool:
-    """Whether a document is a Workload, if need be with a typing error in its kind."""
+    """Whether a document is a Workload, perhaps with a misspelled kind."""
     if document.kind in KINDS:
         return document.kind == "Workload"
     return bool(difflib.get_close_matches(document.kind, ("Workload",)))
@@ -146,13 +146,13 @@ def without_workloads(registration: kinds.WorkloadRegistration) -> Problem:
         f"the folder {source.path!r} of {source.repo} has no Workload: the fleet lacks the "
         "application",
         registration.where,
-        "correct the path, or what .sourceignore and kustomization.yaml leave out there",
+        "correct the path; check that .sourceignore and kustomization.yaml include the Workload",
         "registration-without-targets",
     )
 
 
 def registered_problem(registration: kinds.WorkloadRegistration, problem: Problem) -> Problem:
-    """Return the problem with the registration's name, and its location if it has no file."""
+    """Add the registration's name to a problem, and its location to a problem without a file."""
     where, message = problem.where, problem.message
     if where is None or not where.path:
         place = where.repository if where else registration.source.repo

@@ -1,7 +1,7 @@
-"""Semantic checks of a fleet: what is valid, but schedules or applies to nothing.
+"""Semantic checks of a fleet: find valid documents that select nothing or apply nowhere.
 
-scope           the fleets that are judged together, as far as they were read
-branches        which given branch is whose
+scope           the fleets that are checked together, as far as they were read
+branches        main and the environments' branches among the given ones
 repositories    the GitOpsRepo and BaseRepo that a branch lacks
 places          branches that two environments write to
 policies        policies that select nothing, or the same as another
@@ -66,7 +66,7 @@ __all__ = [
 
 
 def check_fleet(view: FleetView) -> Diagnostics:
-    """Return what is wrong in fleets, each problem once."""
+    """Return the findings of all checks, each once."""
     diagnostics = Diagnostics()
     diagnostics.warnings += check_places(view)
     meant = check_policies(view, diagnostics)

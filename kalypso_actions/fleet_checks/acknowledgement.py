@@ -4,7 +4,7 @@
       kalypso.io/ignore: policy-without-targets
       kalypso.io/ignore-reason: waits for the edge clusters
 
-Commas stand between several codes.
+Commas separate several codes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Acknowledgements:
     def stale(self, repositories: Collection[str]) -> Iterator[Problem]:
         """Yield a note on each acknowledgement in these repositories that `split` did not need.
 
-        The other control planes of a shared application may need one that this one does not.
+        An acknowledgement in a shared application may be for another control plane.
         """
         for place, starts in self._files.items():
             for _, given in starts:
@@ -85,7 +85,7 @@ class Acknowledgements:
         return [item for item in around if item.code == warning.code]
 
     def _around(self, where: Location) -> tuple[_Acknowledgement, ...]:
-        """Return the acknowledgements of the document around a place."""
+        """Return the acknowledgements of the document that contains a location."""
         starts = self._files.get(_file(where), [])
         position = bisect.bisect_right(starts, where.line, key=lambda start: start[0]) - 1
         return starts[position][1] if position >= 0 else ()
@@ -124,7 +124,7 @@ def _annotation(document: Document, name: str) -> str:
 
 
 def _fault(name: str) -> tuple[str, str] | None:
-    """Return what is wrong with a code, and advice."""
+    """Return the fault of a code, and advice; None if it is valid."""
     code = CODES.get(name)
     if code is None:
         close = nearest(name, CODES)

@@ -1,4 +1,4 @@
-"""Which given branch is main, and which one is an environment's."""
+"""Find main and the environments' branches among the given branches."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from kalypso_actions.model.placements import PlacementState
 class RegisteredReading:
     """The documents of a registered repository; None if they were not read.
 
-    `fault` says why, if the repository was tried.
+    `fault` tells why, if reading the repository failed.
     """
 
     reading: Reading | None
@@ -62,8 +62,8 @@ Registered = Mapping[RepositoryPath, RegisteredReading]
 class ControlPlaneBranches:
     """The branches of a control plane among those that were given.
 
-    `own` are the environments' branches by the name of the environment, `undeclared` those of
-    environments that main does not have.
+    `own` are the environments' branches by the name of the environment; `undeclared` are the
+    branches of environments that main does not declare.
     """
 
     main: Reading | None
@@ -73,7 +73,7 @@ class ControlPlaneBranches:
 
     @classmethod
     def among(cls, readings: Sequence[Reading]) -> ControlPlaneBranches:
-        """Find them. More than one candidate for main is as none."""
+        """Find the branches. If several branches may be main, none is."""
         main = _main(readings)
         environments = _environments(main) if main else {}
         own: dict[str, Reading] = {}
@@ -96,9 +96,9 @@ class ControlPlaneBranches:
         diagnostics: Diagnostics,
         registration_text: RegistrationText = "strict",
     ) -> FleetView:
-        """Return what can be judged, with the Workloads of registered repositories.
+        """Return the fleets that can be checked, with the Workloads of registered repositories.
 
-        Faults in those become warnings: they do not stop a fleet.
+        Faults in registered repositories become warnings: they do not stop a fleet.
         """
         if self.main is None:
             return FleetView(())
@@ -117,7 +117,7 @@ class ControlPlaneBranches:
 
 
 def _main(readings: Sequence[Reading]) -> Reading | None:
-    """Return the only branch with Environments, else the only one that may be main."""
+    """Return the only branch with Environments, or else the only one that may be main."""
     candidates = [reading for reading in readings if _may_be_main(reading)]
     declaring = [reading for reading in candidates if has_kind(reading, "Environment")]
     # A GitOpsRepo or BaseRepo on main is a mistake, which must not hide main.
@@ -127,7 +127,7 @@ def _main(readings: Sequence[Reading]) -> Reading | None:
 
 
 def _declares_others(reading: Reading) -> bool:
-    """Whether a branch has Environments, and is the branch of none of them."""
+    """Whether a branch declares Environments but belongs to none of them."""
     branches = {environment.control_plane.branch for environment in _environments(reading).values()}
     return bool(branches) and reading.revision.branch not in {"", *branches}
 
@@ -151,9 +151,10 @@ def _environments(main: Reading) -> dict[str, Environment]:
 
 
 def _name(reading: Reading, environments: Mapping[str, Environment]) -> str:
-    """Return the environment of a branch or folder; "" if none is known to be its own.
+    """Return the name of the environment of a branch or folder; "" if it is unknown.
 
-    A folder has the name of the environment or of its branch, or its GitOpsRepo has.
+    The environment of a folder has the name of the folder or of its GitOpsRepo, or a branch of that
+    name.
     """
     revision = reading.revision
     for name, environment in environments.items():
@@ -200,7 +201,7 @@ class _Delivered:
     def conflicting(
         self, fleet: Fleet, read: Mapping[str, tuple[Workload, ...] | None]
     ) -> Collection[str]:
-        """Return the registrations that deliver a name of another, with a warning for each name.
+        """Return the registrations that deliver another's name; warn about each name.
 
         The merged tree, which is not read here, decides which registration owns the name.
         """
@@ -218,15 +219,15 @@ class _Delivered:
         return conflicts.keys()
 
     def of(self, registration: WorkloadRegistration) -> RegisteredReading:
-        """Return what was read of a registration."""
+        """Return the documents of a registration."""
         return self.registered.get(registration.source, RegisteredReading(None))
 
 
 def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> FleetScope | None:
     """Return the scope of an environment.
 
-    None if it has base repositories that are not given, or documents have faults: others may ask
-    for what they define.
+    None if a base repository is not given, or documents have faults: the documents that are missing
+    then could cause wrong findings.
     """
     if {*_names(own, "BaseRepo")} - {MAIN_BASE_REPO} or own.problems or main.problems:
         return None
@@ -273,7 +274,7 @@ def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Pr
 
 
 def check_branches(branches: ControlPlaneBranches, main_commit: str = "") -> Iterator[Problem]:
-    """Report what the environments' branches lack, and branches without an Environment.
+    """Report missing documents of the environments' branches, and branches without an Environment.
 
     `main_commit` is the head of main, if it is known.
     """
@@ -285,7 +286,7 @@ def check_branches(branches: ControlPlaneBranches, main_commit: str = "") -> Ite
         for own in branches.own.values():
             yield from missing_base_folder(own, main)
     declared = [doc for doc in main.documents if doc.kind == "Environment"] if main else []
-    # A faulty Environment, which is reported, may be that of a branch.
+    # A faulty Environment, which has a problem of its own, may belong to a branch.
     if main and len(declared) == len(branches.environments):
         for reading in branches.undeclared:
             if reading.revision.branch:

@@ -25,7 +25,7 @@ NOUN = "cluster type or target"
 
 
 def check_configuration(view: FleetView) -> Iterator[Problem]:
-    """Report what requires labels that no cluster type and target have together."""
+    """Report objects and keys whose labels no cluster type and target have together."""
     for config_map, scopes in view.judged(lambda fleet: fleet.config_maps):
         if config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true":
             yield from _unmatched_object(config_map, scopes, code="config-unmatched")
@@ -40,7 +40,7 @@ def check_configuration(view: FleetView) -> Iterator[Problem]:
 def misspelled_keywords(
     schemas: Iterable[ConfigSchema], targets: Iterable[DeploymentTarget]
 ) -> Iterator[Problem]:
-    """Report keywords of schemas without effect; of equal texts of targets, those of the first."""
+    """Report keywords without effect in schemas; of equal schemas of targets, only in the first."""
     for schema in schemas:
         for keyword, advice in unknown_keywords(schema.schema):
             where = schema.at(max(schema.schema.find(f'"{keyword}"'), 0))
@@ -102,7 +102,7 @@ def _unmatched(
     if alone:
         key, value = alone[0]
         if key == "workspace" and any(scope.without_workspace for scope in scopes):
-            return  # a registration without workspace is reported, and may be meant
+            return  # a registration without workspace, which has its own problem, may be meant
         objects = [item for scope in scopes for item in scope.reach.labels()]
         is_known = any(key in item for item in objects)
         advice = label_advice(key, [value], objects, NOUN)

@@ -1,4 +1,4 @@
-"""Advice on labels that nothing has."""
+"""Advice on labels that no object has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLUX_LABELS: Final = frozenset({kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABE
 Labels = Mapping[str, str]
 
 _BOOLEANS: Final = frozenset({"true", "false"})
-"""Values that many labels have: an equal one does not say which label is meant."""
+"""Values that many labels have: an equal value does not tell which label is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Mismatch:
     """The reason why nothing matches: the deciding label ("" for none), a sentence, and advice.
 
     `value` is the value that no object has; "" if no object has the label at all. `meant` are the
-    requirements with the one that decides as it was probably meant; None if no label resembles it.
+    requirements, with the deciding one corrected; None if no label resembles it.
     """
 
     key: str
@@ -93,9 +93,10 @@ def label_advice(key: str, values: Collection[str], objects: Iterable[Labels], n
 def misspelled_values(
     requirement: Requirement, objects: Sequence[Labels]
 ) -> Iterator[tuple[str, Requirement]]:
-    """Yield each value that no object has, and that resembles one, with the requirement as meant.
+    """Yield each probably misspelled value, with the corrected requirement.
 
-    A value may wait for an object, so it must be a misspelling of another that it does not list.
+    No object has the value. It may be meant for a future object, so it only counts as misspelled if
+    it resembles a value that objects have and the requirement does not list.
     """
     key = requirement.key
     present = {labels.get(key, "") for labels in objects} if key not in FLUX_LABELS else set()
@@ -109,7 +110,7 @@ def misspelled_values(
 def _misspelled_label(
     requirements: Sequence[Requirement], objects: Iterable[Labels]
 ) -> tuple[str, str] | None:
-    """Return the key that alone is missing from an object, and its label that resembles it."""
+    """Find an object that lacks one required key only; return the key and a similar label."""
     for labels in objects:
         failing = [item for item in requirements if not item.matches(labels)]
         if len(failing) == 1 and failing[0].key not in labels:

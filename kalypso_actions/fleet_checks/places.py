@@ -14,7 +14,7 @@ _Place = tuple[str, str, str]
 
 
 def check_places(view: FleetView) -> Iterator[Problem]:
-    """Report places that two owners write to: each would delete what the other has."""
+    """Report places that two owners write to: each would delete the other's files."""
     environments = view.environments or {}
     yield from _shared_branches(environments)
     owners: dict[_Place, tuple[str, GitOpsRepo]] = {}

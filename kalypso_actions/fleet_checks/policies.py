@@ -1,4 +1,4 @@
-"""Policies that select nothing, or what another one selects, and cluster types without policies."""
+"""Policies that select nothing or the same as another, and cluster types without policies."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Scopes = tuple[FleetScope, ...]
 
 @dataclass(frozen=True, slots=True)
 class MeantPolicy:
-    """A policy as it was probably meant, after a warning about its selector of targets."""
+    """The probable correction of a policy, after a warning about its selector of targets."""
 
     environment: str
     policy: CompiledPolicy
 
 
 def check_policies(view: FleetView, diagnostics: Diagnostics) -> list[MeantPolicy]:
-    """Check each valid policy, and each cluster type; return misspelled policies as meant."""
+    """Check each valid policy and cluster type; return corrected copies of misspelled policies."""
     meant: list[MeantPolicy] = []
     for policy, scopes in view.judged(lambda fleet: fleet.policies):
         compiled, _ = compile_policy(policy)
@@ -77,14 +77,14 @@ def _placed(policy: CompiledPolicy, scopes: Scopes) -> str:
 def _check_targets(
     policy: CompiledPolicy, scopes: Scopes, view: FleetView, diagnostics: Diagnostics
 ) -> list[CompiledPolicy]:
-    """Report a policy without targets; a note if targets of other environments match.
+    """Report a policy without targets; add a note if targets of other environments match.
 
-    Return the policy as meant, if a label or value is misspelled.
+    Return the corrected policy if a label or value is misspelled.
     """
     unknown_workspace = _unknown_workspace(policy, scopes)
     if unknown_workspace:
         close, warning = unknown_workspace
-        # A registration without workspace is reported, and may be meant to have this one.
+        # A registration without workspace has its own problem, and may be meant to have this one.
         if close or not any(scope.without_workspace for scope in scopes):
             diagnostics.warnings.append(warning)
         return [replace(policy, policy=replace(policy.policy, workspace=close))] if close else []
@@ -171,7 +171,7 @@ def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> tuple[str, Pro
 
 
 def _equal(view: FleetView) -> Iterator[Problem]:
-    """Report each later one of two policies with equal selectors, at its name."""
+    """Report the later of two policies with equal selectors, at its name."""
     for scope in view.scopes:
         first: dict[object, SchedulingPolicy] = {}
         for compiled in sorted(scope.policies, key=lambda item: _order(item.policy, scope)):

@@ -51,8 +51,8 @@ def missing_repositories(
 ) -> Iterator[Problem]:
     """Report the documents that the branch of an environment lacks, each with the file to add.
 
-    `declared` is its Environment object; without one, a folder is read alone, and nobody proposes
-    its manifests. An unreadable file may have what seems to be missing.
+    `declared` is its Environment object; without one, a folder is checked alone and needs no
+    GitOpsRepo. Report nothing if a file is unreadable: it may have the missing document.
     """
     if own.problems:
         return
@@ -99,7 +99,7 @@ def has_kind(reading: Reading, kind: str) -> bool:
 
 
 def unpinned_base_repo(environment: str, own: Reading) -> Iterator[Problem]:
-    """Report a branch's BaseRepo without a commit of main: it takes whatever main has."""
+    """Report a branch's BaseRepo without a commit of main: it follows the head of main."""
     for document in own.documents if own.revision.branch else ():
         match document.body:
             case {"kind": "BaseRepo", "metadata": {"name": name}, "spec": dict(spec)} if (
@@ -158,7 +158,7 @@ def _file(own: Reading, kind: str, name: str, repo: str, branch: str, commit: st
 
 
 def _place(own: Reading, kind: str) -> Location:
-    """Return the branch, which has no such file; without one, the file of a folder."""
+    """Return the branch, which has no such file; in a folder, return the missing file."""
     revision = own.revision
     if revision.branch:
         return Location(revision.repository, branch=revision.branch)

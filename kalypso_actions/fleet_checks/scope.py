@@ -40,8 +40,7 @@ class FleetScope:
 
     `fleet` has their targets for the environment. `own` are the kinds and names of the documents on
     its own branch; all others come from its base repositories. `unread` are the registrations whose
-    Workloads are unknown, `missing` the reasons, by name, why some of them have never been in the
-    fleet.
+    Workloads are unknown; `missing` tells, by name, why some of them have never been in the fleet.
     """
 
     fleet: Fleet
@@ -97,9 +96,9 @@ class FleetScope:
 
     @cached_property
     def reach(self) -> Reach:
-        """The labels of cluster types and targets, also of other environments' targets.
+        """The labels of cluster types and targets, including other environments' targets.
 
-        These have the labels that a configuration of this environment may wait for.
+        Configuration of this environment may be waiting for labels that only those have.
         """
         return Reach(self.fleet.cluster_types, self.all_targets)
 
@@ -110,7 +109,7 @@ class FleetScope:
 
     @cached_property
     def without_workspace(self) -> tuple[WorkloadRegistration, ...]:
-        """The registrations without workspace whose targets policies do not reach for it."""
+        """The registrations whose missing workspace may hide their targets from policies."""
         if not any(policy.workspace for policy in self.policies):
             return ()
         all_ask = all(policy.workspace for policy in self.policies)
@@ -144,10 +143,10 @@ class FleetScope:
 
 @dataclass(frozen=True, slots=True)
 class FleetView:
-    """The fleets of environments that are judged together.
+    """The fleets of environments that are checked together.
 
-    `environments` are those of main, by name; None if main was not read. `is_complete`: all of them
-    have a scope. `faults` say why others have none.
+    `environments` are those of main, by name; None if main was not read. `is_complete` is whether
+    all of them have a scope; `faults` tell why others have none.
     """
 
     scopes: tuple[FleetScope, ...]
@@ -158,9 +157,9 @@ class FleetView:
     def judged(
         self, resources: Callable[[Fleet], Iterable[Resource]]
     ) -> Iterator[tuple[Resource, tuple[FleetScope, ...]]]:
-        """Yield each resource that can be judged, with the scopes to judge it by.
+        """Yield each resource that can be checked, with the scopes to check it in.
 
-        These are all environments for a resource of main, which must all be known.
+        A resource of main is checked in all environments, and only if all of them are known.
         """
         shared: dict[str, tuple[Resource, list[FleetScope]]] = {}
         for scope in self.scopes:

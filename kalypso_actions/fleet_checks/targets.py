@@ -1,4 +1,4 @@
-"""Deployment targets that run nowhere, and registrations whose targets cannot."""
+"""Deployment targets that run nowhere, and registrations whose targets cannot run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from kalypso_actions.scheduling import CompiledPolicy, RequirementMatch
 def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Diagnostics) -> None:
     """Check registrations, then the targets of Workloads and hand-written ones.
 
-    `meant` are misspelled policies as they were meant: their targets are no faults of their own.
+    `meant` are the corrected copies of misspelled policies: the targets that they select are not
+    reported.
     """
     unplaced = {
         registration.name: registration
@@ -72,7 +73,7 @@ def _unselected(
 ) -> Iterator[Problem]:
     """Report the targets that no policy selects, together for each Workload.
 
-    Policies with a reported fault may select others once they are repaired.
+    A policy with a reported fault may select more targets once it is repaired.
     """
     by_workload: dict[tuple[str, str], list[tuple[DeploymentTarget, FleetScope]]] = {}
     for scope in view.scopes:
@@ -101,7 +102,7 @@ def _selected(target: DeploymentTarget, policies: Iterable[CompiledPolicy]) -> b
 
 
 def _may_be_selected(target: DeploymentTarget, scope: FleetScope) -> bool:
-    """Whether an invalid policy, which is reported, asks for the target's workspace."""
+    """Whether an invalid policy, which has its own problem, requires the target's workspace."""
     valid = {policy.name for policy in scope.policies}
     return any(
         policy.name not in valid and policy.workspace in {"", target.workspace}
@@ -110,7 +111,7 @@ def _may_be_selected(target: DeploymentTarget, scope: FleetScope) -> bool:
 
 
 def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
-    """Return what the nearest policy asks for."""
+    """Return advice that compares a target with the nearest policy."""
     if not scope.policies:
         ignored = sorted(name for kind, name in scope.own if kind == "SchedulingPolicy")
         if ignored:
@@ -128,7 +129,7 @@ def _failing(policy: CompiledPolicy, target: DeploymentTarget) -> list[Requireme
 
 
 def _of_other_environments(view: FleetView) -> Iterator[Problem]:
-    """Report the hand-written targets that are on the branch of another environment than theirs."""
+    """Report hand-written targets that are on the branch of another environment."""
     for scope in view.scopes:
         for target in scope.fleet.other_targets:
             if scope.is_own(target) and target.environment in (view.environments or {}):
@@ -151,7 +152,8 @@ def _unknown_environments(view: FleetView, known: Collection[str]) -> Iterator[P
         advice = f"{suggestion}Environments: {names}"
         if target.registration:
             annotation = FOREIGN_ENVIRONMENTS_ANNOTATION
-            advice += f"; the Workload's annotation {annotation} names those of others"
+            advice += f"; the Workload's annotation {annotation} may list environments of other "
+            advice += "control planes"
         yield Problem(
             f"deployment target {target.name!r} names the environment {target.environment!r}, "
             "which this control plane does not have: it runs nowhere",

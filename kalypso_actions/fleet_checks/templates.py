@@ -1,4 +1,4 @@
-"""Templates of a type that Kubernetes refuses, or that cluster types use as another."""
+"""Templates with a type that Kubernetes refuses, or that does not fit their use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
 
 
 def unknown_content_types(templates: Iterable[Template]) -> Iterator[Problem]:
-    """Report unknown content types: all but sh produce YAML."""
+    """Report unknown content types: all except sh produce YAML."""
     for template in templates:
         if template.type == "config" and template.content_type not in CONTENT_TYPES:
             yield Problem(
@@ -60,8 +60,8 @@ def merge_field_faults(
 ) -> tuple[list[Problem], list[Problem]]:
     """Report an unknown field once, with the advice on it.
 
-    It makes a template fail, or write `<no value>`: the failure takes the advice, and the warning
-    about the missing value goes.
+    An unknown field makes a template fail or write `<no value>`. The failure gets the advice, and
+    the warning about the missing value is dropped.
     """
     remaining = list(warnings)
     advice = {item.where: item.advice for item in remaining if item.code == FIELD_UNKNOWN}
@@ -84,7 +84,7 @@ def merge_field_faults(
 
 
 def _with_effect(problem: Problem, effects: Mapping[Location | None, str]) -> Problem:
-    """Add to an unknown field which files miss its value."""
+    """Add the files that lack a value to the problem of an unknown field."""
     effect = effects.get(problem.where) if problem.code == FIELD_UNKNOWN else None
     return replace(problem, message=f"{problem.message}: {effect}") if effect else problem
 
@@ -96,7 +96,7 @@ def _with_advice(problem: Problem, advice: str) -> Problem:
 
 
 def wrong_types(scope: FleetScope) -> Iterator[Problem]:
-    """Report cluster types that name a Template of another type, which upstream never compares."""
+    """Report cluster types that name a Template of another type; upstream compares no types."""
     templates = {template.name: template for template in scope.fleet.templates}
     for cluster_type in scope.fleet.cluster_types:
         for field, expected, name in (

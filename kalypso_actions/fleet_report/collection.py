@@ -32,20 +32,20 @@ from kalypso_actions.report.status_document import StatusDocument
 from kalypso_actions.scheduling import Schedule
 
 MOST_WITH_TEXTS: Final = 20_000
-"""Assignments of a report that has the texts of files."""
+"""The most assignments of a report that contains the texts of files."""
 
 T = TypeVar("T")
 
 
 class _Once(Generic[T]):
-    """Values in order; those with equal keys are there once."""
+    """Values in order, one for each key."""
 
     def __init__(self) -> None:
         self.values: list[T] = []
         self._indexes: dict[Hashable, int] = {}
 
     def index(self, key: Hashable, make: Callable[..., T], *arguments: Any) -> int:
-        """Return the index of the value of a key; `make` makes it if it is missing."""
+        """Return the index of a key's value; `make` creates a missing value."""
         if key not in self._indexes:
             self._indexes[key] = len(self.values)
             self.values.append(make(*arguments))
@@ -71,7 +71,7 @@ class ReportCollection:
         main: BranchPosition | None = None,
         merged: Sequence[MergedTree] = (),
     ) -> None:
-        """Add the plan of an environment, whose assignments a scheduler has decided.
+        """Add the plan of an environment; `scheduler` names the scheduler that decided it.
 
         `main` is the position of its promoted commit, `merged` are its GitOps branches.
         """
@@ -121,7 +121,7 @@ class ReportCollection:
         self._environments.append(entry)
 
     def document(self, title: str, at: datetime, pipeline: StatusDocument) -> ReportDocument:
-        """Return the data; that of a large fleet has the names of files only."""
+        """Return the data; for a large fleet, without the texts of files."""
         with_texts = self._with_texts
         assignments = self._assignments
         if not with_texts:
@@ -167,7 +167,7 @@ class ReportCollection:
         """Return the decisions that select an assignment."""
         decisions = schedule.explain(assignment.target, assignment.cluster_type)
         return tuple(
-            # Equal decisions of two environments have other places.
+            # Equal decisions of two environments have different locations.
             self._decisions.index(
                 (policies.get(decision.policy), decision), decision_entry, decision, policies
             )

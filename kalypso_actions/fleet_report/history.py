@@ -10,18 +10,18 @@ from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.urls import web_page
 
 MOST_COMMITS: Final = 900
-"""Commits of a branch that are read: fewer than git fetches at once."""
+"""The most commits of a branch to read: fewer than git fetches at once."""
 
 MOST_CHANGES: Final = 10
-"""Commits that are shown of each assignment."""
+"""The most commits to show of each assignment."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergedTree:
     """A GitOps branch: the URL of its repository, its name, and the folder of the tree.
 
-    `commit` is its head, and `changes` are the commits by the assignment's folder, the newest
-    first. `fault` says why these are unknown.
+    `commit` is its head, and `changes` are the commits by the assignment's folder, newest first.
+    `fault` tells why the commits are unknown.
     """
 
     url: str
@@ -42,7 +42,7 @@ def last_changes(
 ) -> dict[str, tuple[HistoryCommit, ...]]:
     """Return the newest commits that change each assignment's folder below `folder`.
 
-    `commits` are those of a branch, the newest first; no more are read than needed.
+    `commits` are the commits of a branch, newest first; the function reads no more than needed.
     """
     changes: dict[str, list[HistoryCommit]] = {}
     wanted = set(assignments)

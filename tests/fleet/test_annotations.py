@@ -29,7 +29,7 @@ def warnings(kind: str, metadata: str) -> list[tuple[str, int, str]]:
         ("Environment", "annotations: {next-environment: stage}", "annotation-unknown", NEXT),
         ("Environment", "annotations: {kalypso.oi/next-environment: stage}", "annotation-unknown", NEXT),
         ("Environment", "labels: {kalypso.io/next-environment: stage}", "annotation-unknown", "move it to metadata.annotations"),
-        ("ClusterType", "annotations: {kalypso.io/engine: jinja2}", "annotation-unknown", "Template objects have it: move it there"),
+        ("ClusterType", "annotations: {kalypso.io/engine: jinja2}", "annotation-unknown", "it belongs to Template objects: move it there"),
         ("Workload", "annotations: {kalypso.io/xyz: a}", "annotation-unknown", "annotations of this kind: kalypso.io/foreign-environments, kalypso.io/ignore, kalypso.io/ignore-reason"),
         ("Environment", 'annotations: {kalypso.io/first-environment: "True"}', "annotation-value-unknown", "write 'true' or 'false'"),
         ("ClusterType", "annotations: {kalypso.io/compliance: None}", "annotation-value-unknown", "write 'none'"),
