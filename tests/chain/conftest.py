@@ -1,4 +1,4 @@
-"""Stories begin with Acme at rest, unless they ask for another opening. Most are slow."""
+"""Fixtures of stories: Acme at rest, or another opening. Most stories are slow."""
 
 from __future__ import annotations
 

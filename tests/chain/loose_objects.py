@@ -1,4 +1,4 @@
-"""What git prints of objects that have files of their own."""
+"""The output of git for objects that have files of their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class LooseObjects(loose_objects.LooseObjects):
     """Every method raises LookupError for objects in packs."""
 
     def batch(self, names: Sequence[str]) -> bytes:
-        """Return what `git cat-file --batch` prints for ids, and for trees as `<commit>^{tree}`."""
+        """Return the output of `git cat-file --batch` for ids and `<commit>^{tree}`."""
         objects = [
             self.tree(name.removesuffix("^{tree}")) if name.endswith("^{tree}") else self.read(name)
             for name in names
@@ -23,7 +23,7 @@ class LooseObjects(loose_objects.LooseObjects):
         )
 
     def listing(self, commit: str, *, sizes: bool) -> bytes:
-        """Return what `git ls-tree -r -t -z` prints of a commit, with `-l` where `sizes`."""
+        """Return the output of `git ls-tree -r -t -z` for a commit, with `-l` if `sizes`."""
         return b"".join(self._lines(self.tree(commit), b"", sizes))
 
     def _lines(self, tree: GitObject, above: bytes, sizes: bool) -> Iterator[bytes]:

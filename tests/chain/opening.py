@@ -52,7 +52,7 @@ def founded(folder: Path, layout: Layout) -> Opening:
 def settled(folder: Path, layout: Layout) -> Opening:
     """Make Acme with its first commit deployed in all environments.
 
-    What the clusters and check-promote had to do with that is left out.
+    The actions of the clusters and of check-promote are left out.
     """
     begun = founded(folder, layout)
     with served(begun) as chain, quick_reads(chain.acme.sandbox):
@@ -83,8 +83,8 @@ def copied(opening: Opening, folder: Path) -> Opening:
 def served(opening: Opening) -> Iterator[Chain]:
     """Start the sandbox of an opening, in its folder.
 
-    GitHub knows workflow files from the default branch alone, the stricter of two readings: what it
-    accepts then, it accepts in both.
+    GitHub knows workflow files from the default branch alone. This is the stricter of two possible
+    rules, so GitHub accepts the same writes with both.
     """
     clock = StoryClock(opening.time)
     folder = opening.folder

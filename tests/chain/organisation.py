@@ -2,8 +2,7 @@
 
 acme/control-plane   main: Environments, Templates, the registration `shop`, the configuration
                      RELEASE; for each environment a branch with the configuration REGION
-acme/gitops          a branch for each environment; `acme/edge` is a second such repository where
-                     the story has one
+acme/gitops a branch for each environment; some stories have a second repository, `acme/edge`
 acme/shop            a registered application, one deployment target in each environment
 clusters             one for each environment and cluster type, `dev-drone`, `dev-large`, …
 """
@@ -34,10 +33,9 @@ WORKFLOWS: Final = ".github/workflows"
 class Layout:
     """The differences between the organisations of the stories.
 
-    `environments` are names with what is next (several with a comma between); `variables` are
-    names with what is next by NEXT_ENVIRONMENT of their GitHub environment; `inputs` are those of
-    the actions that the workflow files are given besides; `gitops` the GitOps repositories of each
-    environment.
+    `environments` maps names to the next ones (separated by commas); `variables` does the same for
+    NEXT_ENVIRONMENT of their GitHub environments; `inputs` are further inputs of the actions in the
+    workflow files; `gitops` are the GitOps repositories of each environment.
     """
 
     environments: Mapping[str, str] = field(default_factory=lambda: {"dev": "stage", "stage": ""})

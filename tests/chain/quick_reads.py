@@ -1,7 +1,7 @@
 """Repositories of the sandbox that the commands under test read without a program.
 
-Pushes go over HTTP all the same, and so do reads while a fault is on. Tests of the actions, of the
-demo and the e2e read over HTTP as well. Requests to the API use no socket (`direct_requests`).
+Pushes still go over HTTP, as do reads during a fault. Tests of the actions, of the demo and the e2e
+read over HTTP as well. Requests to the API use no socket (`direct_requests`).
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def quick_reads(sandbox: Sandbox, *, authorized: bool = False) -> Iterator[None]
 
 
 class _Reader:
-    """Answers what stays the same for ever: what objects hold, by their ids."""
+    """Answers questions about the contents of objects, which never change."""
 
     def __init__(self) -> None:
         self._objects: dict[str, LooseObjects] = {}
         self._answers: dict[tuple[str | bytes, ...], bytes] = {}
 
     def answer(self, git_dir: Path, arguments: Sequence[str], stdin: bytes) -> bytes | None:
-        """What git would print; None for what git has to be asked."""
+        """Return what git would print; None if git itself has to answer."""
         if not _is_unchanging(arguments, stdin):
             return None
         store = _store(git_dir)
@@ -92,7 +92,7 @@ class _Reader:
             return None
 
     def keep(self, git_dir: Path, arguments: Sequence[str], stdin: bytes, answer: bytes) -> None:
-        """Keep git's answer, unless it lacks an object, which may come."""
+        """Keep git's answer, unless an object is missing, which may come later."""
         if _is_unchanging(arguments, stdin) and b" missing\n" not in answer:
             self._answers[_store(git_dir), *arguments, stdin] = answer
 
@@ -116,7 +116,7 @@ def _is_unchanging(arguments: Sequence[str], stdin: bytes) -> bool:
 
 
 def _share_objects(git_dir: Path, served: Path) -> None:
-    """Let a copy have the objects of what it copies: then it fetches refs alone.
+    """Let a copy use the objects of its original, so that it fetches only refs.
 
     https://git-scm.com/docs/gitrepository-layout#Documentation/gitrepository-layout.txt-objectsinfoalternates
     """
@@ -127,7 +127,7 @@ def _share_objects(git_dir: Path, served: Path) -> None:
 
 
 def _store(git_dir: Path) -> str:
-    """Where a repository has its objects, or a copy those of what it copies."""
+    """Return the folder with the objects of a repository, or of a copy's original."""
     alternates = git_dir / "objects" / "info" / "alternates"
     try:
         return alternates.read_text(encoding="utf-8").strip()
@@ -136,13 +136,13 @@ def _store(git_dir: Path) -> str:
 
 
 def _lines(refs: Mapping[str, str], wanted: Iterable[str]) -> bytes:
-    """Those of the refs that are there, as `git ls-remote` prints them."""
+    """Return the existing ones of these refs as `git ls-remote` prints them."""
     return "".join(f"{refs[ref]}\t{ref}\n" for ref in wanted if ref in refs).encode()
 
 
 def _answer(git_dir: Path, served: BareRepository, arguments: Sequence[str]) -> bytes | None:
-    """What git would say and do; None for what is left to git, refusals above all."""
-    if "--stdin" in arguments:  # these are objects that the copy has by now
+    """Do what git would do and return its output; None if git must do it, above all refusals."""
+    if "--stdin" in arguments:  # the copy has these objects by now
         return b""
     refs = served.refs()
     if arguments[:3] == ["ls-remote", "--heads", "origin"]:

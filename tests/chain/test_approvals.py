@@ -93,7 +93,7 @@ CONTINUES = """
 def test_a_continued_run_asks_again_unless_the_workflow_says_otherwise(
     open_chain: OpenChain, goes_on: bool
 ) -> None:
-    """A job may run for six hours; without environment it has another subject for Azure."""
+    """A job may run for six hours; without an environment, its subject for Azure differs."""
     chain = open_chain(WAITS)
     if goes_on:
         text = chain.acme.files("main")[FILE]

@@ -1,4 +1,4 @@
-"""GitHub's auto-merge: it merges what schedule could not merge yet, and nothing else."""
+"""GitHub's auto-merge: it merges a proposal that schedule could not merge yet, and no other."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_rollback_by_the_app(open_chain: OpenChain) -> None:
 
 
 def test_a_rejection(always: Chain) -> None:
-    """People take out by hand what the branch has: nothing is merged automatically any more."""
+    """People remove content of the branch by hand: GitHub no longer merges automatically."""
     before = always.tracks("dev")
     always.merge_to_main(RELEASE="one")
     always.run_everything()

@@ -113,7 +113,7 @@ def test_a_rightful_claim_of_an_older_commit(chain: Chain) -> None:
     assert chain.run_everything() == FROM_DEV
     newer = chain.merge_to_main(RELEASE="two")
     chain.run_everything()
-    # The newer commit is not merged yet: the clusters have the claimed one.
+    # The newer commit is not merged yet, so the clusters have the claimed one.
     assert claim(chain, older, merged) == ["check-promote dev: compliant, starts stage"]
     assert chain.run_everything() == ["cd stage: unchanged", "schedule stage: unchanged, promoted"]
     chain.merge_pull_request("dev")

@@ -1,4 +1,4 @@
-"""The first environments of a commit of main are never more than those that somebody named."""
+"""A commit of main begins only in the first environments that somebody named."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, sta
     waiting = next(run for run in chain.done if run.command == "check-promote")
     assert any(line.endswith("progressing 1") for line in waiting.lines)
     first = lines.index("check-promote dev: compliant, starts stage")
-    # Told before the commit was deployed, the second merge goes on with it, which changes nothing;
-    # told afterwards, it is nothing but a configuration change.
+    # If notify runs before the commit is deployed, the second merge goes on with it, which changes
+    # nothing; if it runs afterwards, the merge is only a configuration change.
     again = [
         "check-promote dev: compliant, starts stage",
         "cd stage: written",

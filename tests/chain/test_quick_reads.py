@@ -1,4 +1,4 @@
-"""What is read without git is what git reads."""
+"""Reads without git give the same results as git."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def test_a_lost_start_of_a_first_environment_by_input_is_repeated(open_chain: Op
 
 
 def test_a_lost_start_with_force_is_repeated_with_force(chain: Chain) -> None:
-    """A person wants the manifests again that people removed; other runs do not serve that."""
+    """A person wants removed manifests back; other runs do not bring them back."""
     commit = chain.has("dev")
     chain.acme.commit({"large/shop-web/platform-config.yaml": "drift\n"}, "dev", GITOPS)
     chain.run_everything()
@@ -137,7 +137,7 @@ def test_a_lost_start_with_force_is_repeated_with_force(chain: Chain) -> None:
 
 
 def test_a_start_that_was_refused_is_not_repeated(chain: Chain) -> None:
-    """Its commit is no longer on the branch, which no later start changes."""
+    """Its commit is no longer on the branch, and no later start changes that."""
     before = chain.acme.head("dev", GITOPS)
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -28,8 +28,8 @@ def schedule(chain: Chain, **inputs: str) -> list[str]:
 def undo(chain: Chain, merge: str, *, keep: str = "") -> str:
     """Revert one merge into dev as a person.
 
-    Files that a later merge has changed too become what they were before, but with `keep` in them:
-    a text that the later merge brought, in the place of the older one.
+    Files that a later merge changed as well get their earlier text back, but with `keep`: a text of
+    the later merge that replaces the older one.
     """
     git = chain.acme.sandbox.git(GITOPS)
     with chain.acme.sandbox.lock:

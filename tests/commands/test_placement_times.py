@@ -1,4 +1,4 @@
-"""`--now`: every command that plans decides Placements as at that time."""
+"""`--now`: every command that makes a plan decides Placements as at that time."""
 
 from __future__ import annotations
 

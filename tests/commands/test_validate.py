@@ -159,7 +159,7 @@ def test_a_folder_without_documents_is_a_problem(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--verbose", "--notes", ""])
 def test_notes_are_counted_and_shown_with_an_option(planes: Path, option: str) -> None:
-    # Only a program of its own shows what is logged.
+    # Only a separate process shows the log.
     start = start_kalypso if option == "--verbose" else call_kalypso
     done = start("validate", planes / "main", *filter(None, [option]))
     assert done.returncode == 0

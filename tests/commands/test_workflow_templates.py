@@ -119,8 +119,9 @@ DISPATCHES: Final = {
     },
     "schedule.yaml": {"environment": True, "force": False, "allow_removals": False},
 }
-"""What each workflow of the control plane is started with, and whether it must be given: upstream's
-inputs, which other repositories send, and ours."""
+"""The inputs of each workflow of the control plane, and whether they are required: upstream's
+inputs, which other repositories send, and ours.
+"""
 
 
 @pytest.mark.parametrize("name", DISPATCHES)

@@ -40,10 +40,10 @@ FIRST: Final = "dev"
 """The first environment of each layout."""
 
 BAD: Final = "toxic"
-"""What no cluster can bear, wherever it stands in the configuration; no commit id holds it."""
+"""A text that makes each cluster fail, anywhere in the configuration; no commit id contains it."""
 
 FOREIGN: Final = {"notes/owners.txt": "Ada\n", "large/shop-web/extra.txt": "ours\n"}
-"""What people have put into the GitOps branches, beside Kalypso's own files and among them."""
+"""Files of people in the GitOps branches, beside Kalypso's own files and among them."""
 
 ASIDE: Final = "aside"
 """A branch of somebody else, in each repository."""
@@ -71,7 +71,7 @@ FAULTS: Final = {
 
 
 def furnish(chain: Chain, layout: Layout) -> None:
-    """What the story begins with, beside Acme at rest."""
+    """Add the parts of a story's beginning that Acme at rest lacks."""
     for name in layout.environments:
         chain.break_cluster(name, "large", BAD)
         chain.acme.commit(FOREIGN, name, GITOPS)
@@ -113,9 +113,9 @@ def configure(chain: Chain, environment: str, change: str, number: int) -> None:
 
 
 def register(chain: Chain, layout: Layout, targets: str, number: int) -> None:
-    """The application's deployment targets become these, or nobody can read them.
+    """Change the application's deployment targets, or make them unreadable.
 
-    With `readme`, the folder has another file, and the same targets as before.
+    With `readme`, the folder gets another file and keeps its targets.
     """
     if targets == "readme":
         chain.acme.commit({"workload/README.md": f"{number}\n"}, repository=SHOP)

@@ -1,4 +1,4 @@
-"""What the simulated clusters really run, read without Resource Graph."""
+"""The commits that the simulated clusters really run, read without Resource Graph."""
 
 from __future__ import annotations
 

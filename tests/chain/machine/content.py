@@ -1,4 +1,4 @@
-"""What people removed from a GitOps branch, and what they asked for since."""
+"""The content that people removed from a GitOps branch, and asked for again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.chain.machine.acme import FOREIGN
 
 
 def digest(files: Mapping[str, bytes]) -> str:
-    """Return what identifies the owned files of a tree, those of tracking left out."""
+    """Return a digest of the owned files of a tree, without those of tracking."""
     owned = sorted(
         (path, content)
         for path, content in files.items()
@@ -19,14 +19,14 @@ def digest(files: Mapping[str, bytes]) -> str:
 
 
 class Content:
-    """The contents of one GitOps branch: held through merges of ours, and removed by people."""
+    """The contents of one GitOps branch: those that our merges brought and people removed."""
 
     def __init__(self, now: str) -> None:
         self.merged = now
-        """What our last merge left."""
+        """The content after our last merge."""
         self._held = {now}
         self.removed: set[str] = set()
-        """What must not be proposed again."""
+        """The contents that must not be proposed again."""
 
     def we_merged(self, now: str) -> None:
         """Record that our pull request was merged."""

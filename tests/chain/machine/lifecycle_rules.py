@@ -1,4 +1,4 @@
-"""The changes of state that the table allows, and the rules of the stories that cause each event.
+"""The changes of state that the table allows, and the rules of stories that cause each event.
 
 The commands cause the other events, in the rules that run workflows.
 """
@@ -50,7 +50,7 @@ WITHOUT_EVENT: Final = {
     "follow_elsewhere": "adds a cluster that must change nothing",
     "delete_cluster": "leaves the row of a deleted cluster, which must change nothing",
 }
-"""Rules that play no event of the table, and what they do instead."""
+"""Rules that cause no event of the table, and their effect."""
 
 
 def allowed(before: State, after: State, actors: Collection[Actor]) -> bool:

@@ -1,6 +1,6 @@
-"""Where each commit of main stands in each environment, seen from outside.
+"""The state of each commit of main in each environment, seen from outside.
 
-`promotion/lifecycle.py` has the states. Here they are read from what anybody sees on GitHub: commit
+`promotion/lifecycle.py` has the states. This module reads them from public data on GitHub: commit
 statuses, `base-repo.yaml`, tracking files and pull requests.
 """
 
@@ -28,10 +28,10 @@ RECORDED: Final[dict[Kind, State]] = {
     "given up": State.GIVEN_UP,
     "not needed": State.SUPERSEDED,
 }
-"""Where a commit without a status stands, by the record of the start of cd."""
+"""The state of a commit without a status, by the record of the start of cd."""
 
 MOVES_ON_UNTOLD: Final = frozenset({None, State.PROPOSED, State.PROMOTED})
-"""After these statuses, `base-repo.yaml` and the GitOps branches say how a commit stands."""
+"""After these statuses, `base-repo.yaml` and the GitOps branches determine the state."""
 
 
 def actors_of(runs: Iterable[Run]) -> set[Actor]:
@@ -48,10 +48,10 @@ def actors_of(runs: Iterable[Run]) -> set[Actor]:
 
 @dataclass(frozen=True)
 class _Places:
-    """What the repositories say of one environment.
+    """The commits of one environment in the repositories.
 
-    `base` is the commit that `base-repo.yaml` names, `tracked` what each tracking file names. The
-    others are the commits that pull requests of ours bring, or brought when they were closed.
+    `base` is the commit that `base-repo.yaml` names, `tracked` those that the tracking files name.
+    The others are the commits that our pull requests bring, or brought when they were closed.
     """
 
     base: str
@@ -63,7 +63,7 @@ class _Places:
 
 
 class Observed:
-    """The states of all commits, held against the table of their life."""
+    """The states of all commits, checked against the table of their life."""
 
     def __init__(self, chain: Chain, environments: Iterable[str]) -> None:
         self._chain = chain
@@ -148,7 +148,7 @@ class Observed:
         return git.files(revision).get(PROMOTED_COMMIT_FILE, b"").decode().strip()
 
     def _pulls(self, repository: str, branch: str, state: str = "open") -> list[str]:
-        """The heads of our pull requests into a branch."""
+        """Return the heads of our pull requests into a branch."""
         sandbox = self._chain.acme.sandbox
         with sandbox.lock:
             issues = list(sandbox.repository(repository).issues.values())
@@ -162,7 +162,7 @@ class Observed:
         ]
 
     def _latest(self, context: str) -> dict[str, str]:
-        """The latest description of each commit under a context."""
+        """Return the latest description of each commit under a context."""
         sandbox = self._chain.acme.sandbox
         with sandbox.lock:
             every: list[Status] = list(sandbox.repository(CONTROL_PLANE).statuses)
@@ -172,7 +172,7 @@ class Observed:
 
 
 def _in_base(commit: str, places: _Places) -> State:
-    """Where a commit stands that `base-repo.yaml` names, by the GitOps branches."""
+    """Return the state of a commit that `base-repo.yaml` names, by the GitOps branches."""
     if places.tracked == {commit}:
         return State.MERGED
     if commit in places.offered:

@@ -1,4 +1,4 @@
-"""What people do in random stories."""
+"""The actions of people in random stories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.chain.machine.scene import Scene, only_if
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 places = st.integers(0, 3)
-"""Which of several: environments, runs, commits; of fewer, counted round."""
+"""The index of an environment, run or commit, modulo their number."""
 
 CLOSERS = ("a person", "a bot", "the deletion of its branch")
 
@@ -26,11 +26,11 @@ class People(Scene):
     @rule(change=st.sampled_from(acme.MAIN_CHANGES))
     def merge_to_main(self, change: str) -> None:
         commit = acme.change_main(self.chain, change, self.next_number())
-        if change != "document":  # it changes nothing else
+        if change != "document":  # the commit changes nothing else
             self.is_broken = change == "broken"
         if change in {"broken", "unbearable"}:
             self.needs_commit = True
-        if change == "release":  # it puts everything right
+        if change == "release":  # the commit repairs everything
             self.needs_commit = False
         if not self.is_broken:
             self.promotions.good.add(commit)
@@ -84,7 +84,7 @@ class People(Scene):
 
     @rule(place=places, back=places)
     def revert(self, place: int, back: int) -> None:
-        """One of the last commits of a GitOps branch is undone: a merge, or another revert."""
+        """Revert one of the last commits of a GitOps branch: a merge, or another revert."""
         environment = self.environment(place)
         since = self.commits_since_the_beginning(environment)
         changes = self.chain.undoing(environment, back % since) if since else {}
@@ -93,7 +93,7 @@ class People(Scene):
 
     @rule(place=places, older=places, with_sources=st.booleans())
     def write_tracking(self, place: int, older: int, with_sources: bool) -> None:
-        """The files of tracking name a commit of main, and nothing else says so."""
+        """Let only the tracking files name another commit of main."""
         environment, commit = self.environment(place), self._commit_of_main(older)
         files: dict[str, str | bytes | None] = {PROMOTED_COMMIT_FILE: commit}
         if with_sources:
@@ -106,7 +106,7 @@ class People(Scene):
 
     @rule(place=places, older=places)
     def write_base_repo(self, place: int, older: int) -> None:
-        """Whoever may write `base-repo.yaml` can promote, and roll back."""
+        """Write `base-repo.yaml` as a person, who can promote and roll back by it."""
         environment, commit = self.environment(place), self._commit_of_main(older)
         text = self.chain.acme.files(environment)["base-repo.yaml"]
         text = text.replace(self.promotions.names(environment), commit)
@@ -118,7 +118,7 @@ class People(Scene):
 
     @rule(place=places, older=places, claim=st.booleans())
     def start_cd(self, place: int, older: int, claim: bool) -> None:
-        """Somebody starts cd, and may claim that the commit comes from the environment before."""
+        """Start cd as a person, who may claim that the commit comes from the environment before."""
         environment, commit = self.environment(place), self._commit_of_main(older)
         if commit not in self.promotions.good:
             return
@@ -195,7 +195,7 @@ class People(Scene):
         self.tell(f"a cluster of {self.environment(place)} is deleted, but not from its reports")
 
     def _commit_of_main(self, older: int) -> str:
-        """One of the last commits of main; the oldest known where there are fewer."""
+        """Return one of the last commits of main; the oldest if there are fewer."""
         git = self.chain.acme.sandbox.git(CONTROL_PLANE)
         commit = git.commit("main")
         for _ in range(older):

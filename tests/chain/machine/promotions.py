@@ -1,7 +1,7 @@
 """Which commit of main may enter which environment, seen from outside.
 
-This is a second reading of the rules of a promotion, by what can be seen of git, the commit
-statuses, the started workflows and the clusters. It imports nothing of the product's rules.
+This module implements the rules of a promotion a second time, from git, the commit statuses, the
+started workflows and the clusters. It imports none of the product's rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PERSON = "somebody"
 
 
 class Promotions:
-    """What people wished for and clusters proved, and what may follow from it."""
+    """The wishes of people, the proofs of clusters, and the promotions that they allow."""
 
     def __init__(self, chain: Chain, layout: Layout, safety: Safety) -> None:
         self._chain = chain
@@ -48,11 +48,13 @@ class Promotions:
         self._named = dict.fromkeys(names, first)
         self._history = {name: {first} for name in names}
         self._changes = {name: [(chain.acme.sandbox.store.now, first)] for name in names}
-        """When `base-repo.yaml` was seen to name which commit."""
+        """The times at which `base-repo.yaml` named each commit."""
         self._since = {name: {first} for name in names}
-        """What it has named since the last runs began."""
+        """The commits that it has named since the last runs began."""
         self._left: dict[str, str] = {}
-        """The newest commit that an environment was rolled back from, until it passes it."""
+        """The newest commit that a rollback of an environment undid, until the environment passes
+        it.
+        """
         self._firsts: dict[str, set[str]] = defaultdict(set)
         self._events = len(chain.acme.sandbox.store.events)
         self._statuses = len(self._every_status())
@@ -68,11 +70,11 @@ class Promotions:
         return self._safety.files(GITOPS, environment)[PROMOTED_COMMIT_FILE].decode()
 
     def is_behind(self, older: str, newer: str) -> bool:
-        """Whether a commit is another one's ancestor."""
+        """Tell whether a commit is another one's ancestor."""
         return older != newer and self._git.is_ancestor(older, newer)
 
     def look_at_clusters(self) -> None:
-        """Note what the clusters have proved until now."""
+        """Note the commits that the clusters have run until now."""
         for name in self._layout.environments:
             run = self._clusters.run(name)
             if not run:
@@ -82,24 +84,24 @@ class Promotions:
                 self._proven[name].add(tracked)
 
     def a_person_wrote(self, environment: str) -> None:
-        """A person's own commit, or merge, changed `base-repo.yaml`."""
+        """Note that a person's own commit, or merge, changed `base-repo.yaml`."""
         now = self.names(environment)
         self.wished[environment].add(now)
         self._note(environment, now, by_person=True)
 
     def a_person_merged(self, environment: str) -> None:
-        """A person merged a pull request of cd: the commit must have been allowed to enter."""
+        """Note that a person merged a pull request of cd: the commit must be allowed to enter."""
         now = self.names(environment)
         if now != self._named[environment]:
             self._may_enter(environment, now)
         self._note(environment, now, by_person=True)
 
     def runs_begin(self) -> None:
-        """What an environment names from now on, it names during the runs."""
+        """Begin to note the commits that the environments name during the runs."""
         self._since = {name: {self.names(name)} for name in self._layout.environments}
 
     def runs_have_ended(self, runs: Sequence[Run]) -> list[str]:
-        """Hold what has changed against the rules, and return the environments that changed."""
+        """Check the changes against the rules, and return the environments that changed."""
         self.look_at_clusters()
         now = {name: self.names(name) for name in self._layout.environments}
         self._hold_starts(now)
@@ -116,7 +118,7 @@ class Promotions:
     # What must hold
 
     def _may_enter(self, environment: str, commit: str) -> None:
-        """A commit enters by a person's wish or true claim, or because it was compliant before."""
+        """Check that a commit enters by a person's wish or true claim, or was compliant before."""
         before = self._layout.before(environment)
         is_claimed = commit in self.claimed[environment]
         if commit in self.wished[environment] or (is_claimed and self._was_in(before, commit)):
@@ -133,14 +135,14 @@ class Promotions:
         return any(self._git.is_ancestor(commit, other) for other in proven)
 
     def _was_in(self, environments: Sequence[str], commit: str) -> bool:
-        """Whether one of these environments has named the commit or a later one."""
+        """Tell whether one of these environments has named the commit or a later one."""
         named = {
             other for name in environments for other in (*self._history[name], self.names(name))
         }
         return any(self._git.is_ancestor(commit, other) for other in named)
 
     def _hold_entry(self, environment: str, now: Mapping[str, str], runs: Sequence[Run]) -> None:
-        """`base-repo.yaml` was changed by these runs."""
+        """Check a change of `base-repo.yaml` by these runs."""
         commit, was = now[environment], self._named[environment]
         self._may_enter(environment, commit)
         if _is_wish(runs, environment, commit):
@@ -156,19 +158,19 @@ class Promotions:
         )
 
     def _stands(self, environment: str, commit: str) -> bool:
-        """Whether an environment named the commit or a later one during the runs."""
+        """Tell whether an environment named the commit or a later one during the runs."""
         commits = self._since[environment] | {self.names(environment)}
         return any(self._git.is_ancestor(commit, other) for other in commits)
 
     def _stood(self, environment: str, commit: str, moment: datetime) -> bool:
-        """Whether it named the commit or a later one at a moment."""
+        """Tell whether it named the commit or a later one at a moment."""
         changes = self._changes[environment]
         before = [other for at, other in changes if at < moment][-1:]
         commits = [*before, *(other for at, other in changes if at == moment)]
         return any(self._git.is_ancestor(commit, other) for other in commits)
 
     def _hold_starts(self, now: Mapping[str, str]) -> None:
-        """No workflow starts cd where the commit must not go."""
+        """Check that no workflow starts cd for an environment that must not get the commit."""
         for event in self._new_events():
             inputs = event.payload.get("inputs") or {}
             is_cd = event.name == "workflow_dispatch" and event.payload["workflow"].endswith(CD)
@@ -190,7 +192,7 @@ class Promotions:
             assert stood, f"{start}, which it had left"
 
     def _hold_statuses(self) -> None:
-        """`Deployed` is posted only on commits that the clusters ran."""
+        """Check that only commits that the clusters ran have the status `Deployed`."""
         every = self._every_status()
         new, self._statuses = every[self._statuses :], len(every)
         for status in new:
@@ -200,12 +202,14 @@ class Promotions:
                 assert status.commit in self._proven[name], message
 
     def _hold_tracking(self, environment: str) -> None:
-        """A GitOps branch names what `base-repo.yaml` named, or what a person wrote into it."""
+        """Check that a GitOps branch names a commit of `base-repo.yaml`, or one that a person
+        wrote.
+        """
         tracked = self.tracks(environment)
         commits = self._history[environment] | self.written[environment]
         assert tracked in commits, f"{environment} tracks {tracked}, which nobody brought there"
 
-    # What is noted
+    # Notes
 
     def _note(self, environment: str, commit: str, *, by_person: bool) -> None:
         was, rolled_back = self._named[environment], self._left.get(environment)
@@ -242,7 +246,7 @@ def _starts(runs: Sequence[Run], environment: str, commit: str) -> list[Mapping[
 
 
 def _is_wish(runs: Sequence[Run], environment: str, commit: str) -> bool:
-    """Whether a person started one of the runs, and claimed nothing."""
+    """Tell whether a person started one of the runs, and claimed nothing."""
     return any(not inputs.get("promoted_from") for inputs in _starts(runs, environment, commit))
 
 

@@ -1,4 +1,4 @@
-"""What a GitOps tree must hold, rendered anew from the sources that it names."""
+"""The files that a GitOps tree must contain, rendered again from the sources that it names."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class _Recorded(Reader):
 
 
 def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
-    """Every file of ours, `sources.json` aside, of a tree with this `sources.json`."""
+    """Return all our files of a tree with this `sources.json`, without `sources.json` itself."""
     sources = json.loads(recorded)
     places: list[Any] = [sources["environmentBranch"], *sources["registrations"].values()]
     heads = {
         (place["repository"].removeprefix(f"{sandbox.url}/"), place["branch"]): place["commit"]
         for place in places
     }
-    # Nothing is opened by `repositories`: everything is read by `documents`.
+    # `documents` reads everything; `repositories` opens nothing.
     reader = _Recorded(None, None, sandbox, heads)  # type: ignore[arg-type]
     branch = sources["environmentBranch"]
     place = RepositoryPath(branch["repository"], branch["branch"], branch["path"])

@@ -1,4 +1,4 @@
-"""What GitHub does in random stories: it runs what waits, late, twice, at once, or not at all."""
+"""GitHub in random stories: it runs waiting jobs late, twice, at once, or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEEDS = ("merge", "roll back", "revert")
 
 
 class Runs(People):
-    """Runs of workflows, and what happens to them."""
+    """Runs of workflows, and the events of their life."""
 
     @rule()
     @only_if(lambda self: self.chain.waiting)
@@ -31,9 +31,9 @@ class Runs(People):
     @rule(place=places, times=st.integers(0, 2))
     @only_if(lambda self: self.chain.waiting)
     def run(self, place: int, times: int) -> None:
-        """One run that waits: not at all, as GitHub loses it, once or twice.
+        """Run a waiting run once or twice, or not at all, as if GitHub had lost it.
 
-        A start that was lost once is not lost again.
+        A start is lost only once.
         """
         run = self.take(place)
         if times == 0 and not self._lose(run):
@@ -50,14 +50,14 @@ class Runs(People):
         self.lost.add(start)
         self.chain.lose(run)
         self.tell(f"the start is lost: {start}")
-        if run.file == "ci.yaml":  # nothing but a push starts it
+        if run.file == "ci.yaml":  # only a push starts it
             self.needs_commit = True
         return True
 
     @rule(place=st.integers(0, 20))
     @only_if(lambda self: self.chain.done)
     def run_again(self, place: int) -> None:
-        """Somebody wants an old run again, with the inputs that it had."""
+        """Run an old run again as a person, with the same inputs."""
         run = self.chain.done[-1 - place % len(self.chain.done)].run
         inputs = run.event.payload.get("inputs") or {}
         if run.file == CD and not inputs.get("promoted_from"):
@@ -75,7 +75,7 @@ class Runs(People):
     )
     @only_if(lambda self: self.chain.waiting)
     def meddle(self, place: int, deed: str, environment: int, writes: int, seconds: int) -> None:
-        """A person acts in the middle of a run: while it sleeps, or before it writes."""
+        """Let a person act in the middle of a run: while it sleeps, or before it writes."""
         run = self.take(place)
 
         def act() -> None:
@@ -99,7 +99,7 @@ class Runs(People):
     @rule(place=places, writes=st.integers(0, 5))
     @only_if(lambda self: self.chain.waiting)
     def kill(self, place: int, writes: int) -> None:
-        """A run is killed where it would write once more than this."""
+        """Kill a run after so many writes, before the next one."""
         run = self.take(place)
         with killed_after(writes):
             try:
@@ -111,7 +111,7 @@ class Runs(People):
     @rule(place=places, fault=st.sampled_from(sorted(FAULTS)), skip=st.integers(0, 4))
     @only_if(lambda self: self.chain.waiting)
     def disturb(self, place: int, fault: str, skip: int) -> None:
-        """A run while GitHub is not at its best."""
+        """Run a run while GitHub has faults."""
         run = self.take(place)
         self.was_disturbed = True
         self.tell(f"GitHub is not at its best: {fault}")
@@ -121,6 +121,6 @@ class Runs(People):
     @rule()
     @only_if(lambda self: len(self.chain.waiting) > 1)
     def run_at_once(self) -> None:
-        """Everything that waits, at the same time."""
+        """Run all waiting runs at the same time."""
         self.tell("all of these at once")
         self.watched(self.chain.run_at_once, self.chain.waiting_runs)

@@ -1,4 +1,4 @@
-"""What must hold after every step of a random story."""
+"""Checks after every step of a random story."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Safety:
     def only_base_repo_was_written(
         self, before: Trees, but: Collection[tuple[str, str]] = ()
     ) -> None:
-        """What a run may change beside our own branches is `base-repo.yaml` of an environment.
+        """Check that runs change only our own branches and the `base-repo.yaml` of an environment.
 
-        `but` are branches that somebody else changed meanwhile.
+        `but` are branches that somebody else changed in the meantime.
         """
         after = self.trees()
         assert after.keys() == before.keys()
@@ -70,7 +70,7 @@ class Safety:
             if place in but:
                 continue
             if self._merges and place[0] == GITOPS and place[1] in self._names:
-                continue  # `Content` sees to what was merged
+                continue  # `Content` checks merges
             was = before[place]
             changed = {
                 path for path in files.keys() | was.keys() if files.get(path) != was.get(path)

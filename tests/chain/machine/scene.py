@@ -23,13 +23,13 @@ from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 REPAIRS: Final = True
-"""Whether `poll` makes good what was lost and what conflicts: then nobody starts it by hand."""
+"""Whether `poll` repairs losses and conflicts: then nobody starts anything by hand."""
 
 
 def only_if(
     condition: Callable[[Any], object],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a rule do nothing where the condition does not hold.
+    """Let a rule do nothing if the condition does not hold.
 
     Preconditions of hypothesis must be the same for the same steps; runs at once end in any order.
     """
@@ -46,10 +46,10 @@ def only_if(
 
 
 class Scene(RuleBasedStateMachine):
-    """Acme in one layout, and what its people did to it.
+    """Acme in one layout, and the record of its people's actions.
 
     `needs_commit` says that only another commit of main brings everything to rest: its head cannot
-    be deployed, or people have refused it. `was_disturbed` says that a run did not come to its end.
+    be deployed, or people have refused it. `was_disturbed` says that a run did not end by itself.
     """
 
     def __init__(self, openings: Callable[[str], Opening], folder: Path) -> None:
@@ -58,7 +58,7 @@ class Scene(RuleBasedStateMachine):
         self._folder = folder
         self.served = ExitStack()
         self.story: list[str] = []
-        """What happened, line by line."""
+        """The story so far, line by line."""
         self.needs_commit = False
         self.was_disturbed = False
         self.is_broken = False
@@ -67,7 +67,7 @@ class Scene(RuleBasedStateMachine):
         self._number = 0
 
     def open(self, name: str) -> None:
-        """The story begins in this layout."""
+        """Begin the story in this layout."""
         begun = self._openings(name)
         self.layout = begun.layout
         self.names = tuple(begun.layout.environments)
@@ -85,34 +85,34 @@ class Scene(RuleBasedStateMachine):
         self._first_heads = dict(self._heads)
 
     def tell(self, line: str) -> None:
-        """A line of the story."""
+        """Add a line to the story."""
         self.story.append(line)
 
     def next_number(self) -> int:
-        """A number that nothing of the story has."""
+        """Return a number that nothing in the story has."""
         self._number += 1
         return self._number
 
     def environment(self, place: int) -> str:
-        """An environment by a number: layouts have different ones."""
+        """Return an environment by a number, because layouts have different ones."""
         return self.names[place % len(self.names)]
 
     def held(self, environment: str) -> str:
-        """What a GitOps branch holds."""
+        """Return the contents of a GitOps branch."""
         return digest(self.safety.files(GITOPS, environment))
 
     def commits_since_the_beginning(self, environment: str) -> int:
-        """How many commits of a GitOps branch the story has made, merges counted once."""
+        """Return the number of the story's commits on a GitOps branch; a merge counts once."""
         git = self.chain.acme.sandbox.git(GITOPS)
         commit, count = git.commit(environment), 0
         while commit.id != self._first_heads[environment]:
             commit, count = git.commit(commit.parents[0]), count + 1
         return count
 
-    # People, as far as what they do must be noted
+    # Actions of people that must be noted
 
     def merge_proposal(self, environment: str) -> None:
-        """A person merges the open pull request; one that conflicts is scheduled anew instead."""
+        """Merge the open pull request as a person; if it conflicts, schedule again instead."""
         number = self.chain.open_pull_request(environment)["number"]
         if self.chain.acme.ask("GET", f"{GITOPS}/pulls/{number}")["mergeable"]:
             self.chain.acme.merge(number)
@@ -127,7 +127,7 @@ class Scene(RuleBasedStateMachine):
             self.tell(f"#{number} into {environment} conflicts: somebody starts schedule")
 
     def merge_cd(self, environment: str) -> None:
-        """A person merges the pull request of cd into an environment's branch, or gives it up."""
+        """Merge the pull request of cd into an environment's branch as a person, or give it up."""
         number = self.chain.open_pull_request(environment, CONTROL_PLANE)["number"]
         if not self.chain.acme.ask("GET", f"{CONTROL_PLANE}/pulls/{number}")["mergeable"]:
             self.chain.close_pull_request(environment, CONTROL_PLANE)
@@ -140,7 +140,7 @@ class Scene(RuleBasedStateMachine):
         self.tell(f"somebody merges cd's #{number} into {environment}")
 
     def a_person_pushed(self, environment: str, repository: str = GITOPS) -> None:
-        """A branch is another one, and no run has done it."""
+        """Note that a branch changed, and that no run did it."""
         self._changed_by_hand.add((repository, environment))
         if repository == GITOPS:
             self._heads[environment] = self.chain.acme.head(environment, GITOPS)
@@ -149,7 +149,7 @@ class Scene(RuleBasedStateMachine):
     def change_by_hand(
         self, environment: str, files: dict[str, str | bytes | None], what: str
     ) -> None:
-        """A person commits to a GitOps branch."""
+        """Commit to a GitOps branch as a person."""
         before = self.held(environment)
         self.chain.acme.commit(files, environment, GITOPS)
         self.a_person_pushed(environment)
@@ -160,18 +160,18 @@ class Scene(RuleBasedStateMachine):
     # Runs
 
     def take(self, place: int) -> Run:
-        """One of the runs that wait; places beyond the last are counted round."""
+        """Take a waiting run by its place, modulo their number."""
         return self.chain.take(place % len(self.chain.waiting))
 
     def run_one(self, run: Run) -> None:
-        """Run it, and hold what it did against the rules."""
+        """Run it, and check its actions against the rules."""
         inputs = run.event.payload.get("inputs") or {}
         if inputs.get("force") in {"true", True}:
             self.content[inputs["environment"]].people_wish()
         self.watched(lambda: self.chain.run(run), [run])
 
     def watched(self, act: Callable[[], Sequence[str]], runs: Sequence[Run]) -> None:
-        """Let runs happen, also those that are killed, and hold what they did against the rules."""
+        """Let runs happen, also killed ones, and check their actions against the rules."""
         before = self.safety.trees()
         self._changed_by_hand.clear()
         self.promotions.runs_begin()
@@ -203,7 +203,7 @@ class Scene(RuleBasedStateMachine):
         self._proposals = proposals
 
     def _hold_merge(self, environment: str) -> None:
-        """Schedule merged its own pull request."""
+        """Note that schedule merged its own pull request."""
         content = self.content[environment]
         head = self.chain.acme.sandbox.git(GITOPS).commit(environment)
         before = digest(self.safety.tree(GITOPS, head.parents[0]))

@@ -43,5 +43,5 @@ class Story(Runs, Rest):
                 failure = error
                 raise
             finally:
-                if failure is not None:  # a step that failed is what there is to tell
+                if failure is not None:  # the failed step already raises its own error
                     failure.add_note("\n".join(["The story:", *self.story]))

@@ -23,7 +23,7 @@ def story(begun: Callable[[str], Opening], tmp_path: Path) -> Iterator[Story]:
 
 
 def release(story: Story, *merged: int) -> str:
-    """A commit of main runs until it waits, and is merged in these environments."""
+    """Run a commit of main until it waits, and merge it in these environments."""
     story.merge_to_main("release")
     story.run_everything()
     for place in merged:
@@ -33,7 +33,7 @@ def release(story: Story, *merged: int) -> str:
 
 
 def run_again(story: Story, file: str) -> None:
-    """The newest run of a workflow file."""
+    """Return the newest run of a workflow file."""
     runs = [job.run.file for job in reversed(story.chain.done)]
     story.run_again(place=runs.index(file))
     story.run_everything()
@@ -165,7 +165,7 @@ def test_a_cluster_follows_a_foreign_path(story: Story) -> None:
 
 
 def test_a_merge_in_the_middle_of_schedule(story: Story) -> None:
-    """It takes what was proposed before."""
+    """The merge takes the earlier proposal."""
     story.begin("a line")
     release(story)
     story.merge_to_main("release")

@@ -2,15 +2,15 @@
 
 `make test` plays 2 of the known ones, `make test-slow` 20 others.
 
-They are split over shards, which run beside one another and have seeds of their own. A story that
-fails is the last of its shard. It tells what happened, line by line, its steps, and two ways to
-play it again:
+They are split over shards, which run at the same time and have seeds of their own. A story that
+fails is the last of its shard. It prints its events line by line, its steps, and two ways to repeat
+it:
 
     KALYPSO_SEED=<seed of the shard> make stories       the shard
     KALYPSO_STORY="b'<what is printed>'" make stories   the story alone
 
-KALYPSO_SHRINK=1 besides looks for a shorter story that fails as well, for some minutes. A shard of
-known stories is played again by its test's name.
+KALYPSO_SHRINK=1 also searches for a shorter story that fails, for some minutes. Repeat a shard of
+known stories by its test's name.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SEED = os.environ.get("KALYPSO_SEED", "")
 STORY = os.environ.get("KALYPSO_STORY", "")
 
 SHARD = 20
-"""New stories of a shard, besides the simplest one, with which hypothesis begins each."""
+"""New stories of a shard; hypothesis begins each shard with the simplest story."""
 
 SHARDS = 1 if SEED or STORY else -(-MANY // SHARD)
 # Workers of pytest must agree on the names of tests, so the seeds are not random among them.

@@ -1,4 +1,4 @@
-"""The states of commits are read from outside, and a change that the table lacks is noticed."""
+"""States of commits, read from outside, and changes that the table lacks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def story(begun: Callable[[str], Opening], tmp_path: Path) -> Iterator[Story]:
 
 
 def stands(story: Story, environment: str = "dev") -> State:
-    """Return how main's newest commit stands."""
+    """Return the state of main's newest commit."""
     commit = story.chain.acme.head("main") or ""
     return story.observed.look().get((commit, environment), State.ABSENT)
 

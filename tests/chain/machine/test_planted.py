@@ -28,14 +28,14 @@ def changed(story: Story) -> str:
 
 
 def promote(story: Story, environment: str, commit: str) -> None:
-    """As a run would, that no person has started."""
+    """Write to a branch as a run would that no person has started."""
     text = story.chain.acme.files(environment)["base-repo.yaml"]
     text = text.replace(story.chain.has(environment), commit)
     story.chain.acme.commit({"base-repo.yaml": text}, environment)
 
 
 def bring(story: Story, environment: str, commit: str) -> None:
-    """A commit stands in an environment, and its cluster complies with it."""
+    """Bring a commit to an environment, whose cluster complies with it."""
     promote(story, environment, commit)
     track(story, environment, commit)
     story.chain.wait(10)  # its Kustomizations begin with the commit
@@ -47,12 +47,12 @@ def track(story: Story, environment: str, commit: str) -> None:
 
 
 def look(story: Story) -> None:
-    """Hold what has changed against the rules, as after each run."""
+    """Check the changes against the rules, as after each run."""
     story.watched(list, [])
 
 
 def start(story: Story, workflow: str, **inputs: str) -> None:
-    """The chain itself starts a workflow."""
+    """Start a workflow as the chain does."""
     bot = story.chain.acme.sandbox.create_token("actions", repositories=[CONTROL_PLANE])
     path = f"{CONTROL_PLANE}/actions/workflows/{workflow}.yaml/dispatches"
     story.chain.acme.ask("POST", path, {"ref": "main", "inputs": inputs}, token=bot)
@@ -64,7 +64,7 @@ def start_cd(story: Story, environment: str, commit: str, promoted_from: str) ->
 
 
 def propose(story: Story, files: dict[str, str | bytes | None]) -> None:
-    """Our branch has this upon what it has already."""
+    """Commit this on top of our branch."""
     head = story.chain.acme.head("dev", GITOPS)
     story.chain.acme.reset("kalypso/dev", head, GITOPS)
     story.chain.acme.commit(files, "kalypso/dev", GITOPS)
@@ -137,7 +137,7 @@ def a_rollback_undone(story: Story) -> None:
 
 
 def a_rollback_undone_half(story: Story) -> None:
-    """To a commit between the one that was left and the one that it went back to."""
+    """Promote a commit between the undone one and the target of the rollback."""
     middle, commit = changed(story), changed(story)
     bring(story, "dev", commit)
     story.write_base_repo(place=0, older=2)
@@ -219,7 +219,7 @@ def test_a_wrong_promotion_is_noticed(story: Story, planted: Callable[[Story], N
 
 
 def test_a_promotion_by_a_person_is_not_wrong(story: Story) -> None:
-    """Back by hand, and to the left commit again by hand; then beyond it by the chain."""
+    """A person rolls back, and returns to the undone commit; then the chain goes beyond it."""
     older = newest(story)
     bring(story, "dev", changed(story))
     for back in (1, 0):
@@ -253,7 +253,7 @@ def test_a_run_that_writes_elsewhere_is_noticed(story: Story) -> None:
 
 
 def test_a_tree_is_rendered_from_the_commits_that_it_names(story: Story) -> None:
-    """Not from the heads of today."""
+    """The check must not use the present heads."""
     story.configure(place=0, change="region")
     story.register("web, api")
     changed(story)

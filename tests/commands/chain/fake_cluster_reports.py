@@ -18,7 +18,7 @@ class FakeClusterReports:
         self.is_closed = False
 
     def check_inputs(self) -> None:
-        """Every input will do."""
+        """Accept every input."""
 
     def setup_advice(self) -> str:
         return ""

@@ -48,7 +48,7 @@ def killed_after(writes: int) -> Iterator[None]:
 
 
 def is_killed(writes: int, act: Any) -> bool:
-    """Whether `act` needs more than so many writes."""
+    """Tell whether `act` needs more than so many writes."""
     try:
         with killed_after(writes):
             act()

@@ -40,7 +40,7 @@ class Scene:
 
     @property
     def is_job(self) -> bool:
-        """Whether the job's own token suffices, because the command uses no other repository."""
+        """Whether the job's own token suffices: the command uses no other repository."""
         return self.needs.keys() == {CONTROL_PLANE}
 
 

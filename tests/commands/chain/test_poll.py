@@ -86,7 +86,7 @@ def test_a_registered_folder_that_has_changed(acme: Organisation) -> None:
     result = run(acme)
     assert acme.dispatches() == [schedule("dev"), schedule("stage")]
     assert document(result).outputs() == {"environments": '["dev","stage"]'}
-    assert asked(acme, GRAPHQL) == 8  # four before statuses are posted
+    assert asked(acme, GRAPHQL) == 8  # four queries before any status is posted
 
 
 def test_a_push_beside_the_registered_folder_is_none(acme: Organisation) -> None:

@@ -137,7 +137,7 @@ def test_what_arrives_in_an_environment_with_an_older_commit(acme: Organisation)
 
 
 def test_a_plugin_that_only_the_head_names_does_not_run(acme: Organisation) -> None:
-    """Of the scheduler's own, it may choose another one."""
+    """The head may choose another one of Kalypso's own schedulers."""
     path = next(path for path in acme.files("main") if path.endswith("dev.yaml"))
     text = acme.files("main")[path]
 

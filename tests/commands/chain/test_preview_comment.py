@@ -35,7 +35,7 @@ def acme(acme_with_permissions: Organisation) -> Organisation:
 
 
 def comment(acme: Organisation, file: Path, **changes: Any) -> CommandResult:
-    """Let the job comment that the end of the newest preview starts."""
+    """Run the job that the end of the newest preview starts; it comments."""
     job = job_after(acme, **changes)
     return acme.run(preview_comment, PreviewCommentInputs, job=job, file=str(file))
 
@@ -170,7 +170,7 @@ HOSTILE = (
 
 
 def test_everything_in_it_stays_text(acme: Organisation, tmp_path: Path) -> None:
-    """Each text of the document is replaced: no HTML, link or mention comes of any."""
+    """The test replaces each text of the document: none becomes HTML, a link or a mention."""
     number = fork_proposes(acme, setting("two"))
     genuine = json.loads(pending_artifact(acme).read_text())
     where = {

@@ -46,7 +46,7 @@ def test_what_the_guard_of_mass_removals_would_say(acme: Organisation) -> None:
 
 
 def test_an_environment_whose_last_deployment_failed(acme: Organisation) -> None:
-    """What comes to it is not alone to blame, and nothing goes on from there."""
+    """The arriving commits may not be the cause, and no commit goes on from there."""
     promoted = acme.head("main") or ""
     acme.status(promoted, "dev environment", "Failed to deploy: 2 @clusters", "failure")
     acme.status(promoted, "stage environment", "Deployed", "success")
@@ -71,7 +71,7 @@ def test_the_summary_has_the_findings_that_the_comment_lacks(acme: Organisation)
 
 @pytest.mark.slow
 def test_three_thousand_changed_files(acme: Organisation) -> None:
-    """The comment is cut, its sections are whole, and a link leads to the artifact."""
+    """The comment is cut between sections, and a link leads to the artifact."""
     names = [f"edge-{number:04}" for number in range(1498)]
     acme.commit({"edge.yaml": "---\n".join(map(documents.cluster_type, names))}, "dev")
     template = documents.template("flux", "name: {{ .ConfigData.RELEASE }}\n")

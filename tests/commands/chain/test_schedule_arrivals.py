@@ -1,4 +1,4 @@
-"""What a pull request of schedule says of the commits and values that come."""
+"""A pull request of schedule lists the commits and values that it brings."""
 
 from __future__ import annotations
 

@@ -41,14 +41,14 @@ def test_a_placement_is_followed_recorded_and_looked_at_again(placed: Organisati
     polls.run(placed, environments="dev")
     assert placed.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
     polls.run(placed, environments="dev")
-    assert len(placed.dispatches()) == 1  # the run that was started may still wait
+    assert len(placed.dispatches()) == 1  # the started run may still wait
 
-    again = proposals.run(placed, now="2026-03-01T12:29:59Z")  # a replay decides as then
+    again = proposals.run(placed, now="2026-03-01T12:29:59Z")  # a replay decides as at that time
     assert (again.assignments, again.requeue_time) == (1, "2026-03-01T12:30:00Z")
     document = proposals.run(placed)
     assert (document.assignments, document.requeue_time) == (0, "")
     polls.run(placed, environments="dev")
-    assert len(placed.dispatches()) == 1  # once: the next turn is quiet
+    assert len(placed.dispatches()) == 1  # only once: the next run starts nothing
 
 
 def test_a_misconfigured_placement_proposes_nothing(placed: Organisation) -> None:

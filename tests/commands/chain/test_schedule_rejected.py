@@ -120,7 +120,7 @@ def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation)
     text = acme.files("main", SHOP)[path]
     acme.commit({path: text.replace("shop-manifests", "shop-other")}, repository=SHOP)
     assert actions(run(acme)) == [(2, "created")]
-    # The present tree was rejected, and the open pull request has another one.
+    # People rejected the present tree, and the open pull request has another one.
     acme.commit({path: text}, repository=SHOP)
     document = run(acme)
     assert actions(document) == [(2, "withdrawn")]

@@ -109,7 +109,7 @@ def test_what_one_branch_has_last_had_is_good_for_both(acme: Organisation) -> No
     )
     promote(acme, change_main(acme))
     run(acme)
-    acme.merge(2)  # the second one in the order of the objects
+    acme.merge(2)  # the second GitOpsRepo, in the order of the objects
     acme.commit({"workload/more.yaml": documents.cluster_type("mine")}, repository=SHOP)
     document = run(acme)
     assert document.degraded

@@ -186,7 +186,7 @@ def test_one_graphql_request_for_each_repository(acme: Organisation) -> None:
 
 
 def test_watch_looks_again_by_the_clock(acme: Organisation) -> None:
-    """It follows what waits for whom; a failed look shows nothing, and is not the last one."""
+    """Each look shows what waits for whom; after a failed look, which shows nothing, it goes on."""
     promoted = main_commit(acme)
     acme.status(promoted, "dev environment", "Promoted")
     name_in_base(acme, promoted)

@@ -1,4 +1,4 @@
-"""`verify-only`: the first job of the templates holds the dispatch against the repositories."""
+"""`verify-only`: the first job of the templates checks the dispatch against the repositories."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_merge_that_is_as_it_is_said(acme: Organisation, is_promotion: bool) -
     assert outcome.document.outputs() == {"verdict": "", "clusters": "{}", "promoted-to": "[]"}
     assert acme.writes() == []
     assert acme.dispatches() == []
-    assert acme.clock() == acme.clock.start.replace(second=1)  # the merge; nobody has waited
+    assert acme.clock() == acme.clock.start.replace(second=1)  # the merge: no time has passed
     assert not [exchange for exchange in acme.sandbox.traffic if exchange.template == "azure"]
 
 

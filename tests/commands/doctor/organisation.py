@@ -1,4 +1,4 @@
-"""The demo's organisation, completely set up, and `kalypso doctor` on it."""
+"""The demo's organisation with a complete set-up, and `kalypso doctor` on it."""
 
 from __future__ import annotations
 

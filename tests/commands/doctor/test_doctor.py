@@ -53,7 +53,7 @@ def test_a_correct_set_up(healthy: Acme) -> None:
         for exchange in healthy.sandbox.traffic
         if exchange.method not in {"GET", "HEAD"}
     ]
-    assert set(written) == {"POST"}  # questions to git, GraphQL and Azure, and tokens of the App
+    assert set(written) == {"POST"}  # these only read: git, GraphQL, Azure, and tokens of the App
     assert {
         exchange.template for exchange in healthy.sandbox.traffic if exchange.method == "POST"
     } <= {
@@ -275,7 +275,7 @@ def test_a_rule_that_the_job_s_token_cannot_bypass(healthy: Acme) -> None:
 
 
 def test_the_former_name_of_a_workflow(healthy: Acme) -> None:
-    """The workflow of an environment's branch was called as main's other one."""
+    """The workflow of an environment's branch had the name of another one on main."""
     path, former = (f"{WORKFLOWS}/{name}.yaml" for name in ("start-schedule", "schedule"))
     text = healthy.sandbox.git(CONTROL_PLANE).files("dev")[path]
     healthy.sandbox.commit(CONTROL_PLANE, {path: None, former: text}, branch="dev")

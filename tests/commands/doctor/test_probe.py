@@ -173,7 +173,9 @@ QUICK: Final = (
     "a branch remains",
     "a rule of an environment branch",
 )
-"""The others differ in what `tests/doctor_rules` holds, and in the sandbox's answer."""
+"""The other refusals differ only in the advice, which `tests/doctor_rules` tests, and in the
+sandbox's response.
+"""
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_an_environment_named_as_what_the_chain_takes_for_the_default_branch(acm
 
 def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
     acme.create()
-    acme.sandbox.create_app("acme")  # makes it an organization
+    acme.sandbox.create_app("acme")  # makes the owner an organization
     inputs = InitInputs(
         control_plane=CONTROL_PLANE, gitops=GITOPS, token=SecretStr(acme.token), yes=True
     )

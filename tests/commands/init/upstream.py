@@ -1,4 +1,4 @@
-"""A control plane and a GitOps repository as upstream Kalypso's users have them, in short."""
+"""A small control plane and GitOps repository, as users of upstream Kalypso have them."""
 
 from __future__ import annotations
 
