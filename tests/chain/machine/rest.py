@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from tests.chain.driver import ENDLESS
 from tests.chain.machine import acme
 from tests.chain.machine.people import People
 from tests.chain.machine.scene import REPAIRS
+from tests.chain.workflow_runs import ENDLESS
 from tests.commands.chain.organisation import CONTROL_PLANE
 
 REPAIR_AFTER: Final = 11 * 60
-"""Seconds after which `poll` starts again what was lost, and a little more."""
+"""Seconds after which `poll` repeats a lost start, and a little more."""
 
 POLLS: Final = 3
 ATTEMPTS: Final = 3
 """The most starts of the same kind."""
 
 ROUNDS: Final = 8
-"""Of starting by hand what is not at rest yet, while that changes anything."""
+"""The most starts by hand of an environment that is not at rest, while they change anything."""
 
 
 class Rest(People):
-    """The end of a story: main's newest commit comes to every environment."""
+    """The end of a story, in which main's newest commit comes to every environment."""
 
     def come_to_rest(self) -> None:
         acme.heal(self.chain, self.layout)
         for name in self.names:
             self.chain.slow_cluster(name, "large", 0)
-        self.settle()  # what people wished for before comes before the last commit
+        self.settle()  # earlier wishes of people come before the last commit
         for name in sorted(self.misconfigured):
             self.configure_environment(name, "region")
         if self.needs_commit:
@@ -66,7 +66,7 @@ class Rest(People):
         raise AssertionError("the chain goes round in circles")
 
     def _poll_until_rest(self) -> None:
-        """`poll` alone makes good what was lost, and then starts nothing more."""
+        """Check that `poll` alone repeats the lost starts, and then starts nothing more."""
         first = len(self.chain.acme.dispatches())
         self.chain.wait(REPAIR_AFTER)
         for _ in range(POLLS):
@@ -86,7 +86,7 @@ class Rest(People):
         assert self.chain.waiting == [], "poll starts something although all is at rest"
 
     def _start_until_rest(self, commit: str) -> None:
-        """Poll once; then somebody starts what the first environment not at rest lacks."""
+        """Poll once; then start the next step of the first environment that is not at rest."""
         self.start_poll()
         self.settle()
         before = None
@@ -112,6 +112,6 @@ class Rest(People):
         return self._stands(commit, name) == (commit, commit, "Deployed")
 
     def _stands(self, commit: str, name: str) -> tuple[str, str, str]:
-        """What `base-repo.yaml` and the GitOps branch name, and the commit's status."""
+        """Return the commits of `base-repo.yaml` and the GitOps branch, and the commit's status."""
         status = self.chain.status(commit, name)
         return self.promotions.names(name), self.chain.tracks(name), status
