@@ -39,8 +39,8 @@ VARIABLES: Final = (
     "SRC_COMMIT",
     "CONFIG_REVISION",
 )
-"""The only variables that charts and configs may use. Upstream replaces those of the whole
-environment, and so prints any secret in it."""
+"""The only variables that charts and configs may use. Upstream replaces every variable of the
+environment, and so could print any secret in it."""
 
 VARIABLE_VALUE: Final = re.compile(r"[A-Za-z0-9._:/@+~-]*")
 """A value that cannot break the YAML into which it is written."""
@@ -58,8 +58,8 @@ kind: Kustomization
 resources:
 - gen_manifests.yaml
 """
-"""As `kustomize create --autodetect` writes it. Upstream runs that with the merged values in the
-folder, and lists them if they are empty, although they are deleted afterwards."""
+"""The text that `kustomize create --autodetect` writes. Upstream runs it while the merged values
+are in the folder: it lists empty values, although upstream deletes them afterwards."""
 
 CONFIG_COMMIT_FILE: Final = f"{TRACKING_FOLDER}/Config_Commit_Id"
 VERSION_FILE: Final = f"{TRACKING_FOLDER}/Version"
@@ -70,7 +70,7 @@ RECORD_FILE: Final = f"{TRACKING_FOLDER}/application.json"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A folder of the configs tree for which manifests are made.
+    """A folder of the configs tree that gets manifests.
 
     `levels` are the files of its values, from the first level down to its own.
     """
@@ -86,7 +86,7 @@ class Target:
 
 @dataclass(slots=True)
 class Findings:
-    """The findings besides a value. Problems stop the run; warnings and notes do not."""
+    """The findings that accompany a value. Problems stop the run; warnings and notes do not."""
 
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
@@ -104,8 +104,8 @@ class Findings:
 class ApplicationChanges:
     """The files of a run, and how the tree changes; the lists are sorted bytewise.
 
-    Our record alone is no change, and in no list. `kept` are files of others, `edited` generated
-    files that people have changed.
+    The lists leave our record out: a change of the record alone does not count. `kept` are files of
+    others, `edited` generated files that people have changed.
     """
 
     files: Mapping[str, bytes]

@@ -23,7 +23,7 @@ class MergedConfig:
     old control planes, where later layers replace earlier ones. `config_maps` names the layers in
     order. Assignments share the mappings: they must not be changed.
 
-    `trace` finds the origins: most configurations are never asked for them.
+    `trace` finds the origins on demand, because few configurations need them.
     """
 
     values: Mapping[str, object]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 MAX_LISTED: Final = 8
-"""The most names that advice lists: people would not read more."""
+"""The most names that advice lists: nobody reads more."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -31,7 +31,7 @@ class AssignmentName:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file of the tree that differs; a content is None on a side without the file.
+    """A file of the tree that differs; its content is None on a side without the file.
 
     `path` is relative to the tree's folder. `repositories` are the URLs of all repositories whose
     content may be in the file.
@@ -85,7 +85,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """The numbers of what a mask left out, because it comes from a less visible repository."""
+    """The numbers of differences that a mask left out: they come from a less visible repository."""
 
     repository: str
     assignments: int = 0
@@ -97,11 +97,11 @@ class Withheld:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that differs between two plans of `environment`; all lists are sorted.
+    """All differences between two plans of `environment`; all lists are sorted.
 
-    Only `head` has the problems and warnings that are new, and both have those that are known,
-    which are counted: those of the control plane, of scheduling and of configuration, and those of
-    rendering for assignments that differ. `mass_removal` is the warning for the tree of `head`.
+    Only `head` has the new problems and warnings; `base` and `head` have the known ones, which are
+    only counted. Both concern the control plane, scheduling and configuration, and rendering for
+    assignments that differ. `mass_removal` is the warning for the tree of `head`.
     """
 
     environment: str
@@ -135,9 +135,9 @@ class CommitSubject:
 class CommitRange:
     """The commits of a repository that `head` has and `base` lacks, newest first.
 
-    `name` is that of the branch or registration, `url` the page of the comparison. `commits` are
-    the newest of `total`, which is None if it is unknown. `behind` counts the commits that `base`
-    has and `head` lacks.
+    `name` is the name of the branch or registration, `url` the page of the comparison. `commits`
+    are the newest of `total`, which is None if it is unknown. `behind` counts the commits that
+    `base` has and `head` lacks.
     """
 
     repository: str

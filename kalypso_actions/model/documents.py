@@ -65,7 +65,7 @@ class RevisionFiles(Protocol):
         """Return all files by path, sorted by the bytes of the path. Raises KalypsoError."""
 
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
-        """Return the contents of files, with one read; of a symbolic link, its target.
+        """Return the contents of files in one read; the content of a symbolic link is its target.
 
         Raises KeyError for an unknown path, KalypsoError if a file cannot be read,
         FilesTooLargeError for more than `max_bytes`.
@@ -95,14 +95,14 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """The beginning of a text in a file; a text that `is_literal` is in the file line by line."""
+    """The beginning of a text in a file; if it `is_literal`, the file has the same lines."""
 
     line: int
     column: int = 0
     is_literal: bool = True
 
     def at(self, line: int, column: int = 0) -> Mark:
-        """Return the place of a line and column of the text, else that of the text."""
+        """Return the place of a line and column of the text, or else of the text."""
         if not self.is_literal:
             return self.line, self.column
         known = self.column and column
@@ -124,7 +124,7 @@ class Document:
     blocks: Mapping[Path, int] = field(default_factory=dict)
 
     def at(self, *path: str | int) -> Location:
-        """Return the place of the value at `path`; that of the nearest ancestor's key without one.
+        """Return the place of the value at `path`, or else of its nearest ancestor's key.
 
         A value that begins below its key has the key's place.
         """

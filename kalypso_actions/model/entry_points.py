@@ -14,14 +14,14 @@ T = TypeVar("T")
 def find_implementation(name: str, own: Mapping[str, T], group: str, missing: str) -> T:
     """Return an implementation of our `own`, or the one that a package registers in a group.
 
-    Ours need no entry point, because actions run this package without its own. Raises UsageError
-    with the message `missing` and the names of all implementations.
+    Our own need no entry points: actions run this package without installing its entry points.
+    Raises UsageError with the message `missing` and the names of all implementations.
     """
     if name in own:
         return own[name]
     installed = {point.name: point for point in entry_points(group=group)}
     if name not in installed:
         known = ", ".join(sorted({*own, *installed}))
-        raise UsageError(missing, advice=f"installed are: {known}")
+        raise UsageError(missing, advice=f"installed: {known}")
     implementation: T = installed[name].load()
     return implementation

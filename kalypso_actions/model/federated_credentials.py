@@ -17,7 +17,7 @@ https://learn.microsoft.com/entra/workload-id/workload-identity-federation-consi
 GITHUB: Final = "https://github.com"
 
 IDS_SINCE: Final = datetime(2026, 7, 15, tzinfo=UTC)
-"""Repositories created since then sign in by their ids."""
+"""Repositories created since then use their ids to sign in."""
 
 OWNER_ID: Final = "OWNER-ID"
 REPOSITORY_ID: Final = "REPOSITORY-ID"
@@ -29,9 +29,9 @@ def subject_prefixes(
 ) -> tuple[tuple[str, str], ...]:
     """Return the possible beginnings of subjects, each with a suffix for the credential's name.
 
-    `facts` are None if nobody asked GitHub. One form has the names of `repository`; the other adds
-    ids, which never change. Repositories created, renamed or moved since July 2026 use the latter,
-    and others on request. GitHub Enterprise Server has names alone.
+    `facts` is None if nobody asked GitHub. One form has the names of `repository`; the other adds
+    ids, which never change. Repositories created, renamed or moved since July 2026 use the form
+    with ids, and others may opt in. GitHub Enterprise Server uses names alone.
     https://docs.github.com/actions/reference/security/oidc
     """
     owner, _, name = repository.partition("/")
@@ -46,5 +46,5 @@ def subject_prefixes(
 
 
 def is_enterprise_server(server: str) -> bool:
-    """Whether a URL is of GitHub Enterprise Server, which companies run themselves."""
+    """Whether a URL belongs to GitHub Enterprise Server, which companies run themselves."""
     return server != GITHUB and not urlsplit(server).netloc.endswith(".ghe.com")

@@ -10,13 +10,13 @@ from typing import Final, Literal
 Relation = Literal["identical", "ahead", "behind", "diverged"]
 StatusState = Literal["error", "failure", "pending", "success"]
 RunStatus = Literal["requested", "pending", "waiting", "queued", "in_progress"]
-"""In the order of a run's life."""
+"""The states of a run that is not completed, in order."""
 Visibility = Literal["private", "internal", "public"]
 
 
 @dataclass(frozen=True, slots=True)
 class CommitStatus:
-    """A status of a commit in one context; contexts ignore case.
+    """A status of a commit in one context; names of contexts ignore case.
 
     `created_at` is None and `author` "" for a status that is not posted yet. Comparisons ignore
     both.
@@ -184,7 +184,7 @@ class SettingNames:
 
 @dataclass(frozen=True, slots=True)
 class ActionsSettings:
-    """Settings of GitHub Actions in a repository; `allowed` restricts the actions of others."""
+    """Settings of GitHub Actions in a repository; `allowed` restricts third-party actions."""
 
     enabled: bool
     allowed: Literal["all", "local_only", "selected"]
@@ -211,8 +211,8 @@ https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 class BranchRules:
     """The rules of a branch.
 
-    `types` are GitHub's types of the rules in rulesets. `is_classic`: the branch has a classic
-    protection instead, which only administrators may read.
+    `types` are GitHub's types of the rules in rulesets. `is_classic` is whether the branch has a
+    classic protection instead, which only administrators may read.
     """
 
     types: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ class Environment:
     annotations: Mapping[str, str]
     where: Location
     next_environment_where: Location
-    """The place of the annotation for next environments, or near it."""
+    """The place of the annotation for next environments, or a place near it."""
     scheduler_where: Location | None = None
 
     @property
@@ -61,7 +61,7 @@ class Environment:
 
     @property
     def is_first(self) -> bool:
-        """Whether an annotation marks it as one that new commits of main reach first."""
+        """Whether an annotation marks it as an environment that new commits of main reach first."""
         return self.annotations.get(FIRST_ENVIRONMENT_ANNOTATION, "").strip() == "true"
 
     @property
@@ -94,7 +94,7 @@ class GitOpsRepo:
 class ClusterType:
     """A set of clusters with equal configuration, and the Templates that they use, by name.
 
-    `places` has those of the fields of `spec`.
+    `places` has the places of the fields of `spec`.
     """
 
     name: str
@@ -129,8 +129,8 @@ class LabelExpression:
 class LabelSelector:
     """A Kubernetes LabelSelector as written; `where` is its place in the policy.
 
-    `places` has those of its requirements, by the key of the label, `value_places` those of their
-    values, by key and value.
+    `places` has the places of its requirements by label key, `value_places` the places of their
+    values by key and value.
     """
 
     match_labels: Mapping[str, str]
@@ -235,8 +235,8 @@ class DeploymentTarget:
     """A deployment of a workload in one environment.
 
     `labels` are complete: the target's, overridden by the Workload's, then `workload`, `workspace`
-    and Flux's. `registration` is "" for a hand-written target. `places` has those of the keys of
-    `manifests`.
+    and Flux's. `registration` is "" for a hand-written target. `places` has the places of the keys
+    of `manifests`.
     """
 
     name: str

@@ -24,8 +24,8 @@ def dns_label_fault(text: str) -> str:
         return f"has {len(text)} characters, at most {LABEL_LIMIT} are allowed"
     if not _DNS_LABEL.match(text):
         return (
-            "may hold lower-case letters, digits and '-' only, and starts and ends with a letter "
-            "or a digit"
+            "may hold lower-case letters, digits and '-' only, and must start and end with a "
+            "letter or a digit"
         )
     return ""
 
@@ -36,7 +36,7 @@ def object_name_fault(text: str) -> str:
         return f"has {len(text)} characters, at most {SUBDOMAIN_LIMIT} are allowed"
     if not _DNS_SUBDOMAIN.match(text):
         return (
-            "may hold lower-case letters, digits, '-' and '.' only, and starts and ends with a "
+            "may hold lower-case letters, digits, '-' and '.' only, and must start and end with a "
             "letter or a digit"
         )
     return ""
@@ -58,7 +58,7 @@ def _key_fault(text: str) -> str:
         return f"has a name part of {len(name)} characters, at most {LABEL_LIMIT} are allowed"
     if not _QUALIFIED_NAME.match(name):
         return (
-            "may hold letters, digits, '-', '_' and '.' only, and starts and ends with a letter "
+            "may hold letters, digits, '-', '_' and '.' only, and must start and end with a letter "
             "or a digit"
         )
     return ""
@@ -78,7 +78,7 @@ def label_value_fault(text: str) -> str:
 def _short_value_fault(text: str) -> str:
     if text and not _QUALIFIED_NAME.match(text):
         return (
-            "may hold letters, digits, '-', '_' and '.' only, and starts and ends with a letter "
+            "may hold letters, digits, '-', '_' and '.' only, and must start and end with a letter "
             "or a digit"
         )
     return ""

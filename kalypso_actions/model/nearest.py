@@ -19,11 +19,11 @@ MIN_WORD: Final = 4
 
 
 def misspelled(text: str, known: Iterable[str]) -> str:
-    """Return the known text that differs by one slip of the pen; "" if none does.
+    """Return the known text that differs by one typing error; "" if none does.
 
-    A slip is another case or separator, or one letter too many, too few, wrong or exchanged with
-    the next, in a word of at least four letters. The first letter is rarely wrong, and digits are
-    no slip: `zone-a` and `zone-b`, `west` and `rest` are different names.
+    A typing error is a different case or separator or, in a word of at least four letters, one
+    letter that is missing, added, wrong, or swapped with the next. A different first letter or
+    digit is none: `zone-a` and `zone-b`, `west` and `rest` are different names.
     """
     return next((name for name in sorted(known) if _is_slip(text, name)), "")
 

@@ -13,7 +13,7 @@ from kalypso_actions.model.github import Commit, CommitStatus, Visibility
 class CommitView:
     """A commit with its latest statuses, by context in lower case.
 
-    `length` is the number of commits that it reaches: of two commits of one branch, the difference
+    `length` is the number of commits in its history: for two commits of one branch, the difference
     is how far one is ahead.
     """
 
@@ -53,8 +53,8 @@ class OpenIssue:
 class RepositoryOverview:
     """A repository at one moment.
 
-    `heads` are those of branches by name, `commits` those asked for by id; None for an absent one.
-    `more` counts the open pull requests that are not listed.
+    `heads` are the heads of branches by name, `commits` the requested commits by id; None stands
+    for an absent one. `more` counts the open pull requests that are not listed.
     """
 
     heads: Mapping[str, CommitView | None]
@@ -66,13 +66,13 @@ class RepositoryOverview:
 
 @dataclass(frozen=True, slots=True)
 class ProposalOverview:
-    """What concerns a proposal from our branch to a GitOps branch; None: not known.
+    """The data about a proposal from our branch to a GitOps branch; None stands for unknown.
 
     `from_branch` are the numbers of the open pull requests from our branch, `into_branch` of all
-    open ones into the GitOps branch. `has_closed`: whether one between the two was closed or
-    merged. `labels` are the names of the repository's labels. `requires_signatures`: whether a rule
-    refuses unsigned commits on the GitOps branch. `own_commit` is the head of our branch,
-    `visibility` that of the repository.
+    open ones into the GitOps branch. `has_closed` is whether one between the two was closed or
+    merged. `labels` are the names of the repository's labels. `requires_signatures` is whether a
+    rule refuses unsigned commits on the GitOps branch. `own_commit` is the head of our branch,
+    `visibility` the visibility of the repository.
     """
 
     from_branch: tuple[int, ...] | None = None

@@ -1,4 +1,4 @@
-"""The account that writes for Kalypso: issues, comments and pull requests are ours by author."""
+"""The account that writes for Kalypso: an issue, comment or pull request is ours by its author."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARK: Final = "<!-- kalypso:v1 "
 
 
 def is_bot(login: str) -> bool:
-    """Whether a login is that of an App or of jobs: names of people have no brackets."""
+    """Whether a login belongs to an App or to jobs: logins of people have no brackets."""
     return login.endswith("[bot]")
 
 
@@ -26,14 +26,14 @@ class Identity:
     former: frozenset[str] = frozenset()
 
     def wrote(self, author: str, *, is_marked: bool = True) -> bool:
-        """Whether something is ours: its author, and whether it has a label or marker of ours.
+        """Whether a text by `author` is ours; `is_marked`: it has a label or marker of ours.
 
         The marker decides only for the account that other workflows share.
         """
         return _same(author, self.login) and _is_kalypso(author, is_marked)
 
     def formerly_wrote(self, author: str, *, is_marked: bool = True) -> bool:
-        """Whether something is ours from before a change of the token: see `wrote`."""
+        """Whether a text is ours from before a change of the token: see `wrote`."""
         return (
             not _same(author, self.login)
             and any(_same(author, login) for login in self.former)
@@ -43,8 +43,8 @@ class Identity:
     def is_of_chain(self, author: str) -> bool:
         """Whether a status by this author counts.
 
-        Other commands of the same chain may use the job's token: a job's token posts statuses in
-        its own repository only, and the form of a record marks it.
+        Other commands of the same chain may use a job's token. Such a token posts statuses only in
+        its own repository, and the form of a record marks its status as ours.
         """
         return any(_same(author, login) for login in (self.login, JOBS, *self.former))
 

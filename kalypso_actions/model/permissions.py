@@ -18,15 +18,15 @@ REGISTERED: Final = "registered repositories"
 """Repositories of applications, and those that BaseRepo objects name."""
 
 OF_JOBS_ALONE: Final = frozenset({"id-token"})
-"""Permissions that only jobs have, and no App."""
+"""Permissions that jobs can have and Apps cannot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
     """One permission in the repositories of one place.
 
-    `name` is as in `permissions:` of a workflow; write includes read. `only` is the condition of
-    the need ("": any run may need it), `reason` the use.
+    `name` is as in `permissions:` of a workflow; write includes read. `only` is the condition under
+    which a run needs it ("": any run may), `reason` tells its use.
     """
 
     place: Place

@@ -10,7 +10,7 @@ from typing import Final
 from kalypso_actions.model.documents import Document
 
 PLACEMENTS_FOLDER: Final = ".github/kalypso"
-"""Of the environment branch: Flux and upstream leave it alone."""
+"""A folder of the environment branch; Flux and upstream ignore it."""
 
 PLACEMENT_ANNOTATION: Final = "kalypso.io/placement"
 SCOPE_ANNOTATION: Final = "kalypso.io/placement-scope"
@@ -20,7 +20,7 @@ EVERY_TARGET: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class PlacedDecision:
-    """The cluster types of a policy, for one target or for all (`*`), and since when."""
+    """The cluster types of a policy for one target or all (`*`), and the time of the decision."""
 
     policy: str
     placement: str
@@ -33,8 +33,8 @@ class PlacedDecision:
 class PlacementState:
     """The documents of `.github/kalypso`, the decisions so far, and the time of the run.
 
-    `decisions` is None without a record of them: then the cluster types that hold a target
-    (`assigned`, by target) are incumbents.
+    `decisions` is None without a record of them: in this case, the cluster types that have a target
+    now (`assigned`, by target) are the incumbents.
     """
 
     documents: tuple[Document, ...] = ()

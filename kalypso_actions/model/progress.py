@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
-"""Called with the numbers of finished and of all parts, first with 0 finished ones."""
+"""A function to call with the numbers of finished and of all parts, first with 0 finished."""
 
 
 def no_progress(_done: int, _total: int) -> None:

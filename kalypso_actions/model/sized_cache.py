@@ -1,4 +1,4 @@
-"""A cache that is bounded by the size of what it keeps, not by the number of entries."""
+"""A cache with a limit on the total size of its results, not on their number."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Result = TypeVar("Result")
 
 
 class SizedCache(Generic[Result]):
-    """Maps keys to results; a full cache is emptied. Threads may share it."""
+    """Maps keys to results, and drops all results when it is full. Threads may share it."""
 
     def __init__(self, limit: int) -> None:
-        """Keep results whose sizes sum up to at most `limit`."""
+        """Keep results with a total size of at most `limit`."""
         self._limit = limit
         self._size = 0
         self._results: dict[Hashable, Result] = {}

@@ -21,7 +21,7 @@ _NOT_IN_REF: Final = re.compile(
 """Names that `git check-ref-format` refuses, and options of git."""
 
 _DIGEST: Final = re.compile(r"(?:[\w.-]+@)?sha(?:256|512):[0-9a-f]+")
-"""An OCI artifact, optionally with its tag."""
+"""The digest of an OCI artifact, optionally after its tag."""
 
 _VERSION: Final = (
     r"v?(?:[0-9]++|[xX*])(?:\.(?:[0-9]++|[xX*])){0,2}(?:-[0-9A-Za-z.-]++)?(?:\+[0-9A-Za-z.-]++)?"
@@ -31,7 +31,7 @@ _RANGE: Final = re.compile(rf"{_CONSTRAINT}(?:(?: *+(?:,|\|\|) *+| - | ++){_CONS
 """The constraints of Masterminds/semver, which both use: `>=1.0.0 <2.0.0`, `1.x`, `*-0`."""
 
 _NOT_IN_PATH: Final = re.compile(r'[\\"<>|:`]')
-"""No folder that every system can check out has these characters. `*` and `?` are a glob's, as in
+"""Not every system can check out a folder with these characters. `*` and `?` belong to globs, as in
 `directories` of Argo CD's git generator (https://argo-cd.readthedocs.io/en/stable/operator-manual/
 applicationset/Generators-Git/); Flux takes no globs."""
 
@@ -39,7 +39,7 @@ applicationset/Generators-Git/); Flux takes no globs."""
 def repository_fault(text: str) -> str:
     """Check `repo`."""
     if text and not _REPOSITORY.fullmatch(text):
-        return "is neither a URL nor a host with a path; write other characters as %20"
+        return "is neither a URL nor a host with a path; write other characters in the form %20"
     return ""
 
 

@@ -17,6 +17,7 @@ from kalypso_actions.model.kinds import (
     Workload,
     WorkloadRegistration,
 )
+from kalypso_actions.model.object_ids import FileContent
 
 MAX_REMOVAL_PERCENT: Final = 30
 """The default share of assignments that a run may remove at once."""
@@ -26,8 +27,8 @@ MAX_REMOVAL_PERCENT: Final = 30
 class BaseTree:
     """The content of a GitOps branch: all files, and the texts of the tracking files.
 
-    `path` is the folder of the tree ("" for the root). `is_as_written`: a run of ours has written
-    exactly this tree, its `sources` included.
+    `path` is the folder of the tree ("" for the root). `is_as_written` is whether a run of ours
+    wrote exactly this tree, including its `sources`.
     """
 
     repository: str
@@ -42,13 +43,13 @@ class BaseTree:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationReading:
-    """The workloads of a registration, and why they are not those of its head.
+    """The workloads of a registration, and the reason if they are not those of its head.
 
     head        the head of the branch
     last-good   the head is unusable (`problems`): the commit from which the last tree was made
     kept        no usable commit: the folders of its targets stay as they are
 
-    `is_readable` is false if reading failed, so that a later run may succeed.
+    `is_readable` is false if reading failed; a later run may then succeed.
     """
 
     registration: WorkloadRegistration
@@ -65,11 +66,11 @@ class RegistrationReading:
 class Snapshot:
     """Everything that one run reads, once.
 
-    `fleet` is the control plane's, without the registrations' workloads; `base_trees` are those of
-    its GitOpsRepos, in their order. `unpromoted_templates` are on main, but not in the commit of
-    main that the environment has, `lacking` what its branch lacks, `declared` the Environment
-    object, if it is known, and `now` the start of the run in whole minutes. If the control plane
-    has `problems`, a run must not write.
+    `fleet` is the control plane's, without the registrations' workloads; `base_trees` belong to its
+    GitOpsRepos, in order. `unpromoted_templates` are on main, but not in the environment's commit
+    of main. `lacking` are the problems of documents that its branch lacks, `declared` is the
+    Environment object, if it is known, and `now` is the start of the run in whole minutes. If the
+    control plane has `problems`, a run must not write.
     """
 
     environment: str
@@ -102,14 +103,14 @@ class TreeChanges:
     """The proposed tree, and how it differs from the base tree.
 
     `files` are all our files with their content, by path from the repository's root. The lists of
-    paths are sorted bytewise and leave `sources.json` out, which alone is no change.
-    `foreign_deleted` are deleted files of others in a target's folder. `removed_folders` are the
-    target folders that the run deletes, of `existing_folders` in the base tree;
-    `preserved_folders` stay because the run does not know their content, `taken_over` because its
-    inputs are those of the base tree.
+    paths are sorted bytewise and leave out `sources.json`, whose change alone does not count.
+    `foreign_deleted` are deleted files of others in a target's folder. The base tree has
+    `existing_folders` of targets; the run deletes `removed_folders`. `preserved_folders` stay
+    because the run does not know their content, `taken_over` because their inputs are the same as
+    in the base tree.
     """
 
-    files: Mapping[str, bytes]
+    files: Mapping[str, FileContent]
     added: tuple[str, ...]
     modified: tuple[str, ...]
     deleted: tuple[str, ...]

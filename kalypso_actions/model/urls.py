@@ -20,7 +20,7 @@ MOST_SHOWN: Final = 100
 DEFAULT_PORTS: Final = {"https": "443", "http": "80", "ssh": "22", "git": "9418"}
 
 OTHER_HOSTS: Final = {"ssh.github.com": "github.com", "ssh.github.com:443": "github.com"}
-"""Hosts that serve the repositories of another one.
+"""Hosts that serve the repositories of another host.
 
 https://docs.github.com/authentication/troubleshooting-ssh/using-ssh-over-the-https-port
 """
@@ -36,13 +36,13 @@ _HOST = re.compile(r"(?!-)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]")
 _USER = re.compile(r"\w[\w.+-]*", re.ASCII)
 _ENCODED = re.compile(r"%(?:([0-9A-Fa-f]{2})|)")
 _NEVER_ENCODED: Final = frozenset("/\\.%?#;:@")
-"""Characters with a meaning in URLs: servers and proxies differ in when they decode them."""
+"""Characters with a meaning in URLs: servers and proxies decode them at different times."""
 _PATH_CHARACTERS: Final = "-._~!$&'()*+,;=:@"
 """RFC 3986, pchar."""
 
 
 def normal_url(url: str) -> str:
-    """Return the form of a repository's URL that is checked, compared, and given to git.
+    """Return the normal form of a repository's URL, for checks, comparisons and git.
 
     Scheme and host are in lower case; there is no default port, no final `/`, and no user name
     except for ssh. `https://org@dev.azure.com/…` is how Azure DevOps writes its URLs. The scp form
@@ -57,7 +57,7 @@ def normal_url(url: str) -> str:
     if url.startswith("-") or (parts.hostname or "").startswith("-"):
         raise KalypsoError("the URL of a repository must not begin with '-'", where)
     if _has_secret(parts):
-        advice = "remove it from the URL, and give it by git-credentials"
+        advice = "remove it from the URL, and pass it in git-credentials"
         raise KalypsoError("the URL contains a password or token", where, advice)
     host = _normal_host(parts)
     user = parts.netloc.rpartition("@")[0] if parts.scheme == "ssh" else ""
@@ -100,7 +100,7 @@ def split(url: str) -> SplitResult:
 
 
 def without_secret(url: str) -> str:
-    """Return the URL with masked secrets: passwords, and each user of https."""
+    """Return the URL with masked secrets: passwords, and every user name of https."""
     parts = split(url)
     if not parts.scheme:
         return _LOGIN.sub("//***@", url)
@@ -144,7 +144,7 @@ def web_page(url: str) -> str:
     if parts.scheme not in {"http", "https", "ssh"} or owner_of(name_in(url)) is None:
         return ""
     scheme = "http" if parts.scheme == "http" else "https"
-    # The port of ssh is none of a page.
+    # A web page does not have the port of ssh.
     host = _host(parts.netloc) if parts.scheme != "ssh" else parts.hostname or ""
     return f"{scheme}://{OTHER_HOSTS.get(host, host)}/{name_in(url)}"
 
@@ -164,7 +164,7 @@ def _has_secret(parts: SplitResult) -> bool:
 
 
 def _advice(url: str, parts: SplitResult) -> str:
-    """Return what to correct in a text that is no URL; "" if that is not known."""
+    """Return advice on a text that is not a URL; "" if there is none."""
     is_foreign = not (parts.hostname or "").isascii()
     is_bare = parts.scheme == "file" and "://" not in url and url[:1] not in {"", "/", "-"}
     is_ssh = parts.scheme == "ssh" and "@" in parts.netloc
@@ -196,7 +196,7 @@ def _segment_fault(segment: str) -> str:
     try:
         text = unicodedata.normalize("NFKC", unquote_to_bytes(segment).decode())
     except UnicodeDecodeError:
-        return "bytes in its path that are no UTF-8"
+        return "bytes in its path that are not UTF-8"
     # Servers in Java cut parameters off: `..;x`.
     if not text.partition(";")[0].strip(" ."):
         return ". or .. in its path"

@@ -1,4 +1,4 @@
-"""Verdicts on a promotion: of the clusters of one GitOps branch, and of a run of check-promote."""
+"""Verdicts on a promotion, by the clusters of a GitOps branch and by a run of check-promote."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ Verdict = Literal[
 FAILURES: Final[frozenset[Verdict]] = frozenset({"failed", "none-targeted", "timed-out"})
 
 GOES_ON: Final[frozenset[Verdict]] = frozenset({"compliant", "nothing-scheduled"})
-"""With these the commit goes on to the next environments."""
+"""Verdicts that let the commit go on to the next environments."""

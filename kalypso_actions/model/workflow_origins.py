@@ -50,7 +50,7 @@ def origin_of_workflow(text: str, template: str) -> Origin:
 
 
 def is_upstreams_other_file(path: str, text: str, templates: Mapping[str, str]) -> bool:
-    """Whether a file is upstream's, and none of our templates replaces it.
+    """Whether a file is upstream's and none of our templates replaces it.
 
     With the other suffix (`cd.yml`), upstream's workflow would run beside ours.
     """

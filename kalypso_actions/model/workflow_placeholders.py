@@ -36,7 +36,7 @@ class Placeholders:
     control_plane: str
 
     def __post_init__(self) -> None:
-        """Raises UsageError for an invalid value."""
+        """Validate the values. Raises UsageError."""
         for repository in (self.actions, self.control_plane):
             if owner_of(repository) is None:
                 raise UsageError(f"{repository!r} is not of the form owner/name")
@@ -47,7 +47,7 @@ class Placeholders:
 
 
 def fill_in(template: str, placeholders: Placeholders, name: str) -> str:
-    """Fill in the placeholders of a template; `name` is its file's.
+    """Fill in the placeholders of a template; `name` is the name of its file.
 
     Raises KalypsoError for an unknown placeholder.
     """

@@ -63,14 +63,14 @@ def test_a_cluster_type_in_its_old_form() -> None:
             "name: large",
             "name: Large",
             "test: file.yaml:4: ClusterType: the name 'Large' may hold lower-case letters, digits, "
-            "'-' and '.' only, and starts and ends with a letter or a digit",
+            "'-' and '.' only, and must start and end with a letter or a digit",
             id="name",
         ),
         pytest.param(
             "{size: large}",
             "{size: not ok}",
             "test: file.yaml:5: ClusterType 'large': the value of label 'size' may hold letters, "
-            "digits, '-', '_' and '.' only, and starts and ends with a letter or a digit",
+            "digits, '-', '_' and '.' only, and must start and end with a letter or a digit",
             id="label value",
         ),
         pytest.param(
@@ -279,7 +279,7 @@ def test_no_fault_of_a_document_hides_another() -> None:
         (
             "dev.edge",
             "test: file.yaml:3: Environment: the name 'dev.edge' becomes a namespace and may hold "
-            "lower-case letters, digits and '-' only, and starts and ends with a letter or a digit "
+            "lower-case letters, digits and '-' only, and must start and end with a letter or a digit "
             "(write dev-edge)",
         ),
     ],

@@ -76,8 +76,8 @@ def test_names_become_labels_and_folders() -> None:
         f"the deployment target's name '{'w' * 64}-web' becomes a folder and a part of a "
         "namespace; it has 68 characters, at most 63 are allowed",
         "the deployment target's name 'app-../up' becomes a folder and a part of a namespace; it "
-        "may hold lower-case letters, digits and '-' only, and starts and ends with a letter or a "
-        "digit",
+        "may hold lower-case letters, digits and '-' only, and must start and end with a letter or "
+        "a digit",
     ]
 
 

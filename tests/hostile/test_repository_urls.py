@@ -19,7 +19,7 @@ REFUSED = {
     "encoded NUL": "https://github.com/acme/app%00",
     "encoded C1": "https://github.com/acme/app%c2%85",
     "encoded bidirectional": "https://github.com/acme/%e2%80%aeppa",
-    "no UTF-8": "https://github.com/acme/%ff",
+    "not UTF-8": "https://github.com/acme/%ff",
     "half a percent": "https://github.com/acme/%2",
     "encoded question mark": "https://github.com/acme/app%3fx",
     "encoded hash": "https://github.com/acme/app%23x",
