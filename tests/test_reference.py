@@ -8,23 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.command_line import call_kalypso
+from tests.output_schemas import validator
+from tests.sample_commands import DEV, EXPLAIN, RENDER, ROOT
 from tools.reference.schemas import REFERENCE, output_documents
-
-ROOT = Path(__file__).resolve().parents[1]
-DEV = "samples/control-plane/dev"
-HOST = "https://github.northline.example"
-SOURCES = {
-    f"{HOST}/platform/control-plane": "samples/control-plane/main",
-    f"{HOST}/passengers/departure-boards": "samples/apps/departure-boards",
-    f"{HOST}/rolling-stock/wheel-inspection": "samples/apps/wheel-inspection",
-}
-"""Each repository that the control plane refers to, and the folder that stands for it here."""
-READING = ["dev", *(f"--source={url}={folder}" for url, folder in SOURCES.items())]
-RENDER = ["render", *READING]
-EXPLAIN = ["explain", *READING, f"--environment-dir={DEV}"]
 
 
 def kalypso(arguments: list[str]) -> tuple[int, dict[str, Any]]:
@@ -33,13 +21,6 @@ def kalypso(arguments: list[str]) -> tuple[int, dict[str, Any]]:
         done = call_kalypso(*arguments, "--output", "json")
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
-
-
-def validator(name: str) -> Draft202012Validator:
-    path = REFERENCE / f"{name.replace('/', '.')}.schema.json"
-    schema = json.loads(path.read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
 
 
 def broken(tmp_path: Path, policy: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.cli.command_list import COMMANDS, load
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
-from tests.test_reference import DEV, RENDER, ROOT
+from tests.sample_commands import DEV, RENDER, ROOT
 
 GITHUB = {"requests", "urllib3"}
 APPS = {"jwt", "cryptography"}

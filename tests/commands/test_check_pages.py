@@ -10,7 +10,7 @@ import pytest
 import responses
 
 from tests.command_line import call_kalypso
-from tests.test_reference import validator
+from tests.output_schemas import validator
 
 API: Final = "https://api.github.com/repos"
 TOKEN: Final = {"GH_TOKEN": "t", "GITHUB_REPOSITORY": "acme/control-plane", "COLUMNS": "200"}

@@ -10,7 +10,7 @@ import pytest
 from tests.command_line import call_kalypso
 from tests.commands.control_plane_clones import make_clone
 from tests.git_repositories import commit, repository
-from tests.test_reference import validator
+from tests.output_schemas import validator
 
 
 def test_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

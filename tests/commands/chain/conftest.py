@@ -46,3 +46,10 @@ def placed(acme: Organisation) -> Organisation:
     """Acme whose dev is scheduled by a Placement."""
     placements.schedule_dev_by_placement(acme)
     return acme
+
+
+@pytest.fixture
+def app(acme: Organisation) -> dict[str, str]:
+    """The inputs of a GitHub App."""
+    number, key = acme.sandbox.create_app("acme")
+    return {"app_id": str(number), "app_private_key": key}

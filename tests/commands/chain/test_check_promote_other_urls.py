@@ -10,9 +10,6 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.faults import Fault
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
-from tests.commands.chain.test_signed_commits import app
-
-__all__ = ["app"]
 
 OTHER = "https://git.acme.example/acme/gitops"
 

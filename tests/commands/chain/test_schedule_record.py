@@ -18,7 +18,7 @@ from tests.commands.chain.proposals import (
     settle,
     token_without_statuses,
 )
-from tests.commands.chain.test_schedule_removals import TARGETS, fill
+from tests.commands.chain.shop_targets import TARGETS, fill
 
 CONTEXT = "kalypso / schedule dev"
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}

@@ -7,21 +7,9 @@ from typing import Any
 import pytest
 
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.proposals import actions, configure, messages, run, run_schedule, settle
-
-TARGETS = [f"web-{number}" for number in range(8)]
-
-
-def fill(acme: Organisation, targets: list[str]) -> None:
-    """Give the shop these targets in dev, and one in stage."""
-    url = acme.url("acme/shop-manifests")
-    text = "".join(
-        f"  - name: {name}\n    environment: dev\n    manifests: {{repo: {url}}}\n"
-        for name in targets
-    )
-    head = documents.workload("shop", url, ["stage"])
-    acme.commit({"workload/shop.yaml": head + text}, repository=SHOP)
+from tests.commands.chain.shop_targets import TARGETS, fill
 
 
 @pytest.fixture

@@ -32,13 +32,6 @@ def require_signatures(
         acme.sandbox.repository(repository).rules.append(rule)
 
 
-@pytest.fixture
-def app(acme: Organisation) -> dict[str, str]:
-    """The inputs of a GitHub App."""
-    number, key = acme.sandbox.create_app("acme")
-    return {"app_id": str(number), "app_private_key": key}
-
-
 def run_cd(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     return acme.run(cd, CdInputs, environment="dev", commit=commit, **inputs)
 
