@@ -1,4 +1,4 @@
-"""Values for tests, each with only what the test speaks of."""
+"""Builders of values for tests, which name only the fields of interest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HERE = Location("test", "file.yaml", 1)
 
 
 def documents(text: str, path: str = "file.yaml") -> tuple[Document, ...]:
-    """The documents of an indented YAML text, which must be faultless."""
+    """Return the documents of an indented YAML text, which must have no faults."""
     parsed = parse_yaml("test", path, dedent(text).encode())
     assert not parsed.problems
     return parsed.documents
@@ -104,7 +104,7 @@ def policy(
 
 
 def config_map(name: str, data: Mapping[str, str], **labels: str) -> ConfigMap:
-    """Platform configuration, unless labelled otherwise; labels are written with `_` for `-`."""
+    """Return platform configuration, unless the labels say otherwise; `_` stands for `-`."""
     own = {PLATFORM_CONFIG_LABEL: "true"}
     own |= {key.replace("_", "-"): value for key, value in labels.items()}
     file = f"{name}.yaml"
@@ -138,7 +138,7 @@ TEMPLATES = (
     template("namespace", "namespace: {{ .Namespace }}\n"),
     template("config", "{{ toYaml .ConfigData }}\n"),
 )
-"""What `cluster_type` names unless told otherwise."""
+"""The Templates that `cluster_type` names by default."""
 
 
 def registration(

@@ -1,6 +1,6 @@
-"""What holds in every test: no sandbox answers, tells or is asked what GitHub would not.
+"""Settings and checks of all tests: sandboxes and clients follow GitHub's description.
 
-And what hypothesis finds does not depend on the machine's speed.
+The findings of hypothesis do not depend on the machine's speed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.github_api.client_calls import CLIENT_ENDPOINTS
 from tests.github_api.traffic import by_client, check_events, check_exchanges
 from tests.parameter_ids import readable
 
-# How long an example takes is no matter: the machine may have other work as well.
+# Examples have no time limit: the machine may have other work as well.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -30,27 +30,27 @@ settings.register_profile("thorough", settings.get_profile("any machine"), max_e
 settings.load_profile("quick")
 
 
-# Thousands of tests are objects that live to the end: the collector need not look at them again.
+# Thousands of tests are objects that live to the end, so the collector need not look at them again.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector look at what the tests themselves make."""
+    """Let the collector look only at objects that the tests make."""
     gc.freeze()
     gc.enable()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Call a case by its values where pytest would number them."""
+    """Name a case by its values where pytest would number them."""
     return readable(val)
 
 
 KNOWN: Final[set[bytes]] = set()
-"""Kinds of exchanges and of events that have been held against GitHub's description."""
+"""Kinds of exchanges and of events that were already checked against GitHub's description."""
 
 
 def check(traffic: Traffic) -> None:
-    """Hold it against GitHub's description, and against what the clients are known to ask."""
+    """Check it against GitHub's description, and against the list of the clients' endpoints."""
     check_exchanges(traffic, KNOWN)
     for exchange in filter(by_client, traffic):
         endpoint = f"{exchange.method} {exchange.template}"
@@ -61,7 +61,7 @@ def check(traffic: Traffic) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def outside_of_every_clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let the current folder be an empty one: commands read the clone that contains it."""
+    """Make the current folder an empty one, because commands read the clone that contains it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("empty"))
         yield
@@ -69,7 +69,7 @@ def outside_of_every_clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(scope="session", autouse=True)
 def keys_of_apps() -> Iterator[None]:
-    """Sandboxes take turns with a few keys: to make one takes longer than most tests."""
+    """Let sandboxes share a few keys, because making one takes longer than most tests."""
     turns = itertools.cycle(range(4))
     made = cache(lambda _number, make=tokens.new_key: make())
     with pytest.MonkeyPatch.context() as patch:
@@ -79,7 +79,7 @@ def keys_of_apps() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def every_sandbox_is_held_against_github() -> Iterator[None]:
-    """When a sandbox ends or forgets its traffic; not where the test has failed already.
+    """Check when a sandbox ends or forgets its traffic, unless the test has failed already.
 
     Events of a copied sandbox from before it was opened were checked when the original ended.
     """

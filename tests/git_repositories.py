@@ -20,7 +20,7 @@ ENVIRONMENT = {
     "GIT_COMMITTER_NAME": "n",
     "GIT_COMMITTER_EMAIL": "n@example.com",
     "GIT_ALLOW_PROTOCOL": "file",
-    # A commit starts no second process that looks for something to tidy.
+    # A commit starts no second process for maintenance.
     "GIT_CONFIG_COUNT": "1",
     "GIT_CONFIG_KEY_0": "maintenance.auto",
     "GIT_CONFIG_VALUE_0": "false",
@@ -28,7 +28,7 @@ ENVIRONMENT = {
 
 
 def programs(**more: str) -> Programs:
-    """Programs with the PATH of the machine and nothing else of its environment."""
+    """Return a runner of programs with the machine's PATH and no other variable of it."""
     return Programs({"PATH": os.environ["PATH"], **more})
 
 
@@ -39,7 +39,7 @@ def git(
     statuses: Container[int] = (0,),
     extra: Mapping[str, str] | None = None,
 ) -> str:
-    """Run git as a person would, and return what it says; it must end with one of `statuses`.
+    """Run git as a person would, and return its output; it must end with one of `statuses`.
 
     `extra` is added to its environment.
     """
@@ -56,7 +56,7 @@ def git(
 
 
 def repository(path: Path, *, branch: str = "main", object_format: str = "sha1") -> Path:
-    """An empty repository that serves what our client asks for."""
+    """Make an empty repository that serves the requests of our client."""
     path.mkdir(parents=True)
     git(path, "init", "--quiet", f"--initial-branch={branch}", f"--object-format={object_format}")
     with (path / ".git/config").open("a", encoding="utf-8") as config:
@@ -65,7 +65,7 @@ def repository(path: Path, *, branch: str = "main", object_format: str = "sha1")
 
 
 def commit(path: Path, files: Mapping[str, str | bytes], message: str = "change") -> str:
-    """Commit these files on the branch that is checked out; returns the commit's id."""
+    """Commit these files on the checked-out branch; return the commit's id."""
     for name, content in files.items():
         file = path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -77,9 +77,9 @@ def commit(path: Path, files: Mapping[str, str | bytes], message: str = "change"
 
 
 def commit_branch(path: Path, files: Mapping[str, str | bytes], branch: str = "main") -> str:
-    """Commit these files as the whole content of a branch; returns the commit's id.
+    """Commit these files as the whole content of a branch; return the commit's id.
 
-    The repository is made where it does not exist; a new branch has no history.
+    Make the repository if it does not exist; a new branch has no history.
     """
     if not path.exists():
         repository(path, branch=branch)

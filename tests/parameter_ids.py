@@ -1,4 +1,4 @@
-"""Names for the cases of tables: a case is called by its values."""
+"""Names for the cases of tables, made of their values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLAIN: Final = (str, bytes, int, float, type(None), date, timedelta)
 
 
 def readable(value: object) -> str | None:
-    """A short text, the same in every process; None for what has none, or one of pytest's own."""
+    """Return a short text, the same in every process; None if there is none, or pytest has one."""
     if not isinstance(value, Mapping | list | tuple | AbstractSet) and not _is_record(value):
         return None
     try:
@@ -45,7 +45,7 @@ def _is_record(value: object) -> bool:
 
 
 def _changed(record: object) -> list[str]:
-    """The fields of a dataclass that differ from their defaults."""
+    """Return the fields of a dataclass that differ from their defaults."""
     assert dataclasses.is_dataclass(record)
     return [
         f"{field.name}={_text(value)}"

@@ -47,7 +47,7 @@ def all_bound() -> list[Body]:
 
 
 def decided(placement: str, *clusters: str, namespace: str = "apps") -> Body:
-    """What a placement has decided so far."""
+    """Return the decision of a placement so far."""
     metadata = {
         "name": f"{placement}-decision-1",
         "namespace": namespace,
@@ -73,7 +73,7 @@ def placement(**spec: Any) -> Body:
 
 
 def read(*bodies: Body) -> HubObjects:
-    """Read objects as a folder has them."""
+    """Read objects as from a folder."""
     objects = HubObjects()
     objects.add(Document(body, Location("hub", "hub.yaml", 1), {}) for body in bodies)
     return objects

@@ -1,6 +1,6 @@
-"""Which rooms may touch the outside; import-linter holds the order of the floors.
+"""Which rooms may touch the outside; import-linter checks the order of the floors.
 
-The rules look at what a module names, so that reading an innocent part of a library (`os.fsencode`,
+The rules look at the names in a module, so an innocent part of a library (`os.fsencode`,
 `urllib.parse`) stays allowed everywhere.
 """
 
@@ -33,7 +33,7 @@ RULES = {
     "the environment": (("os.environ", "os.getenv", "os.putenv"), ("cli/",)),
     "the clock": (
         ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
-        # Progress is for eyes only: nothing that is written depends on it.
+        # Progress is only for people: no output depends on it.
         ("clients/", "sandbox/", "cli/", "report/progress.py"),
     ),
     "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/", "runner/files.py")),
@@ -43,11 +43,11 @@ RULES = {
     ),
     "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),
 }
-"""For each thing: the names that reach it, and the only places that may."""
+"""For each part of the outside: the names that reach it, and the only modules that may use them."""
 
 
 def names_in(source: str) -> Iterator[str]:
-    """Every imported name, every attribute reached through one, and every built-in called."""
+    """Yield every imported name, every attribute reached through one, and every called built-in."""
     tree = ast.parse(source)
     imported: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -73,7 +73,7 @@ def names_in(source: str) -> Iterator[str]:
 
 
 def dotted(node: ast.expr) -> str:
-    """`a.b.c` of attributes of a name, else an empty text; `ast.unparse` takes ten times as long."""
+    """Return `a.b.c` for attributes of a name, else ""; `ast.unparse` takes ten times as long."""
     match node:
         case ast.Name(id=name):
             return name
@@ -84,12 +84,12 @@ def dotted(node: ast.expr) -> str:
 
 @cache
 def names_of(module: str) -> frozenset[str]:
-    """What a module of the package names; it is read once for all rules."""
+    """Return the names in a module of the package, which is read once for all rules."""
     return frozenset(names_in((PACKAGE / module).read_text(encoding="utf-8")))
 
 
 def reaches(name: str, forbidden: str) -> bool:
-    """Whether `name` is what is forbidden, or lies in it."""
+    """Tell whether `name` is forbidden, or a part of a forbidden one."""
     return name == forbidden or name.startswith(forbidden + ".")
 
 

@@ -59,7 +59,7 @@ def planned(now: Fleet, base: BaseTree, **options: Any) -> Plan:
 
 
 def written(made: Plan, base: BaseTree) -> BaseTree:
-    """The tree that a run has written."""
+    """Return the tree that a run has written."""
     changes = made.changes
     kept = {path: old for path, old in base.entries.items() if path not in changes.deleted}
     new = {path: entry(path, blob_id(content)) for path, content in changes.files.items()}

@@ -1,4 +1,4 @@
-"""The wheel, the source distribution, the image and the hook have what they need, and no more."""
+"""The wheel, the source distribution, the image and the hook contain only what they need."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_wheel_has_the_package_and_the_workflows(wheel: Path) -> None:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path) -> Path:
-    """Return the folder of programs of a new environment with the wheel and what the lock names."""
+    """Return the folder of programs of a new environment with the wheel and the locked packages."""
     environment = wheel.parent / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     programs = environment / ("Scripts" if os.name == "nt" else "bin")

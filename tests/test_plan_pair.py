@@ -1,4 +1,4 @@
-"""Two plans at once: what is not rendered would be equal."""
+"""Two plans at once: the files that they do not render would be equal."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ texts = st.sampled_from(
 
 @st.composite
 def fleets(draw: st.DrawFn) -> tuple[Fleet, tuple[RegistrationReading, ...]]:
-    """A small fleet, of which any part may differ from that of another one."""
+    """Return a small fleet, which may differ from another one in any part."""
     names = draw(st.sets(st.sampled_from(["c1", "c2", "c3"]), min_size=1))
     config_type = st.sampled_from(["config", "", "envFile", "gone"])
     templates = (
@@ -148,7 +148,10 @@ def test_a_pair_is_two_full_plans(
 
 
 def texts_of(problems: tuple[Problem, ...]) -> list[str]:
-    """All but those of the tree, and lines without a value, which a plan reports together."""
+    """Return all problems except those of the tree and of lines without a value.
+
+    A plan reports the lines without a value together.
+    """
     others = {"template-no-value", "gitops-file-foreign"}
     return sorted(str(item) for item in problems if item.code not in others)
 

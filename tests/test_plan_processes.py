@@ -1,4 +1,4 @@
-"""Several processes render what one renders: files, failures and what registrations may take."""
+"""Several processes give the results of one: files, failures, and limits of registrations."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ ENTRY = re.compile(
 
 
 def entries(lock: str) -> Iterator[re.Match[str]]:
-    """Each package of a lock file with the lines that belong to it."""
+    """Yield each package of a lock file with its lines."""
     return ENTRY.finditer((ROOT / lock).read_text(encoding="utf-8"))
 
 
@@ -71,7 +71,7 @@ def test_a_lock_has_the_versions_that_users_get(lock: str) -> None:
 
 
 def test_a_lock_has_nothing_that_nobody_asks_for() -> None:
-    """uv notes who asks for each package; what was removed from pyproject.toml would lack that."""
+    """uv notes the origin of each package; one that left pyproject.toml would have none."""
     for lock in LOCKS:
         for entry in entries(lock):
             assert "# via" in entry["rest"], f"{lock}: {entry['name']}"

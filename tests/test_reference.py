@@ -1,4 +1,4 @@
-"""What commands print is what docs/reference says of it."""
+"""The output of commands is as docs/reference describes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.reference.schemas import REFERENCE, output_documents
 
 
 def kalypso(arguments: list[str]) -> tuple[int, dict[str, Any]]:
-    """Exit code and JSON document of a command, run as users run it."""
+    """Return exit code and JSON document of a command, run as users run it."""
     with chdir(ROOT):
         done = call_kalypso(*arguments, "--output", "json")
     assert done.stdout, done.stderr
@@ -82,7 +82,7 @@ def test_every_output_has_a_schema_and_every_schema_an_output() -> None:
 
 @pytest.fixture(scope="module")
 def validated() -> dict[str, Any]:
-    """A document of validate, of one run for all."""
+    """A document of validate, from one run for all tests."""
     return kalypso(["validate", DEV])[1]
 
 

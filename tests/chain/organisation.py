@@ -2,7 +2,8 @@
 
 acme/control-plane   main: Environments, Templates, the registration `shop`, the configuration
                      RELEASE; for each environment a branch with the configuration REGION
-acme/gitops a branch for each environment; some stories have a second repository, `acme/edge`
+acme/gitops          a branch for each environment; some stories have a second repository,
+                     `acme/edge`
 acme/shop            a registered application, one deployment target in each environment
 clusters             one for each environment and cluster type, `dev-drone`, `dev-large`, …
 """

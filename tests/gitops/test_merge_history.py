@@ -243,7 +243,7 @@ def test_adopted_branches_are_not_read_to_their_beginning() -> None:
         branch.commit({TRACKING: name * 40}, "Kalypso Scheduler commit")
     branch.commit({CONFIG: "a"}, number=1)
     assert branch.history("9" * 40).before_era == 0
-    assert branch.taken == 3  # of the three, the newest is the present one
+    assert branch.taken == 3  # the newest of the three is the present one
     branch.taken = 0
     assert branch.history(M1).before_era == 1
     assert branch.taken == 2

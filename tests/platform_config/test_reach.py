@@ -1,4 +1,4 @@
-"""`Reach` says what matching every cluster type with every target would say."""
+"""`Reach` gives the same result as matching every cluster type with every target."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ WRITE = "git-receive-pack"
 
 
 def begin(sandbox: Sandbox, service: str, authorization: str = "", name: str = FLEET) -> str:
-    """The status of a fetch's or a push's first request, and the words if it is refused."""
+    """Return the status of the first request of a fetch or push, and the text of a refusal."""
     path = f"/{name}.git/info/refs?service={service}"
     answer = ask(sandbox, "GET", path, authorization=authorization)
     if answer.status_code == 401:

@@ -188,7 +188,7 @@ def test_an_author_is_no_account(tmp_path: Path) -> None:
     ],
 )
 def test_a_page_with_a_name_of_its_own(tmp_path: Path, host: str, status: int) -> None:
-    """A browser that was told that a stranger's name leads here says that name."""
+    """A browser sends a stranger's name as Host if DNS leads that name to this address."""
     paths = ["/_sandbox/requests", "/rate_limit"]
     with serving(tmp_path) as sandbox:
         who = f"token {sandbox.create_token()}"

@@ -69,7 +69,7 @@ def test_a_push_that_is_only_tried(tmp_path: Path) -> None:
 
 
 def test_many_files_in_pieces(tmp_path: Path) -> None:
-    """Above git's buffer a push is sent in pieces, after one that only asks whether it may."""
+    """git sends a push beyond its buffer in pieces, after a request for permission alone."""
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         copy.run("config", "http.postBuffer", "65536")
@@ -84,7 +84,7 @@ def test_many_files_in_pieces(tmp_path: Path) -> None:
 def test_a_fault_meets_what_is_pushed_in_pieces(
     tmp_path: Path, kind: FaultKind, made: bool
 ) -> None:
-    """And not the question that comes before it."""
+    """The fault does not hit the question before it."""
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         copy.run("config", "http.postBuffer", "65536")
@@ -170,7 +170,7 @@ def test_large_files(tmp_path: Path) -> None:
 
 
 def test_objects_that_lack_others(tmp_path: Path) -> None:
-    """A commit whose parent nobody has: git sends the one without the other from a clone cut off."""
+    """From a shallow clone, git sends a commit without its parent, which the server lacks."""
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         copy.commit(a="1")

@@ -50,7 +50,7 @@ def test_files_of_a_commit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_folders_come_and_go_with_their_files(tmp_path: Path, packed: bool) -> None:
-    """Names are sorted as git sorts them: `a-b`, then the folder `a`, then `a0`."""
+    """Names have git's order: `a-b`, then the folder `a`, then `a0`."""
     repository = bare(tmp_path)
     commit(repository, {"a/b/c": "1", "a/d": "2", "a-b": "3", "a0": "4", "f": "5"})
     if packed:

@@ -116,7 +116,7 @@ def test_what_is_no_http(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_many_requests_wait_at_the_same_time() -> None:
-    """Each waits until all are there."""
+    """Each request waits until all have arrived."""
     together = threading.Barrier(100)
 
     def answer(_: Request) -> SentResponse:
@@ -145,7 +145,7 @@ def test_the_end_does_not_wait_for_idle_connections() -> None:
         ]
         idle[0].sendall(b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         assert idle[0].recv(1 << 16)
-    assert set(threading.enumerate()) <= before  # of those, some may have ended by themselves
+    assert set(threading.enumerate()) <= before  # some of these may have ended by themselves
     for connection in idle:
         connection.close()
     with pytest.raises(OSError, match="refused"):

@@ -116,7 +116,7 @@ def test_writing_that_was_interrupted(tmp_path: Path) -> None:
 
 
 def test_an_event_without_the_world_it_happened_in(tmp_path: Path) -> None:
-    """The events are written first; no id may be given twice after a crash between the two."""
+    """The events are written first: a crash between the writes must not repeat an id."""
     saved = opened(tmp_path)
     saved.save()
     last = add_event(saved)
@@ -132,7 +132,7 @@ def test_another_version_s_world_is_not_guessed_at(tmp_path: Path, file: str, co
     assert caught.value.problem.advice == "start with a new folder"
     (tmp_path / file).unlink()
     with Sandbox(tmp_path, programs()):
-        """It has let the folder go."""
+        """The failed start has released the folder."""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
@@ -153,9 +153,9 @@ def test_one_sandbox_at_a_time(tmp_path: Path) -> None:
         with pytest.raises(KalypsoError, match="cannot be used"):
             Sandbox(tmp_path / "other", programs(), port=port).__enter__()
         with Sandbox(tmp_path / "other", programs()):
-            """One that could not start has let its folder go."""
+            """A sandbox that could not start has released its folder."""
     with Sandbox(tmp_path, programs()):
-        """One that has ended, too."""
+        """So has a sandbox that has ended."""
 
 
 def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program, tmp_path], check=False)
     assert done.returncode == 3
     with Sandbox(tmp_path, programs()):
-        """The file is there, and nobody holds it."""
+        """The lock file exists, but no process holds it."""
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:

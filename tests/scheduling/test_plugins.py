@@ -1,4 +1,4 @@
-"""Schedulers of other packages: what they do wrong, and how long they may take."""
+"""Schedulers of other packages: their errors, and their time limit."""
 
 from __future__ import annotations
 

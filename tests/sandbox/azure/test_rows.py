@@ -36,7 +36,7 @@ RECORDED = {
     "azureBlob",
     "ociRepository",
 }
-"""Properties of a row that Azure has answered, and the sources that newer versions know."""
+"""Properties of a row from a response of Azure, and the sources that newer versions know."""
 
 
 def row(

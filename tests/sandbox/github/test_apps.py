@@ -14,7 +14,7 @@ GRANTED: Permissions = {"contents": "write", "issues": "read"}
 
 
 class Asked:
-    """An App that acme has, for some of its repositories or all."""
+    """Install an App in acme, for some of its repositories or all."""
 
     def __init__(self, github: ApiClient, repositories: list[str] | None = None) -> None:
         self.github = github

@@ -106,7 +106,7 @@ def workflows(sandbox: Sandbox, folder: Path) -> WorkflowRunner:
 
 
 def start(sandbox: Sandbox, made: WorkflowRunner) -> Any:
-    """Somebody starts cd; the run that is due then."""
+    """Start cd as a person, and return the run that is due."""
     environment = RunnerEnvironment(sandbox, MACHINE).environment()
     auth = TokenAuth(sandbox.create_token(owner="acme"))
     server = GitHubServer.of_environment(environment)

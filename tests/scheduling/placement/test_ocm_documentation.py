@@ -1,4 +1,4 @@
-"""The situations that OCM's documentation of Placement describes, and what it says of each.
+"""The examples of OCM's documentation of Placement, with the results that it describes.
 
 https://open-cluster-management.io/docs/concepts/content-placement/placement/
 """

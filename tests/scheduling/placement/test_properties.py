@@ -1,4 +1,4 @@
-"""What holds for every Placement and every fleet."""
+"""Properties of the decisions for every Placement and every fleet."""
 
 from __future__ import annotations
 
