@@ -82,7 +82,7 @@ def test_the_given_environment_counts_and_nothing_else(
     with responses.RequestsMock() as server, Session(environment) as session:
         server.get(URL)
         sent = session.get(URL, headers={"Authorization": "Bearer ours"}).request
-        # `responses` adds it to the request, which its types do not tell.
+        # `responses` adds it to the request, but its types lack it.
         settings = server.calls[0].request.req_kwargs  # type: ignore[attr-defined]
     assert sent.headers["Authorization"] == "Bearer ours"
     assert settings["proxies"] == {"https": PROXY}

@@ -109,7 +109,7 @@ def test_the_folder_that_holds_older_outputs_is_not_ours(tmp_path: Path) -> None
 
 
 def test_empty_folders_are_nobodys(tmp_path: Path) -> None:
-    """As a run leaves them that was cut off before its first file."""
+    """A run that stopped before its first file leaves such folders."""
     (tmp_path / ".github" / "tracking").mkdir(parents=True)
     write(tmp_path, TREE)
     assert set(listing(tmp_path)) == set(TREE)

@@ -152,7 +152,7 @@ def in_the_background(port: int) -> str:
 
 
 def ended(server: socket.socket) -> bool:
-    """Whether whoever has called is gone."""
+    """Tell whether the program that called has ended."""
     server.settimeout(60)
     connection, _ = server.accept()
     with connection:
@@ -163,7 +163,7 @@ def ended(server: socket.socket) -> bool:
 @pytest.mark.skipif(os.name != "posix", reason="Windows ends the program alone")
 @pytest.mark.parametrize("then", ["wait", ""])
 def test_time_limit_ends_the_program_and_what_it_started(then: str, tmp_path: Path) -> None:
-    """Both have begun by then on a machine with other work, too: a shell and `sleep` do at once."""
+    """A shell and `sleep` start at once, so both have begun by then even on a busy machine."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     held = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -192,12 +192,12 @@ def test_what_a_program_leaves_behind_is_not_waited_for(monkeypatch: pytest.Monk
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="how it ended is asked in another way")
 def test_only_groups_that_are_certainly_our_own_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has a session of its own is left alone; the number of what is over may be another's."""
+    """A program in its own session is left alone; the id of an ended one may belong to another."""
     killed: list[int] = []
     kill = os.killpg
 
     def noted(group: int, number: int) -> None:
-        os.kill(group, 0)  # it is still there, be it as one that nobody has waited for
+        os.kill(group, 0)  # it still exists, perhaps as a zombie
         killed.append(group)
         kill(group, number)
 
@@ -237,7 +237,7 @@ def test_each_call_is_logged_with_its_time(caplog: pytest.LogCaptureFixture) -> 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits other processes")
 def test_a_limited_program_ends_without_this_process() -> None:
-    """Its processor time is limited by the system: this process may be killed."""
+    """The system limits its processor time, because this process may be killed."""
     command = ["sh", "-c", "sleep 0.3; ulimit -t"]
     output = Programs(os.environ).run(command, timeout=20, max_memory=1 << 30)
     assert int(output) == 20 * (os.cpu_count() or 1) + 1

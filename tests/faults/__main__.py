@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def _tried(name: str) -> list[Rows]:
-    logging.disable()  # the clients tell of each repetition
+    logging.disable()  # the clients log each repetition
     with tempfile.TemporaryDirectory(prefix="kalypso-faults-") as folder:
         return try_write(BY_NAME[name], EXTENTS, Path(folder))
 

@@ -11,8 +11,9 @@ from kalypso_actions.sandbox.faults import PUSH_KINDS, FaultKind
 from tests.faults.write import Write
 
 Extent = Literal["once", "each time", "from then on"]
-"""Whether the write's request meets the fault once, or each time it is sent; or every request of
-the call from there on, so that nothing can be looked up either."""
+"""Whether the fault hits the write's request once, or each time; or every request of the call from
+there on, so that the client cannot look anything up either.
+"""
 
 EXTENTS: Final[Sequence[Extent]] = get_args(Extent)
 
@@ -28,8 +29,8 @@ UNCERTAIN: Final[frozenset[FaultKind]] = frozenset({"status", "dropped", "lost",
 class Disturbance:
     """A fault by its name in the table.
 
-    `hides`: the server acts, and does not get to say so. `ends`: it is no matter of patience; the
-    call fails with the reason, and the next one begins with what there is by then.
+    `hides`: the server acts, but its response is lost. `ends`: waiting does not help; the call
+    fails with the reason, and the next one begins with the state at that time.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Disturbance:
         return self.kind in UNCERTAIN
 
     def ends_for(self, write: Write) -> bool:
-        """Whether the call fails at once: nobody waits for what another run may have written."""
+        """Whether the call fails at once: it does not wait for writes of another run."""
         return self.ends or (self.kind == "lag" and not write.is_recent)
 
     def meets(self, write: Write, extent: Extent) -> bool:

@@ -1,8 +1,8 @@
 """A cell of the matrix: a write that hits a fault, and its result.
 
-Afterwards each fact is as before or as wanted. Where the call says that it is done, all are as
-wanted; where it fails, a second call makes them so. No request that was done is sent again, and a
-call that finds everything as wanted writes nothing.
+Afterwards each fact is as before or as wanted. If the call succeeds, all are as wanted; if it
+fails, a second call makes them so. The client repeats no successful request, and a call writes
+nothing if everything is as wanted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Outcome = Literal["done", "later", "found", "part", "refused", "raced"]
 OBJECTS: Final = tuple(
     f"/repos/{{owner}}/{{repo}}/git/{name}" for name in ("blobs", "trees", "commits")
 )
-"""Where git objects are made."""
+"""The endpoints that make git objects."""
 
 OUTCOMES: Final[dict[Outcome, str]] = {
     "done": "the call says so, and everything is as wanted, once",
@@ -170,9 +170,9 @@ def _wrong_repetitions(
 ) -> Iterator[str]:
     """Return requests that were repeated after a successful one.
 
-    Where nothing can be found again, once more is allowed for an answer that did not come.
+    If the client cannot look the write up, it may repeat it once after a lost response.
     """
-    if write.by_git:  # a push compares and swaps; facts tell how many commits there are
+    if write.by_git:  # a push compares and swaps; the facts count the commits
         return
 
     def was_done(exchange: Exchange) -> bool:
@@ -198,6 +198,6 @@ def _writes(exchange: Exchange) -> bool:
         return exchange.method == "POST" and exchange.path.endswith("git-receive-pack")
     if exchange.template == GRAPHQL:
         return str(exchange.request_body.get("query", "")).startswith("mutation")
-    # A second token in place of a lost one does no harm, nor does an object of no branch.
+    # A second token instead of a lost one does no harm, nor does an object on no branch.
     harmless = {TOKENS, *OBJECTS}
     return exchange.method not in {"GET", "HEAD"} and exchange.template not in harmless

@@ -35,7 +35,7 @@ def _push(branch: str) -> Callable[[Trial], object]:
 
 
 def _rewrite(trial: Trial) -> object:
-    """Set a branch to a commit that is no descendant, as for a renewed proposal."""
+    """Set a branch to a commit that is not a descendant, as for a renewed proposal."""
     with trial.remotes() as opened:
         before = opened.heads(trial.url, ["proposal"])["proposal"]
         commit = opened.commit(

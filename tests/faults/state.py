@@ -1,6 +1,6 @@
 """The state of a repository as facts that do not depend on ids or times.
 
-How often something is there is a fact, too: a second comment, issue or commit is seen.
+The number of objects is a fact, too, so a second comment, issue or commit is noticed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def facts(sandbox: Sandbox, repository: str) -> Facts:
                 )
                 for status in served.statuses  # the oldest first: the latest counts
             },
-            # It cannot be looked up whether a workflow was started: once more does no harm.
+            # Nobody can look up whether a workflow was started, and a second start does no harm.
             **({"a workflow was started": True} if served.runs else {}),
         }
 

@@ -23,7 +23,7 @@ TEMPTING: Final = frozenset({"lost", "doubled"})
 
 
 def disturbances(write: Write, extent: Extent, *, every: bool) -> list[Disturbance]:
-    """Return transient faults, all or the tempting ones; of lasting ones, the uncertain."""
+    """Return transient faults, all or the tempting ones, and uncertain lasting ones."""
     met = [disturbance for disturbance in DISTURBANCES if disturbance.meets(write, extent)]
     if extent == "once":
         return [disturbance for disturbance in met if every or disturbance.name in TEMPTING]

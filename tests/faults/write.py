@@ -20,10 +20,10 @@ GRAPHQL: Final = "/graphql"
 class Write:
     """A call that writes.
 
-    `endpoint`     method and path of the request that meets the faults
-    `can_be_found` whether what was written can be found again, so that nothing is written twice
+    `endpoint`     method and path of the request that the faults hit
+    `can_be_found` whether the client can look the write up, so that it never writes twice
     `is_recent`    whether the call itself has written or listed the object of that request
-    `half_open`    how many issues or pull requests are open half-way, where one replaces another
+    `half_open`    the number of issues or pull requests that are open while one replaces another
     """
 
     name: str

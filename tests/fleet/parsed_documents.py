@@ -1,4 +1,4 @@
-"""A document, parsed to its resource and its findings."""
+"""Parse a document to its resource and its findings."""
 
 from __future__ import annotations
 

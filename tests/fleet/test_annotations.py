@@ -11,7 +11,7 @@ NEXT = "did you mean kalypso.io/next-environment?"
 
 
 def warnings(kind: str, metadata: str) -> list[tuple[str, int, str]]:
-    """The warnings about annotations and labels of a document: code, column, advice."""
+    """Return the warnings about annotations and labels of a document: code, column, advice."""
     text = f"{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: {kind}}}"
     document = parse_yaml(
         "test", "x.yaml", f"{text[:-1]}, metadata: {{name: x, {metadata}}}}}".encode()

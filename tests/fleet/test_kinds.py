@@ -1,4 +1,4 @@
-"""Kinds that are not of Kalypso, and misspelled ones."""
+"""Kinds that do not belong to Kalypso, and misspelled ones."""
 
 from __future__ import annotations
 

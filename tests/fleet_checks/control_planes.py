@@ -1,4 +1,4 @@
-"""Control planes of a few documents, each a mutation of one that is sound."""
+"""Control planes of a few documents, each a mutation of one without faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an environment's branch lacks is said with the file to add."""
+"""Problems about missing documents of an environment's branch, with the file to add."""
 
 from __future__ import annotations
 

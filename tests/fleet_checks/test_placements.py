@@ -1,4 +1,4 @@
-"""Placements of environments: the scheduler that reads them, and what is wrong with them."""
+"""Placements of environments: the scheduler that reads them, and their faults."""
 
 from __future__ import annotations
 

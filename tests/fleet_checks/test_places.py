@@ -1,4 +1,4 @@
-"""Places that two owners write to, and documents that stand in the wrong place."""
+"""Places that two owners write to, and documents in the wrong place."""
 
 from __future__ import annotations
 

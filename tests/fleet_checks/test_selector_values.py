@@ -1,4 +1,4 @@
-"""Values of selectors that nothing has, and that resemble one that something has."""
+"""Values of selectors that match nothing, and that resemble an existing value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of the report: everything once, and no secret."""
+"""The data of the report: equal contents once, and no secret."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def check_payload(event: str, payload: Json) -> None:
     description = describe(GITHUB)
     name = event.replace("_", "-")
     if event == "repository_dispatch":
-        name += "-sample.collected"  # described by an example of an action
+        name += "-sample.collected"  # the description only has an example of this action
     elif "action" in payload:
         name += "-" + payload["action"].replace("_", "-")
     hook = description.document["webhooks"].get(name)
@@ -137,7 +137,7 @@ class Description:
         raise AssertionError(f"{method} {template} is never answered with {status}")
 
     def problems(self, described: Json, body: Json) -> Iterator[str]:
-        """What is wrong with a body, where `described` may hold a content."""
+        """Yield the violations of a body, which must be None if `described` has no content."""
         if "content" not in described:
             if body is not None:
                 yield "there is a body, and none is described"
@@ -150,7 +150,7 @@ class Description:
             yield f"{place}: is not known"
 
     def problems_of_text(self, schema: Json, text: str, place: str) -> Iterator[str]:
-        """What is wrong with a value in a query or a header."""
+        """Yield the violations of a value in a query or a header."""
         for error in self._validator(schema).iter_errors(_typed(schema, text)):
             yield f"{place}: {error.message[:200]}"
 
@@ -202,7 +202,7 @@ def _read(name: str) -> Json:
 
 
 def _typed(schema: Json, text: str) -> Json:
-    """A value of a query as what its schema says; the text itself where that fails."""
+    """Return a value of a query with the type of its schema; the text itself if that fails."""
     match schema.get("type"):
         case "integer" if re.fullmatch(r"-?[0-9]+", text):
             return int(text)

@@ -1,7 +1,7 @@
 """Fields that a description does not know.
 
-GitHub's schemas leave objects open, so a validator accepts any further field; here a field counts
-as known if any of the alternatives names it.
+GitHub's schemas leave objects open, so a validator accepts any further field. This module takes a
+field as known if any of the alternatives names it.
 """
 
 from __future__ import annotations

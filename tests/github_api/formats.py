@@ -16,7 +16,7 @@ NAME_WITH_OWNER: Final = re.compile(r"[^/\s]+/[^/\s]+")
 
 
 def is_date_time(value: str) -> bool:
-    """Whether a text is a time of RFC 3339, to the second, on a real day."""
+    """Tell whether a text is a time of RFC 3339, to the second, on a real day."""
     try:
         return bool(DATE_TIME.fullmatch(value)) and bool(datetime.fromisoformat(value))
     except ValueError:
@@ -24,7 +24,7 @@ def is_date_time(value: str) -> bool:
 
 
 def is_uri(value: str) -> bool:
-    """Whether a text has a scheme and a host, and neither blanks nor placeholders."""
+    """Tell whether a text has a scheme and a host, and neither blanks nor placeholders."""
     try:
         parts = urlsplit(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""GitHub's GraphQL schema, as checks of queries and of what answers them.
+"""Checks of queries and their answers against GitHub's GraphQL schema.
 
 `schema.graphql` is cut from what GitHub publishes: `tools.github_api.extract`.
 """
@@ -44,9 +44,9 @@ def check_query(query: str, variables: Mapping[str, Json]) -> None:
 
 
 def check_data(query: str, variables: Mapping[str, Json], answer: Json) -> None:
-    """An answer has the fields that the query asks for and no others, of the schema's types.
+    """Check that an answer has the requested fields and no others, of the schema's types.
 
-    Null is taken where the answer's errors name the place. Raises AssertionError.
+    Null is accepted where the answer's errors name the place. Raises AssertionError.
     """
     assert answer.keys() <= {"data", "errors"}, sorted(answer)
     for error in answer.get("errors", []):
@@ -69,7 +69,7 @@ def check_data(query: str, variables: Mapping[str, Json], answer: Json) -> None:
 
 @cache
 def github_schema() -> GraphQLSchema:
-    """GitHub's own schema, as far as it is used."""
+    """Return the used part of GitHub's own schema."""
     return build_schema(FILE.read_text(encoding="utf-8"))
 
 

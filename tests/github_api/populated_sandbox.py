@@ -1,4 +1,4 @@
-"""A sandbox with something of everything, and requests to it as GitHub's documentation has them."""
+"""A sandbox with objects of every kind, and requests to it as in GitHub's documentation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NAME: Final = re.compile(r"\{(\w+)\}")
 
 
 class Scene:
-    """The repositories of acme, and who may do what in them.
+    """The repositories of acme, and the permissions of the tokens in them.
 
     `fleet` has everything, `empty` no commit; `moved` was called `former`, and jobs may not open
     pull requests in it; `archived` is read-only; `hidden` is not for the tokens. In paths and

@@ -1,4 +1,4 @@
-"""Every function of the clients asks just the endpoints that are listed, as GitHub describes them."""
+"""Every function of the clients uses exactly the listed endpoints, as GitHub describes them."""
 
 from __future__ import annotations
 

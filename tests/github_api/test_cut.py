@@ -1,4 +1,4 @@
-"""What the cut keeps of a description, and that what is committed is closed and without texts."""
+"""The cut keeps facts of a description; the committed files are closed and without texts."""
 
 from __future__ import annotations
 

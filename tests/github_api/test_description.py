@@ -1,4 +1,4 @@
-"""The checks themselves: that they see what they are there to see."""
+"""The checks themselves: they find planted violations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of queries and of their answers see what they are there to see."""
+"""The checks of queries and of their answers find planted violations."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 def scenes(folder: Path, flavour: Literal["github.com", "ghes"]) -> Iterator[Scene]:
-    """One scene, whose whole traffic is looked at in the end."""
+    """Yield one scene; the last tests check its whole traffic."""
     with Sandbox(folder, programs(), flavour=flavour) as sandbox, direct_requests(sandbox):
         yield Scene(sandbox)
         check_exchanges(sandbox.traffic)

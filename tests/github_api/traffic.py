@@ -1,4 +1,4 @@
-"""Recorded traffic of the sandbox, held against GitHub's description."""
+"""Recorded traffic of the sandbox, checked against GitHub's description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.github_api.graphql_schema import check_data, check_query
 NOT_DESCRIBED: Final = frozenset({"git", "azure"})
 GRAPHQL: Final = "/graphql"
 CLIENTS: Final = "kalypso"
-"""In the header User-Agent of our own clients."""
+"""The text in the header User-Agent of our own clients."""
 
 VARYING: Final = b"0123456789abcdef"
 """The digits of ids, numbers, times and commits."""
@@ -66,13 +66,13 @@ def _kind(*values: object, contents: tuple[bytes, ...]) -> bytes:
 
 
 def by_client(exchange: Exchange) -> bool:
-    """Whether our own clients sent the request."""
+    """Tell whether our own clients sent the request."""
     return CLIENTS in exchange.request_headers.get("user-agent", "").lower()
 
 
 def _check(exchange: Exchange) -> None:
     method, template = exchange.method, exchange.template
-    if method == "HEAD":  # described by what GET answers, and without a body
+    if method == "HEAD":  # as the answer to GET, without a body
         return
     if not template:
         assert not by_client(exchange), f"{method} {exchange.path} is no endpoint"

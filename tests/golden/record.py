@@ -3,8 +3,8 @@
 python -m tests.golden.record           write tests/golden/expected
 python -m tests.golden.record --check   write nothing; exit 1 and list what differs
 
-`rendered.yaml` says, worked out by hand, which Template makes which file with which data. All other
-files of the expected trees are written by hand.
+`rendered.yaml`, which is written by hand, lists the Template and the data of each rendered file.
+All other files of the expected trees are written by hand.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ EXPECTED = HERE / "expected"
 TEMPLATES = HERE / "fleet" / "main" / "templates"
 
 OLD_NAMES = {".Repo": ".Manifests.repo", ".Branch": ".Manifests.branch", ".Path": ".Manifests.path"}
-"""Fields of the first templates, which today's operator does not know any more."""
+"""Fields of the first templates, which today's operator no longer knows."""
 
 
 def main() -> int:
-    """Record or check; 1 where a file differs."""
+    """Record or check; return 1 if a file differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--check", action="store_true", help="write nothing, list differences")
     check = parser.parse_args().check
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _rendered() -> Iterator[tuple[Path, str]]:
-    """Every rendered file of the expected trees with what Go makes of it."""
+    """Return every rendered file of the expected trees, with Go's result."""
     templates = dict(_templates())
     content = yaml.safe_load((HERE / "rendered.yaml").read_text())
     for environment in ("dev", "stage"):

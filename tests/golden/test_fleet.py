@@ -1,4 +1,4 @@
-"""A fleet of every kind and form, rendered whole: the tree must be the expected one, file by file."""
+"""A fleet with every kind and form is rendered completely, and compared file by file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES_FILE = "sources.json"
 
 @pytest.fixture(autouse=True)
 def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Provenance names the folders as they were given."""
+    """Provenance names the folders as the command line does."""
     monkeypatch.chdir(ROOT)
 
 

@@ -1,4 +1,4 @@
-"""Attacks that `measuring` runs in processes of their own; each returns what a user sees."""
+"""Attacks that `measuring` runs in processes of their own; each returns the visible result."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def plan_targets(
 ) -> str:
     """Plan the targets of one registration on all cluster types; `more` continues the Template.
 
-    Return what becomes of them. With a `schema`, each target has one of its own.
+    Return the result. With a `schema`, each target has one of its own.
     """
     texts = ("reconciler", FLUX + more), ("namespace", "kind: Namespace\n"), ("config", CONFIG)
     names = [f"c{number:03}" for number in range(cluster_types)]
@@ -175,14 +175,14 @@ def plan_targets(
 
 
 def _build(files: Mapping[str, bytes], folder: str, /, **_: object) -> bytes:
-    """Stand in for kustomize, which is not the one that is attacked."""
+    """Replace kustomize, which is not the subject of the attack."""
     return files[f"{folder}/a.yaml"]
 
 
 def registered(path: Path, files: Mapping[str, bytes]) -> Path:
     """Make a repository of these files on main; equal contents are one blob."""
     repository(path)
-    git(path, "config", "core.bigFileThreshold", "1m")  # a server does not count here
+    git(path, "config", "core.bigFileThreshold", "1m")  # the limit of a server does not matter here
     marks: dict[bytes, int] = {}
     stream = []
     for content in files.values():

@@ -11,7 +11,7 @@ from tests.application.applications import CHART, Application
 
 
 def rendered_chart(template: str, timeout: str = "30s") -> str:
-    """Render a chart with one more template; return the problems, or what it printed."""
+    """Render a chart with one more template; return the problems or the output."""
     with tempfile.TemporaryDirectory() as folder:
         application = Application(Path(folder))
         source = {**CHART, "helm/templates/attack.yaml": f"# {template}\n"}

@@ -25,7 +25,7 @@ Attack = Callable[..., Cost]
 def attack(
     request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
 ) -> Attack:
-    """Return a function that measures an attack, records its cost, and holds the bounds."""
+    """Return a function that measures an attack, records its cost, and checks the bounds."""
 
     def run(
         function: Callable[..., str],

@@ -36,7 +36,7 @@ kind: Kustomization
 metadata: {name: {{ .DeploymentTargetName }}, namespace: flux-system}
 spec: {path: {{ .Manifests.path }}, targetNamespace: {{ .Namespace }}}
 """
-"""A Template as people write it: nothing is quoted."""
+"""A Template as people write it, without quotes."""
 
 CONFIG = """\
 apiVersion: v1
@@ -162,7 +162,7 @@ class FleetUnderAttack:
         self.deliver("evil", workload("evil", {**MANIFESTS, **manifests}, target, more))
 
     def keep(self) -> None:
-        """Make the present tree the one that the next run finds."""
+        """Make the present tree the existing tree of the next run."""
         _, files = self.rendered()
         commit_branch(self.folder / "gitops", files)
 
@@ -195,7 +195,7 @@ class FleetUnderAttack:
 def blamed(document: RenderDocument) -> list[ProblemEntry]:
     """The warnings that name the attacker's registration, all in its own file.
 
-    Nothing else is wrong: the run ends well, and the platform's files are not blamed.
+    There are no other findings: the run succeeds, and no file of the platform is named.
     """
     assert document.problems == ()
     blamed = [item for item in document.warnings if item.message.startswith("registration 'evil':")]

@@ -1,4 +1,4 @@
-"""What an attack costs: processor time and memory of a process of its own."""
+"""The cost of an attack: processor time and memory of a process of its own."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _memory(field: str) -> int:
 
 
 def _forget_peak() -> None:
-    """Let VmHWM begin anew: see proc_pid_clear_refs(5)."""
+    """Reset VmHWM: see proc_pid_clear_refs(5)."""
     file = Path("/proc/self/clear_refs")
     if file.exists():
         file.write_text("5")

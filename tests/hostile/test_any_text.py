@@ -56,7 +56,7 @@ TEXTS: Final = st.lists(PIECES, max_size=8).map("".join)
 
 
 def deliver(manifests: dict[str, str]) -> Workload | None:
-    """The Workload with these texts; None if it makes its registration invalid."""
+    """Return the Workload with these texts; None if it makes its registration invalid."""
     body = {
         "apiVersion": "scheduler.kalypso.io/v1alpha1",
         "kind": "Workload",
@@ -88,9 +88,9 @@ def render(workload: Workload, text: str) -> dict[str, bytes] | Failure:
 
 
 def identities(content: bytes) -> list[object] | None:
-    """The kinds and namespaces of the documents; None without YAML.
+    """Return the kinds and namespaces of the documents; None if the text is not YAML.
 
-    Go's parsers, which clusters use, are made after libyaml.
+    Go's parsers, which clusters use, are ports of libyaml.
     """
     try:
         nodes = [*yaml.compose_all(content.decode(), Loader=LOADER)]

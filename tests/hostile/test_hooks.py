@@ -75,7 +75,7 @@ def test_the_actions_run_this_tree(runner_temp: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("action", ["cd", "the root's"])
 def test_no_ancestor_shows_a_secret(acme: Organisation, job: Job, action: str) -> None:
-    """Nor does it to root, as which these tests may run."""
+    """These tests may run as root, which sees none either."""
     job_of(acme, job).variables |= SECRETS
     seen = job.folder / "seen"
     command = f"{shlex.quote(sys.executable)} -I -c {shlex.quote(READER)} {shlex.quote(str(seen))}"
@@ -123,7 +123,7 @@ print(open("/proc/self/environ", "rb").read().count(b"5ecret"))
 
 
 def test_a_program_of_the_same_user_cannot_read_the_process(tmp_path: Path) -> None:
-    """Root without the capabilities that a container lacks cannot either."""
+    """Root with the capabilities of a container cannot read it either."""
     done = subprocess.run(
         [sys.executable, "-c", LIKE_A_CONTAINER, PARENT],
         env={"PATH": os.environ["PATH"], "TOKEN": "5ecret", "PYTHONPATH": str(PACKAGE)},

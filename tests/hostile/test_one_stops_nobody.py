@@ -170,7 +170,7 @@ def test_a_schema_of_its_own(kept: FleetUnderAttack) -> None:
 
 
 def test_a_schema_of_a_new_application(fleet: FleetUnderAttack) -> None:
-    """No last good commit, but only its own schema refuses the configuration."""
+    """There is no last good commit, but only its own schema refuses the configuration."""
     fleet.attack(more="""      configSchemas: ['{"required": ["NOTHING"]}']\n""")
     document, files = fleet.rendered()
     (warning,) = blamed(document)

@@ -1,4 +1,4 @@
-"""Text of others in what a job prints: the runner must find no command in it."""
+"""Texts of others in the output of a job: the runner must find no command in them."""
 
 from __future__ import annotations
 

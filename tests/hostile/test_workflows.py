@@ -1,4 +1,4 @@
-"""What a workflow that anybody can start, or a cache, could bring into the jobs of the chain."""
+"""Workflows that anybody can start, and caches: they bring nothing into the jobs of the chain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ACTIONS = [ROOT / "action.yml", *sorted((ROOT / "actions").rglob("action.yml"))]
 COMMENTER = "preview-comment"
 """It comments on a fork's pull request, takes an artifact, and has no secrets."""
 REPORTS = ("report", "report-pages")
-"""They have secrets, and start with each run of check-promote, of which they read nothing."""
+"""They have secrets, and start after each run of check-promote, but read nothing of that run."""
 ACTIONS_OF_GITHUB = {
     "preview": ["upload-artifact"],
     COMMENTER: ["download-artifact"],

@@ -1,4 +1,4 @@
-"""A misspelling differs from a name by one slip; other similar names are meant as they are."""
+"""A misspelling differs from a name by one slip; other similar names are intended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache is bounded by the size of what it keeps."""
+"""The cache is bounded by the size of its entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Flux and Argo CD accept as a repository, a revision and a folder."""
+"""The repositories, revisions and folders that Flux and Argo CD accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a proposal brings, as Markdown."""
+"""The commits and values of a proposal, as Markdown."""
 
 from __future__ import annotations
 

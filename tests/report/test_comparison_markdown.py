@@ -1,4 +1,4 @@
-"""A comparison in Markdown: what is long is cut."""
+"""A comparison in Markdown, whose long parts are cut."""
 
 from __future__ import annotations
 

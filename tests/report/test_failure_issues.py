@@ -140,8 +140,8 @@ SHOP = "Can't read the workload registration shop in dev environment"
         (f"{LARGE} ", False),
         (f"Re: {LARGE}", False),
         (LARGE.replace("app-web", "app web"), False),
-        (LARGE.replace("app-web", "app-lost"), False),  # nothing is known of it
-        (LARGE.replace("app-web", "app-failing"), False),  # still wanted
+        (LARGE.replace("app-web", "app-lost"), False),  # its state is unknown
+        (LARGE.replace("app-web", "app-failing"), False),  # still assigned
         ("Something else", False),
     ],
 )

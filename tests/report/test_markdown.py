@@ -40,7 +40,7 @@ anything = st.one_of(st.sampled_from(HOSTILE), st.text(), st.text("|`<@#[]()!*_\
 
 
 def tokens(text: str) -> list[Token]:
-    """Every token, those inside of lines included."""
+    """Yield every token, including those inside of lines."""
     parts = []
     for token in PARSER.parse(text):
         parts.append(token)

@@ -29,7 +29,7 @@ Meddle = Callable[[Answered], Answered]
 
 @dataclass
 class Between:
-    """`meddle` changes each response."""
+    """A server whose `meddle` changes each response."""
 
     behind: str
     meddle: Meddle

@@ -25,7 +25,7 @@ env > "{records}/$$.$name.environment"
 
 @dataclass(frozen=True)
 class Started:
-    """A program: its own and its parent's number, its name first among the words."""
+    """A program: its process id, that of its parent, and its arguments with the name first."""
 
     number: int
     parent: int
@@ -40,7 +40,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run: its exit code, all that it has written anywhere, and what it has started."""
+    """A run: its exit code, all of its output and files, and the programs that it started."""
 
     status: int
     output: str

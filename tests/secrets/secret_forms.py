@@ -8,7 +8,7 @@ from functools import cache
 from urllib.parse import quote
 
 LONG = 16
-"""So many characters of a secret say it; shorter pieces stand in other texts by chance."""
+"""So many characters of a secret reveal it; shorter pieces occur in other texts by chance."""
 
 
 def found(secrets: Iterable[str], text: str) -> list[str]:
@@ -18,9 +18,9 @@ def found(secrets: Iterable[str], text: str) -> list[str]:
 
 @cache
 def forms(secret: str) -> tuple[str, ...]:
-    """As it is, in a URL, and within anything that was written in base64.
+    """Return the forms of a secret: as it is, in a URL, and within a longer text in base64.
 
-    Of a secret of several lines each line counts: logs take them apart.
+    Each line of a secret counts, because logs separate them.
     """
     return tuple(dict.fromkeys(_forms(secret)))
 

@@ -109,7 +109,7 @@ def leaks(laboratory: Laboratory, ended: Ended) -> list[str]:
 
 
 def _talks(ended: Ended, program: Started) -> bool:
-    """Whether a program is git's call of a server, or started by it."""
+    """Tell whether a program is git's call of a server, or a child of it."""
     first = ended.by_itself(program)
     return first.name == "git" and bool(REMOTE & set(first.words))
 

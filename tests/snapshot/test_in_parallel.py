@@ -50,7 +50,7 @@ def test_a_signal_that_another_thread_hears_ends_the_waiting() -> None:
 
     def read(number: int) -> None:
         if number == 0:
-            time.sleep(0.2)  # the main thread waits by then
+            time.sleep(0.2)  # by then, the main thread waits
             signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
         in_time.append(heard.wait(timeout=20))
 

@@ -75,7 +75,7 @@ def test_path_out_of_the_repository(tmp_path: Path) -> None:
 
 
 class Rounds:
-    """Files that count how they are read."""
+    """Files that count their reads."""
 
     def __init__(self, files: GitFiles) -> None:
         self.files = files
@@ -144,7 +144,7 @@ def test_without_the_program_a_build_is_a_problem(tmp_path: Path) -> None:
     assert names(reading) == ["b"]
     (problem,) = reading.problems
     assert problem.message == (
-        "the kustomization has namePrefix, images, which takes the kustomize program to build"
+        "the kustomization has namePrefix, images, which only the kustomize program builds"
     )
     assert "install kustomize" in problem.advice
 

@@ -11,7 +11,7 @@ from tests.sources.trees import REPOSITORY, discovered, kustomization, manifest,
 
 
 def files(*paths: str) -> dict[str, str]:
-    """A manifest in each, named by its path."""
+    """Return files with one manifest each, named by its path."""
     return {path: manifest(path.replace("/", "-")) for path in paths}
 
 

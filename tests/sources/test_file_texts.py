@@ -1,4 +1,4 @@
-"""The text of a file: its encodings, and what is no text."""
+"""The text of a file: its encodings, and bytes that are no text."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests.git_repositories import git
 
 
 def excluded(path: str, **files: str) -> bool:
-    """Whether a path is left out, given the `.sourceignore` of folders (`root` or their name)."""
+    """Tell whether the `.sourceignore` files of folders (`root` or a name) exclude a path."""
     contents = {
         (".sourceignore" if folder == "root" else f"{folder}/.sourceignore"): text.encode()
         for folder, text in files.items()
@@ -135,7 +135,7 @@ def test_too_much_is_a_problem(content: bytes) -> None:
 def test_patterns_too_complex_for_re2_are_a_problem(capfd: pytest.CaptureFixture[str]) -> None:
     (problem,) = read_ignore_files("repo", {".sourceignore": (b"*?" * 450 + b"\n") * 900}).problems
     assert problem.message == "the patterns are too complex"
-    capfd.readouterr()  # RE2's own words about it
+    capfd.readouterr()  # RE2's own message
 
 
 SEGMENTS = st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "?", "**", "[ab]", "c.yaml", "*.yaml"])
@@ -144,7 +144,7 @@ PATTERNS = st.builds(
     st.sampled_from(["", "/"]),
     st.lists(SEGMENTS, min_size=1, max_size=3),
     st.sampled_from(["", "/"]),
-).filter(lambda pattern: not pattern.endswith("**/"))  # to Flux that is `**`, to git folders alone
+).filter(lambda pattern: not pattern.endswith("**/"))  # for Flux this is `**`, for git only folders
 PATHS = [
     *("a", "b", "ab", "c.yaml", "a/a", "a/b", "a/ab", "a/c.yaml", "b/a/c.yaml", "a/b/ab/c.yaml"),
     *("ab/a/b", "b/b/b/c.yaml", "b/c.yaml/a"),
@@ -155,7 +155,7 @@ PATHS = [
 def test_without_negation_patterns_mean_what_they_mean_to_git(
     tmp_path_factory: pytest.TempPathFactory, patterns: list[str]
 ) -> None:
-    """Asks `git check-ignore`; the paths need not exist for it."""
+    """Ask `git check-ignore`, which does not need the paths to exist."""
     folder = tmp_path_factory.getbasetemp() / "ignoring"
     if not folder.exists():
         git(folder.parent, "init", "--quiet", str(folder))

@@ -32,7 +32,7 @@ def discovered(
     built: Mapping[str, bytes] | None = None,
     whole_tree: bool = False,
 ) -> Discovery:
-    """What `discover` says once everything it wants has been read."""
+    """Return the result of `discover` after all reads that it asks for."""
     bodies = {
         path: body.encode() if isinstance(body, str) else body for path, body in files.items()
     }
@@ -63,7 +63,7 @@ def names(discovery: Discovery) -> list[str]:
 
 
 def texts(problems: Iterable[Problem]) -> list[str]:
-    """Place and message, the repository left out."""
+    """Return place and message, without the repository."""
     return [
         f"{problem.where.path}:{problem.where.line}: {problem.message}"
         if problem.where

@@ -53,7 +53,7 @@ def run(folder: Path, tag: str, released: str, *, has_tag: bool = True) -> list[
     [
         ("v0.1.0", "v0.1.0", "v0"),
         ("v0.10.0", "v0.10.0 v0.9.0 v0.2.10", "v0"),
-        ("v0.2.0", "v0.1.0", "v0"),  # GitHub's list may be a little old
+        ("v0.2.0", "v0.1.0", "v0"),  # GitHub's list may be slightly outdated
         ("v1.0.0", "v1.0.0 v0.9.0 v10.0.0", "v1"),
         ("v0.2.0", "v0.2.0 v0.3.0-rc1 v0.3.0.1", "v0"),
     ],

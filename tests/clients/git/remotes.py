@@ -35,7 +35,7 @@ def remotes(
 
 
 class Counting(Programs):
-    """Programs that record every call of git."""
+    """Runs programs, and records every call of git."""
 
     def __init__(self, **variables: str) -> None:
         super().__init__(programs(**variables)._environment)

@@ -23,12 +23,12 @@ FaultKind = Literal["dropped", "lost", "cut", "meanwhile"]
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens, once, to a request whose path has this end.
+    """A fault of one request, whose path has this end.
 
-    dropped     the connection is closed before anything is done
-    lost        it is closed when everything is done
-    cut         it is closed when half of the answer is sent
-    meanwhile   `act` is called before the request is done
+    dropped     the server closes the connection before it does anything
+    lost        it closes the connection when everything is done
+    cut         it closes the connection after half of the response
+    meanwhile   it calls `act` before it executes the request
     """
 
     end: str
@@ -78,7 +78,7 @@ class _Handler(http_servers.Handler):
             self._send(403, {}, b"")
             return
         body = self._body()
-        parts = urlsplit(self.path)  # a proxy is given whole URLs
+        parts = urlsplit(self.path)  # a proxy gets whole URLs
         path = parts._replace(scheme="", netloc="").geturl()
         self.noted.requests.append((self.command, path, self.headers["Authorization"]))
         for start, answers in self.noted.answers.items():

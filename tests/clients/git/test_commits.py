@@ -44,7 +44,7 @@ def copy_of(opened: RemoteRepositories, url: str, commit: str) -> Path:
 
 
 def listing(git_dir: Path, commit: str) -> dict[str, str]:
-    """Path -> mode and blob, as git itself lists them."""
+    """Return path -> mode and blob, as git itself lists them."""
     output = git(git_dir, "ls-tree", "-r", "-z", "--full-tree", commit)
     lines = (line.partition("\t") for line in output.split("\0") if line)
     return {path: entry for entry, _, path in lines}
@@ -55,7 +55,7 @@ def expected_listing(files: Files) -> dict[str, str]:
 
 
 def model(files: Files, changes: Changes) -> dict[str, bytes]:
-    """What a tree is after changes: deletions first, then writing, which makes itself room."""
+    """Return a tree after changes: deletions first, then files, which replace any obstacle."""
     result = dict(files)
     for path in changes:
         for other in list(result):

@@ -1,4 +1,4 @@
-"""Messages of servers that refuse, and our errors."""
+"""Refusals of servers, and our errors for them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kalypso_actions.clients.process import ProcessError
 
 URL = "https://github.com/acme/protected-branch"
 BRANCH = "certificate"
-"""Names say nothing about why something is refused."""
+"""The names in a message must not decide its reason."""
 
 
 def failed(words: str, reason: str = "") -> ProcessError:
-    """`git push --porcelain` that ends with these words, and a reason in the branch's line."""
+    """Return the failure of `git push --porcelain` with this text and this reason."""
     ref = f"refs/heads/{BRANCH}"
     line = f"!\t{'1' * 40}:{ref}\t[remote rejected] ({reason})\n" if reason else ""
     words += f"\nerror: failed to push some refs to '{URL}'"

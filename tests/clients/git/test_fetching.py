@@ -128,7 +128,7 @@ def test_few_processes_and_requests(tmp_path: Path) -> None:
         assert files.read(["x.yaml", "y.yaml"]) == {"x.yaml": b"x", "y.yaml": b"y"}
         assert files.tree_id("") == git(path, "rev-parse", "main^{tree}")
         named = [next(word for word in call[1:] if word in COMMANDS) for call in started.calls]
-        if named[0] == "version":  # an earlier test may have asked
+        if named[0] == "version":  # an earlier test may have asked git for it
             del named[0]
         assert named == ["fetch", "ls-tree", "cat-file", "fetch", "cat-file"]
         assert len(server.requests) == 5

@@ -13,7 +13,7 @@ from tests.git_repositories import commit, git, repository
 
 
 def lined(tmp_path: Path, count: int = 5) -> tuple[Path, list[str]]:
-    """A repository with `count` commits of one file; they, newest first."""
+    """Make a repository with commits of one file; return it and the commits, newest first."""
     path = repository(tmp_path / "origin")
     ids = [commit(path, {"a.yaml": f"{number}\n"}) for number in range(count)]
     return path, ids[::-1]

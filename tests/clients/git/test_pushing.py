@@ -88,7 +88,7 @@ def test_branch_that_stands_elsewhere_is_left_alone(tmp_path: Path, expected: st
 def test_parent_that_is_no_branchs_head_any_more(
     tmp_path: Path, object_format: str, *, serve_http: bool
 ) -> None:
-    """The commit is then sent without the files that the server has, none of which is here."""
+    """git sends the commit without the files that the server has; none of these is here."""
     path, before = bare(tmp_path, object_format=object_format)
     with serving(tmp_path / "srv") as server, remotes(credentials=lambda _: "Bearer t") as opened:
         url = f"{server.url}/org/repo" if serve_http else f"file://{path}"
@@ -112,7 +112,7 @@ def test_parent_with_its_files_where_the_server_does_not_say_what_it_has(tmp_pat
         url = f"{server.url}/org/repo"
         commit = made(opened, url, before)
         add_commit(path)
-        # The first question is where the branch stands, the second one is the negotiation.
+        # The first request reads the head of the branch, the second one is the negotiation.
         server.faults += [Fault(READ, "meanwhile"), Fault(READ, "dropped")]
         assert opened.push(url, commit, branch="new", expected=None) == "pushed"
         assert server.faults == []
@@ -140,7 +140,7 @@ def test_branch_at_a_commit_that_the_server_has(tmp_path: Path) -> None:
 
 
 def hook(path: Path, *message: str) -> None:
-    """A pre-receive hook that declines every push with these words."""
+    """Install a pre-receive hook that declines every push with this text."""
     file = path / "hooks" / "pre-receive"
     file.parent.mkdir(exist_ok=True)
     lines = [f"echo '{line}' >&2" for line in message]

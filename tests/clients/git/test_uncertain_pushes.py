@@ -14,7 +14,7 @@ from tests.git_repositories import git
 
 
 def updates(path: Path, branch: str = "main") -> int:
-    """How often a branch was changed since `core.logAllRefUpdates` is on."""
+    """Return how often a branch has changed since `core.logAllRefUpdates` was turned on."""
     return len(git(path, "reflog", "show", branch).splitlines())
 
 

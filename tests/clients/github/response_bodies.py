@@ -8,7 +8,7 @@ Json = Any
 
 
 def pull(number: int = 7, **changes: Json) -> Json:
-    """An open pull request from `kalypso/dev` into `dev`, with these changes."""
+    """Return an open pull request from `kalypso/dev` into `dev`, with these changes."""
     ours = {"id": 1, "full_name": "acme/fleet"}
     return {
         "number": number,
@@ -28,12 +28,12 @@ def pull(number: int = 7, **changes: Json) -> Json:
 
 
 def merged(number: int = 7, **changes: Json) -> Json:
-    """A merged pull request."""
+    """Return a merged pull request."""
     return pull(number, state="closed", merged_at="2026-01-01T00:00:00Z", **changes)
 
 
 def issue(number: int = 3, **changes: Json) -> Json:
-    """An open issue with our label."""
+    """Return an open issue with our label."""
     return {
         "number": number,
         "html_url": f"https://github.com/acme/fleet/issues/{number}",
@@ -47,7 +47,7 @@ def issue(number: int = 3, **changes: Json) -> Json:
 
 
 def comment(id: int = 11, **changes: Json) -> Json:  # noqa: A002 - as GitHub calls it
-    """A comment with our marker."""
+    """Return a comment with our marker."""
     return {
         "id": id,
         "html_url": f"https://github.com/acme/fleet/issues/3#issuecomment-{id}",
@@ -58,7 +58,7 @@ def comment(id: int = 11, **changes: Json) -> Json:  # noqa: A002 - as GitHub ca
 
 
 def status(**changes: Json) -> Json:
-    """A commit status."""
+    """Return a commit status."""
     return {
         "context": "dev environment",
         "state": "pending",

@@ -28,7 +28,7 @@ Json = Any
 REPOSITORY = "acme/fleet"
 
 LOST = requests.ConnectionError("the connection was dropped")
-"""In place of a status: no response comes, and GitHub may have acted."""
+"""Stands for a missing response, after which GitHub may have acted."""
 
 GRAPHQL = "/graphql"
 

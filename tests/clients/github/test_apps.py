@@ -29,7 +29,7 @@ def app(**more: Any) -> AppAuth:
 
 
 class Tokens:
-    """Answers requests for tokens, and notes them."""
+    """Answer requests for tokens, and record them."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -54,7 +54,7 @@ def installed(server: responses.RequestsMock, clock: Clock, owner: str = "acme")
 
 
 def authorization(github: GitHub, server: responses.RequestsMock, repository: str) -> str:
-    """What a request about a repository is sent with."""
+    """Return the credential of a request about a repository."""
     server.get(f"{API}/repos/{repository}/labels", json=[])
     rest.read(github, repository, "no", "/labels")
     return str(server.calls[-1].request.headers["Authorization"])
@@ -72,7 +72,7 @@ def test_the_app_shows_its_signature_and_then_the_installations_token() -> None:
                 signed,
                 key().public_key(),
                 ["RS256"],
-                options={"verify_exp": False, "verify_iat": False},  # by our own clock, below
+                options={"verify_exp": False, "verify_iat": False},  # checked below, by our clock
             )
             now = int(clock.now.timestamp())
             assert claims == {"iss": "1234", "iat": now - 60, "exp": now + 300}

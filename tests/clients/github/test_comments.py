@@ -37,7 +37,7 @@ def listed(*result: Any) -> Step:
         ([listed(OLD), (PATCH, 500, None), listed(OLD), (PATCH, 200, OURS)], "updated"),
         # A proxy has delivered the comment twice, and has returned the second response.
         ([listed(), (POST, 201, TWIN), listed(OURS, TWIN), (DELETE, 204, None)], "created"),
-        # … and the run ended before it saw the duplicate.
+        # The run ended before it saw the duplicate.
         ([listed(TWIN, OURS), (DELETE, 204, None)], "unchanged"),
         ([listed(OURS, TWIN), (DELETE, LOST, None), listed(OURS)], "unchanged"),
         ([listed(OURS, TWIN), (DELETE, 404, refusal("Not Found")), listed(OURS)], "unchanged"),

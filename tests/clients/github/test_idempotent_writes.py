@@ -15,7 +15,7 @@ FORBIDDEN = GitHubError("it failed", status=403)
 
 @dataclass
 class Place:
-    """Something that may be there. Each write follows its order: an error, and whether it acts."""
+    """An object that may exist. Each write follows a plan: an error, and whether it acts."""
 
     orders: list[tuple[GitHubError | None, bool]]
     content: str | None = None

@@ -96,9 +96,9 @@ CLOSING_OF_TWIN: list[Step] = [
     [
         # A proxy has delivered the request twice, and has returned the second response.
         ([*NOWHERE, (POST, 201, TWIN), listed(OURS, TWIN), *CLOSING_OF_TWIN], "created"),
-        # … and the run ended before it saw the duplicate.
+        # The run ended before it saw the duplicate.
         ([listed(TWIN, OURS), listed(), *CLOSING_OF_TWIN], "unchanged"),
-        # … or ended in between.
+        # The run ended in between.
         (
             [
                 listed(OURS, TWIN),

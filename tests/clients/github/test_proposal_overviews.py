@@ -1,4 +1,4 @@
-"""What one query tells of a proposal; what GitHub leaves out is unknown."""
+"""The results of one query about a proposal; values that GitHub leaves out are unknown."""
 
 from __future__ import annotations
 

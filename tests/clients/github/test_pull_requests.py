@@ -39,7 +39,7 @@ def listed(*result: Any) -> Step:
 
 
 def ensure(recorded: Conversation, **options: Any) -> tuple[PullRequest, WriteResult]:
-    """Open or update the pull request that brings what changes to dev."""
+    """Open or update the pull request that brings the changes to dev."""
     return pull_requests.ensure(
         recorded.github,
         REPOSITORY,

@@ -1,4 +1,4 @@
-"""What a run has just written, while not all of GitHub knows of it."""
+"""Writes of a run that parts of GitHub do not show yet."""
 
 from __future__ import annotations
 

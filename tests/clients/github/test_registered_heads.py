@@ -30,7 +30,7 @@ def standing(commit: str, tree: str | None = None, kind: str = "Tree") -> dict[s
 
 
 def graphql(known: Answers, seen: list[dict[str, str]]) -> Any:
-    """GitHub's GraphQL for the repositories of `known`; the others are not found."""
+    """Answer as GitHub's GraphQL for the repositories of `known`; the others are not found."""
 
     def answer(request: requests.PreparedRequest) -> tuple[int, dict[str, str], str]:
         content = json.loads(request.body or "")

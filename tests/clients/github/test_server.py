@@ -100,7 +100,7 @@ def test_its_own_urls(server: GitHubServer, url: str, whole: str) -> None:
         (ENTERPRISE, "https://api.github.com/repos/a/b"),
         (GITHUB, "https://api.github.com:99999/repos/a/b"),
         (GITHUB, "https://[api.github.com/repos/a/b"),
-        # Sent, they would be other paths: /user, and everybody's repositories.
+        # In a request, they would be other paths: /user, and everybody's repositories.
         (GITHUB, "/repos/../user"),
         (GITHUB, "/repos/acme/fleet/git/ref/heads/../../../../../user"),
         (GITHUB, "/repos/acme/./fleet"),

@@ -125,7 +125,7 @@ def many_commits(sandbox: Sandbox, parent: str, count: int) -> list[str]:
     """Commits in a row on main, the oldest first."""
     stream = "".join(
         "commit refs/heads/main\n"
-        # Later than its parent: git relies on it where it looks for what lies between.
+        # Later than its parent: git relies on this order when it searches the commits in between.
         f"committer n <n@example.com> {4_000_000_000 + number} +0000\ndata 1\nx\n"
         + (f"from {parent}\n" if number == 0 else "")
         + f"M 100644 inline a\ndata <<E\n{number}\nE\n\n"
@@ -147,7 +147,7 @@ def test_a_hundred_commits_by_one_request(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("permission", ["statuses", "contents"])
 def test_statuses_that_may_not_be_read(sandbox: Sandbox, permission: str) -> None:
-    """They are not taken for absent."""
+    """The client must not take them for absent."""
     commit = sandbox.git(FLEET).head("main") or ""
     granted: Permissions = {"statuses": "read", "contents": "read"}
     del granted[permission]

@@ -209,7 +209,7 @@ def test_each_call_is_logged_with_its_time_and_no_secret(caplog: pytest.LogCaptu
 
 
 def checked(*subscriptions: str, waits: Waits | None = None, answer: Any = None) -> list[Any]:
-    """The bodies by which it was request_bodies whether these can be read."""
+    """Return the bodies of the requests that checked whether these can be read."""
     with responses.RequestsMock() as server, resource_graph(waits or Waits()) as client:
         rows = [{"subscriptionId": name} for name in subscriptions]
         server.post(RESOURCES, json=page(rows) if answer is None else answer)

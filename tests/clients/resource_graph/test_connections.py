@@ -1,4 +1,4 @@
-"""The client over real connections, to a server that does what `responses` cannot."""
+"""The client over real connections, to a server with behaviour that `responses` cannot fake."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Way = Literal["answered", "dropped", "truncated", "redirected"]
 
 @dataclass
 class Server:
-    """Answers in the listed ways, then rightly; `seen` are paths and Authorization headers."""
+    """Answers in the listed ways, then correctly; `seen` are paths and Authorization headers."""
 
     ways: list[Way] = field(default_factory=list)
     redirect: str = ""
@@ -70,7 +70,7 @@ def client(server: Server, waits: Waits) -> ResourceGraph:
         FakeCredential(),
         cloud=cloud,
         scopes=[SUBSCRIPTION],
-        # Nobody listens there: what is on this machine is asked without a proxy.
+        # Nobody listens there: requests to this machine use no proxy.
         environment={"HTTP_PROXY": "http://127.0.0.1:9"},
         sleep=waits.sleep,
         now=waits.now,

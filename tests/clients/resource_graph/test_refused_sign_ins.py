@@ -95,7 +95,7 @@ def test_a_sign_in_that_cannot_be_reached(
     message: str,
     advice: str,
 ) -> None:
-    monkeypatch.setattr("time.sleep", lambda _: None)  # Azure's library has its own patience
+    monkeypatch.setattr("time.sleep", lambda _: None)  # Azure's library has its own retries
     server.get(OIDC, json={"value": "assertion"})
     server.get(f"{LOGIN}/{TENANT}/v2.0/.well-known/openid-configuration", body=fault)
     server.post(f"{LOGIN}/{TENANT}/oauth2/v2.0/token", body=fault)

@@ -29,7 +29,7 @@ ARC = f"{GROUP}/Microsoft.Kubernetes/connectedClusters/drone-1"
 
 
 def is_gone(resource: str, **answer: Any) -> bool:
-    """Return what the client makes of an answer; without one, it must not ask."""
+    """Return the client's result for an answer; without one, it must not send a request."""
     manager = ResourceManager(FakeCredential(), cloud_of("public", {}), {})
     with responses.RequestsMock() as server:
         if answer:

@@ -1,4 +1,4 @@
-"""A break is tried on a copy; how that ended is told."""
+"""A trial breaks a copy, and reports the result."""
 
 from __future__ import annotations
 

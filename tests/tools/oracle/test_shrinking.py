@@ -1,4 +1,4 @@
-"""Cutting down: what is left is small, and still shows what was looked for."""
+"""Shrinking: the result is small, and still shows the difference."""
 
 from collections.abc import Callable
 
