@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -75,17 +75,21 @@ def validate(
         "verbose": verbose,
     }
     if watch:
-        if output != "text":
-            raise UsageError("--watch is for people: it prints text only")
-        if control_plane:
-            raise UsageError("--watch follows the files of places, not a --control-plane")
-        # Few runs watch, but every run would wait for this import.
-        from kalypso_actions.cli.validate_watch import watch as run_watch  # noqa: PLC0415
-
-        inputs = checked_inputs(ValidateInputs, options)
-        run_watch(inputs, lambda: print_validation(options, output))
+        watch_places(options, output, control_plane)
     document = print_validation(options, output, control_plane)
     raise typer.Exit(1 if document.problems else 0)
+
+
+def watch_places(options: Mapping[str, Any], output: str, control_plane: str | None) -> NoReturn:
+    """Validate again with each change of the places. Raises UsageError if that is not possible."""
+    if output != "text":
+        raise UsageError("--watch is for people: it prints text only")
+    if control_plane:
+        raise UsageError("--watch follows the files of places, not a --control-plane")
+    # Few runs watch, but every run would wait for this import.
+    from kalypso_actions.cli.validate_watch import watch  # noqa: PLC0415
+
+    watch(checked_inputs(ValidateInputs, options), lambda: print_validation(options, output))
 
 
 def print_validation(
