@@ -1,6 +1,7 @@
 """Clients of other programs and servers.
 
 process              starts programs
+process_limits       limits the memory and the time of a running process
 leftover_processes   ends the processes that programs leave behind
 worker_processes     processes of Python that share the work of a run
 network              proxies and certificates from a given environment

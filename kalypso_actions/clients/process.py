@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,10 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from kalypso_actions.clients.process_limits import limit_resources
 from kalypso_actions.errors import KalypsoError
-
-if sys.platform == "linux":
-    import resource
 
 log = logging.getLogger(__name__)
 
@@ -140,7 +136,7 @@ class Programs:
         started = time.monotonic()
         process = _start([str(program), *rest], folder, environment)
         if max_memory is not None:
-            _limit_resources(process, max_memory, timeout, cpu_seconds)
+            limit_resources(process.pid, max_memory, timeout, cpu_seconds)
         _running.add(process)
         try:
             if _interrupted.is_set():
@@ -248,25 +244,6 @@ def _feeding(
 def _failure(name: str, status: int, stdout: bytes, errors: str) -> ProcessError:
     message = f"{name}: {errors or f'exit code {status}'}"
     return ProcessError(message, stderr=errors, stdout=stdout, status=status)
-
-
-def _limit_resources(
-    process: subprocess.Popen[bytes], max_memory: int, timeout: float, cpu_seconds: int | None
-) -> None:
-    """Limit data and processor time of a running process; only Linux can do that from outside.
-
-    The limit is RLIMIT_DATA, because Go programs reserve address space that they never use, and
-    RLIMIT_AS counts it. The limit of time also ends a program if this process was killed; it counts
-    the time of each processor.
-    """
-    if sys.platform == "linux":
-        seconds = cpu_seconds or math.ceil(timeout * (os.cpu_count() or 1)) + 1
-        with suppress(ProcessLookupError):  # it has ended
-            for kind, limit in ((resource.RLIMIT_DATA, max_memory), (resource.RLIMIT_CPU, seconds)):
-                # A limit must not exceed that of this process.
-                _, hard = resource.prlimit(process.pid, kind)
-                least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-                resource.prlimit(process.pid, kind, (least, least))
 
 
 def _communicate(

@@ -106,7 +106,7 @@ COST_BREAKS: Final = (
     ),
     Break(
         "kustomize has no limit of time",
-        "kalypso_actions/clients/process.py",
+        "kalypso_actions/clients/process_limits.py",
         "        seconds = cpu_seconds or math.ceil(",
         "        seconds = math.ceil(",
         ("tests/clients/test_kustomize.py::test_a_build_that_does_not_end",),
