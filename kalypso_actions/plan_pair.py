@@ -33,6 +33,7 @@ from kalypso_actions.plan import (
 from kalypso_actions.platform_config import ConfigChanges
 from kalypso_actions.rendering import Rendered
 from kalypso_actions.scheduling import Schedule, Scheduler
+from kalypso_actions.secret_texts import secret_texts
 
 _UNCHANGED: Final = {RECONCILER_FILE: b"", NAMESPACE_FILE: b""}
 """Placeholders for the files of an assignment that is not rendered, so that it keeps its folder."""
@@ -66,24 +67,6 @@ class PlanPair:
         sides = (self.base.rendered, self.head.rendered)
         items = (item for side in sides for item in side.values())
         return mask.masked(self.comparison, secret_texts(mask, items))
-
-
-def secret_texts(
-    mask: Mask, items: Iterable[PlannedAssignment], prefix: str = ""
-) -> dict[str, frozenset[str]]:
-    """Return the secrets that the files of assignments may contain, by `prefix` and folder."""
-    by_folder: dict[str, frozenset[str]] = {}
-    by_config: dict[tuple[int, Hashable], frozenset[str]] = {}
-    for item in items:
-        target = item.assignment.target
-        key = id(item.platform_config), item.combination
-        if key not in by_config:
-            values = {"values": item.config.values, "texts": item.config.texts}
-            by_config[key] = mask.names.secrets_of(values)
-        own = mask.names.secrets_of({**target.labels, **target.manifests})
-        folder = prefix + item.assignment.folder
-        by_folder[folder] = by_folder.get(folder, own) | own | by_config[key]
-    return by_folder
 
 
 def plan_pair(

@@ -23,9 +23,9 @@ from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, other_scope, scope_of
-from kalypso_actions.plan_pair import secret_texts
 from kalypso_actions.report.documents import FileDiffEntry, RenderDocument
 from kalypso_actions.report.render_report import render_document
+from kalypso_actions.secret_texts import secret_texts
 from kalypso_actions.snapshot.base_tree import (
     as_written,
     folder_of_tree,

@@ -16,7 +16,6 @@ from kalypso_actions.model.history import BranchPosition, HistoryCommit
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.urls import without_secret
 from kalypso_actions.plan import Plan
-from kalypso_actions.plan_pair import secret_texts
 from kalypso_actions.report.comparison_entries import value_text
 from kalypso_actions.report.documents import PositionEntry, ProblemEntry, SourceEntry, Where
 from kalypso_actions.report.explain_document import DecisionEntry
@@ -30,6 +29,7 @@ from kalypso_actions.report.report_document import (
 )
 from kalypso_actions.report.status_document import StatusDocument
 from kalypso_actions.scheduling import Schedule
+from kalypso_actions.secret_texts import secret_texts
 
 MOST_WITH_TEXTS: Final = 20_000
 """The most assignments of a report that contains the texts of files."""

@@ -27,7 +27,7 @@ from kalypso_actions.model.layout import RECONCILER_FILE
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.plan import Plan
-from kalypso_actions.plan_pair import secret_texts
+from kalypso_actions.secret_texts import secret_texts
 from kalypso_actions.snapshot.control_plane import read_control_plane
 
 MOST_REPOSITORIES: Final = 10
