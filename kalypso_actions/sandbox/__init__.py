@@ -3,7 +3,7 @@
 A request passes through:
 
 server          reads the request; sends the response, half of it, or nothing
-dispatcher      applies the faults that are switched on, and records the exchange
+dispatcher      applies the faults that are on, and records the exchange
 application     routes: GitHub's API, git, Azure, the sandbox's own controls
 rest            GitHub's API: token, endpoint, permission; then an endpoint of `github`
 git_http        git: fetches by the git program, pushes by `receive_pack`

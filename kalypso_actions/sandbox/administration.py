@@ -1,4 +1,4 @@
-"""The actions of people in a GitHub: create repositories, commits, tokens and Apps."""
+"""What people do on GitHub: create repositories, commits, tokens and Apps."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ JOB_PERMISSIONS: Final[Permissions] = {
     "pull_requests": "write",
     "statuses": "write",
 }
-"""The permissions that a job can request: not workflows, variables or settings."""
+"""The permissions that a job can request; workflows, variables and settings are not among them."""
 
 DEFAULT_LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
 
 
 class Administration:
-    """Changes the store of a state, and saves it each time."""
+    """Changes the store of a state, and saves it after each change."""
 
     def __init__(self, state: State) -> None:
         self.state = state
 
     @property
     def store(self) -> Store:
-        """Return the data. Hold the lock to read it while requests are served."""
+        """Return the data. Hold the lock to read it while the server handles requests."""
         return self.state.store
 
     @property
@@ -76,7 +76,7 @@ class Administration:
         private: bool = True,
         default_branch: str = "main",
     ) -> Repository:
-        """Create `owner/name`; with files, create a first commit."""
+        """Create `owner/name`; with files, also create a first commit."""
         owner, _, short = name.partition("/")
         with self.lock:
             repository = self.store.add_repository(
@@ -256,8 +256,8 @@ class Administration:
     def change_run(self, run_id: int, status: RunStatus, conclusion: str | None = None) -> None:
         """Set the status of a run; a completed one has a conclusion (`cancelled`, …).
 
-        This starts or stops nothing. Raises LookupError; ValueError for a conclusion without
-        `completed`, or `completed` without a conclusion.
+        This neither starts nor stops anything. Raises LookupError; ValueError for a conclusion
+        without `completed`, or `completed` without a conclusion.
         """
         if (status == "completed") != (conclusion is not None):
             raise ValueError("a run has a conclusion if, and only if, it is completed")

@@ -1,4 +1,4 @@
-"""Which commits reach which, as git's `rev-list` and `merge-base` answer, without starting git."""
+"""Find which commits reach which, as git's `rev-list` and `merge-base` do, without running git."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Parents = Callable[[str], Sequence[str]]
 
 
 def reachable(commit: str, parents: Parents) -> set[str]:
-    """Return the commits that a commit reaches, itself among them."""
+    """Return the commits that a commit reaches, including itself."""
     reached = {commit}
     pending = [commit]
     while pending:
@@ -29,9 +29,9 @@ def common_ancestors(first: str, second: str, parents: Parents) -> set[str]:
 
 
 def newest_first(head: str, commits: AbstractSet[str], parents: Parents) -> Sequence[str]:
-    """Return these commits, all reached from the head, as `git rev-list --topo-order` sorts them.
+    """Sort commits, all reachable from the head, as `git rev-list --topo-order` does.
 
-    A commit precedes its parents; lines of history are not mixed, the last parent's first.
+    A commit precedes its parents. Lines of history are not mixed; that of the last parent is first.
     """
     children = Counter(parent for commit in commits for parent in parents(commit))
     pending = [head] if head in commits else []

@@ -25,7 +25,7 @@ from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.state import State
 
 ORIGIN: Final = re.compile(r"\Ahttps?://[^/?#]*", re.IGNORECASE)
-"""Precedes the path in requests to a proxy."""
+"""The scheme and host that precede the path in requests to a proxy."""
 
 
 class Application:
@@ -41,7 +41,7 @@ class Application:
 
     @cached_property
     def _flask(self) -> Flask:
-        """Serve Azure and the controls. Created on first use, because Flask is slow to set up."""
+        """The Flask app for Azure and the controls. Set up on first use, because that is slow."""
         flask = Flask(__name__, static_folder=None)
         for blueprint in self._blueprints:
             flask.register_blueprint(blueprint)
@@ -106,5 +106,5 @@ class Application:
 
 
 def _path(target: str) -> str:
-    """Return the path as it was sent, without the query."""
+    """Return the path as the client sent it, without the query."""
     return ORIGIN.sub("", target).partition("?")[0]

@@ -20,9 +20,9 @@ READY: Final = frozenset({"clean", "unstable"})
 
 
 def merge_ready(store: Store) -> None:
-    """Merge each pull request with auto-merge whose requirements are met.
+    """Merge each pull request that has auto-merge enabled and meets its requirements.
 
-    It stays enabled over later pushes, with every head that meets the requirements.
+    Auto-merge stays enabled over later pushes, so it applies to every later head, too.
     """
     for repository in store.repositories.values():
         for issue, pull_request in open_pull_requests(repository):

@@ -1,4 +1,4 @@
-"""Rules that protect branches, and the reasons why they refuse a push or a merge."""
+"""Rules that protect branches, and their reasons to refuse a push or a merge."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def ref_refusal(
     after: str | None,
     identity: Identity,
 ) -> str | None:
-    """Do the same without checking the changed files."""
+    """Return the same as `refusal`, but without a check of the changed files."""
     if ref.startswith("refs/pull/"):
         return "deny updating a hidden ref"
     if not ref.startswith(BRANCHES):
@@ -74,12 +74,12 @@ def workflows_refusal(
     *,
     by_merge: bool = False,
 ) -> str | None:
-    """Return why an identity may not push these workflow files, if it may not.
+    """Return why an identity may not push workflow files; None if it may.
 
-    A GITHUB_TOKEN never has the permission. A file may be pushed if the identical one, by path and
-    content, is on another branch; with `workflows_known_from`, on the default branch alone, with
-    which then all files of a new branch are compared. To merge a pull request (`by_merge`), it is
-    not enough that its own branch has the file.
+    A GITHUB_TOKEN never has the permission. Without it, a push may contain a file if another branch
+    has an identical one, by path and content. If `workflows_known_from` is the default branch, only
+    that branch counts, and all files of a new branch are compared with it. For the merge of a pull
+    request (`by_merge`), its own branch does not count.
 
     https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication
     (spinframework/spin#1226; DataDog/datadog-agent#49532 reads it as the default branch alone;
@@ -120,7 +120,7 @@ def _is_workflow(path: str) -> bool:
 
 
 def _known_ancestor(git: BareRepository, commit: str) -> str | None:
-    """Return the first commit, following first parents, that a branch contains."""
+    """Follow first parents; return the first commit that a branch contains."""
     heads = [head for ref, head in git.refs().items() if ref.startswith(BRANCHES)]
     ancestor: str | None = commit
     while ancestor and not any(git.is_ancestor(ancestor, head) for head in heads):
@@ -180,7 +180,7 @@ def _rule_refusal(
 def _are_signed(
     git: BareRepository, before: str | None, after: str, heads: Sequence[str] = ()
 ) -> bool:
-    """Whether GitHub has signed all commits that a ref gets; those of `heads` do not count."""
+    """Whether GitHub has signed all new commits of a ref; those that `heads` reach do not count."""
     base = before or _known_ancestor(git, after)
     commits = git.commits_between(base, after) if base else [git.commit(after)]
     return all(
@@ -195,14 +195,14 @@ def _applies(rule: BranchRule, ref: str) -> bool:
 
 
 def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> str | None:
-    """Return why a push needs a pull request."""
+    """Return why a commit needs a pull request; None if a push may add it."""
     if rule.required_reviews:
         return "Changes must be made through a pull request."
     return next(iter(_context_refusals(repository, rule, commit)), None)
 
 
 def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
-    """Return the missing reviews, and the requests for changes."""
+    """Return the reasons of reviews: missing ones, or requests for changes."""
     number = rule.required_reviews
     opinions = list(pull_request.opinions.values())
     if number and "CHANGES_REQUESTED" in opinions:
@@ -214,7 +214,7 @@ def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
 
 
 def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> list[str]:
-    """Return the required statuses that are missing or not successful."""
+    """Return a reason for each required status that is missing or not successful."""
     known = statuses.latest(repository, commit)
     reasons = []
     for context in rule.required_contexts:

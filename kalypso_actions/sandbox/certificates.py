@@ -22,10 +22,10 @@ Builder = x509.CertificateBuilder
 
 
 def server_context(folder: Path, now: datetime) -> tuple[ssl.SSLContext, Path]:
-    """Return a TLS context for a server, and the authority's file, for clients to trust.
+    """Return a TLS context for a server, and the authority's file, which clients must trust.
 
-    The folder keeps the authority. It is constrained to the names of this machine, so that trusting
-    it is safe.
+    The folder keeps the authority. It is safe to trust, because it is constrained to the names of
+    this machine.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     authority_file, key_file = folder / "ca.pem", folder / "ca-key.pem"
@@ -124,7 +124,7 @@ def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def _write_secret(file: Path, content: bytes) -> None:
-    """Write a file that only its owner can read from the start."""
+    """Write a file that nobody but its owner can read at any time."""
     file.unlink(missing_ok=True)
     file.touch(mode=0o600)
     file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Routes of the sandbox's controls: JSON in and out, one request after the other."""
+"""Routes of the sandbox's controls, which take and return JSON, one request after the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_control(
     path: str,
     handler: Callable[..., Any],
 ) -> None:
-    """Add a route whose handler runs under the lock and returns the body; None means an empty one.
+    """Add a route; its handler runs under the lock and returns the body (None: an empty one).
 
     The handler raises LookupError for an unknown name, and ValueError for an invalid request.
     """

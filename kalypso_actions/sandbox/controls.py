@@ -58,7 +58,7 @@ class NewApp(_Body):
 
 
 class RepositoryChanges(_Body):
-    """Changes of a repository; None changes nothing."""
+    """Changes of a repository; a field that is None changes nothing."""
 
     name: str | None = None
     private: bool | None = None
@@ -70,7 +70,7 @@ class RepositoryChanges(_Body):
 
 
 class RunChanges(_Body):
-    """See `Contents.change_run`."""
+    """The body of a change of a run; see `Administration.change_run`."""
 
     status: Literal["queued", "in_progress", "waiting", "completed"]
     conclusion: (
@@ -89,7 +89,7 @@ class RunChanges(_Body):
 
 
 class LimitChanges(_Body):
-    """See `RateLimits`; omitted fields stay as they are."""
+    """New limits (see `RateLimits`); omitted fields stay as they are."""
 
     per_hour: dict[Literal["user", "actions", "installation", "app", ""], int] = {}
     contents_per_minute: int | None = None
@@ -97,7 +97,7 @@ class LimitChanges(_Body):
 
 
 def controls(contents: Administration, azure: Azure) -> Blueprint:
-    """All of them, those of the simulated Azure included."""
+    """Return all controls, including those of the simulated Azure."""
     routes = Blueprint(CONTROLS, __name__, template_folder=FOLDER)
     routes.before_request(_refuse_browsers)
     _add_records(routes, contents)
@@ -110,7 +110,7 @@ def controls(contents: Administration, azure: Azure) -> Blueprint:
 
 
 def _refuse_browsers() -> None:
-    """Refuse forms: no web page can use the controls."""
+    """Refuse forms, so that no web page can use the controls."""
     if request.get_data() and not request.is_json:
         abort(Response("Send JSON with the Content-Type application/json.\n", 415))
 

@@ -17,7 +17,7 @@ STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "changed", 
 class FileChange:
     """One changed file: its status in GitHub's words, its blob (the old one if removed), its lines.
 
-    Binary files change no lines. `previous_path` is that of a renamed file.
+    Binary files change no lines. `previous_path` is the old path of a renamed file.
     """
 
     path: str
@@ -29,7 +29,7 @@ class FileChange:
 
 
 def parse_diff_tree(output: bytes) -> Sequence[FileChange]:
-    """Parse the output of `git diff-tree` with `OPTIONS`: first the states, then the numbers."""
+    """Parse the output of `git diff-tree` with `OPTIONS`: first states, then numbers of lines."""
     words = iter(output.decode("utf-8", "replace").split("\0")[:-1])
     states = []
     lines = {}

@@ -51,7 +51,7 @@ TOO_QUICKLY: Final = {
     "field": "base",
     "message": "was submitted too quickly",
 }
-"""cli/cli#4801; others have the code `abuse` (cloudflare/pint#699)."""
+"""The error of cli/cli#4801; other users report the code `abuse` (cloudflare/pint#699)."""
 
 WRONG_HOST: Final = "Address the sandbox as localhost or 127.0.0.1.\n"
 
@@ -63,10 +63,10 @@ RequestHandler = Callable[[Request, RequestContext], Response]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The handler of a path; `path` is without the prefix, for faults.
+    """The handler of a path; `path` lacks the prefix of the API, so that faults can name it.
 
-    The sandbox's own controls are not `recorded`: they meet no faults. Neither does a `probe`, the
-    empty push that git sends before a large one.
+    The sandbox's own controls are not `recorded`, and no faults apply to them. No faults apply to a
+    `probe` either, the empty push that git sends before a large one.
     """
 
     path: str
@@ -78,7 +78,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class SentResponse:
-    """A response, and the part to send before the connection goes on (`whole`) or ends."""
+    """A response, and the part to send; unless it is `whole`, the connection ends after it."""
 
     response: Response
     part: Part = "whole"
@@ -154,7 +154,7 @@ class Dispatcher:
 def _is_for_this_host(request: Request) -> bool:
     """Return whether the request names this machine as its host.
 
-    A web page can resolve its own name to this machine; the browser then sends that name.
+    A web page can let its own name resolve to this machine, but the browser then sends that name.
     """
     try:
         return is_loopback(request.host_url)
@@ -224,5 +224,5 @@ def _response_content(route: Route, response: Response) -> bytes:
 
 
 def _json(content: bytes) -> bytes:
-    """Return a body that begins as JSON does; files of git and forms are not recorded."""
+    """Return a body that begins as JSON does, else nothing: do not record git's packs and forms."""
     return content if content[:1] in {b"{", b"["} else b""

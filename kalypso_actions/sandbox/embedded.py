@@ -38,7 +38,7 @@ Flavour = Literal["github.com", "ghes"]
 log = logging.getLogger(__name__)
 
 USUAL_LAG: Final = 3.0
-"""Seconds of lag in tests of the whole chain; each read after a write repeats for as long."""
+"""Seconds of lag in tests of the whole chain. Each read after a write is repeated for this time."""
 
 AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
 """Variables that lead programs to the file of trusted certificate authorities."""
@@ -47,10 +47,10 @@ AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUES
 class Sandbox(Administration):
     """An embedded GitHub and Azure on a loopback port; a context manager.
 
-    The data of `folder` persist. If `port` is 0, the last URL is used again if its port is free.
+    `folder` keeps the data. If `port` is 0, the sandbox uses its last port again if that is free.
     With `sign_in`, sign-in to Azure uses https on another port: Azure's libraries require https.
-    Some endpoints lag so many seconds behind a write as `lag` says. Raises KalypsoError if the
-    port, or the folder, is in use.
+    Some endpoints lag `lag` seconds behind a write. Raises KalypsoError if the port or the folder
+    is in use.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Sandbox(Administration):
         self.store.api_url = self.api_url
 
     def _listen(self, application: Application, tls: SSLContext | None) -> Server:
-        """Listen on the given port, or on the last one, which URLs in its repositories contain."""
+        """Listen on the given port, or on the last one, since URLs in repositories contain it."""
         last = urlsplit(self.store.server_url)
         if not self._port and last.hostname == HOST and last.port:
             try:

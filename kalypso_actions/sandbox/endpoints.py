@@ -22,10 +22,10 @@ Json = Any
 class Call:
     """A permitted request to an endpoint.
 
-    `repository` is the one in the path. `path` is below `api_url`, as sent, with `%2F`;
-    `parameters` come from the path, `query` from the query string. `body` is the parsed JSON ({}
-    without one): an object, or a list of labels. Links in responses begin with `api_url` and
-    `server_url`. The store is locked during the call.
+    `repository` is the one in the path. `path` is the part below `api_url` as the client sent it,
+    with `%2F`; `parameters` come from the path, `query` from the query string. `body` is the parsed
+    JSON ({} if there is none): an object, or a list of labels. Links in responses begin with
+    `api_url` and `server_url`. The store is locked during the call.
     """
 
     store: Store
@@ -41,7 +41,7 @@ class Call:
 
     @property
     def named_repository(self) -> Repository:
-        """Return the repository of the path. Raises LookupError without one."""
+        """Return the repository of the path. Raises LookupError if the path names none."""
         if self.repository is None:
             raise LookupError("the endpoint's path names no repository")
         return self.repository
@@ -83,8 +83,8 @@ Handler = Callable[[Call], Answer]
 class Endpoint:
     """A handler. Any one of `permissions` suffices (`contents: write` implies `contents: read`).
 
-    Without permissions, every authenticated identity may call it. `statuses` are all that the
-    handler can answer.
+    Without permissions, every authenticated identity may call it. `statuses` are all statuses with
+    which the handler can answer.
     """
 
     method: str

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 RunStatus = Literal["completed", "in_progress", "pending", "queued", "requested", "waiting"]
 
 Permissions = dict[str, Literal["read", "write", "admin"]]
-"""GitHub's names: contents, pull_requests, issues, statuses, actions, workflows, environments, …"""
+"""Levels by GitHub's names: contents, pull_requests, issues, statuses, actions, workflows, …"""
 
 
 class Entity(BaseModel):
@@ -113,9 +113,9 @@ class AutoMerge(Entity):
 
 
 class PullRequest(Entity):
-    """The fields that a pull request adds to an issue. Its commits stay once it is closed.
+    """The fields that a pull request adds to an issue. A closed pull request keeps its commits.
 
-    `merge_commit` is the commit of the merge; before that, the test merge ("" for a conflict).
+    `merge_commit` is the commit of the merge; before the merge, the test merge ("" for a conflict).
     `former_head` is the head before the last push, at `head_moved_at`.
     """
 
@@ -143,7 +143,8 @@ class PullRequest(Entity):
 class IssueEvent(Entity):
     """An event in the timeline of an issue; `event` is GitHub's name for it.
 
-    `commit` is that of a merge, `label` is name and color, `renamed` the old and the new title.
+    `commit` is that of a merge, `label` is a name and a color, and `renamed` is the old and the new
+    title.
     """
 
     id: int
@@ -229,10 +230,10 @@ class Environment(Entity):
 
 
 class BranchRule(Entity):
-    """Protects the branches whose names match the glob `pattern`.
+    """A rule that protects the branches whose names match the glob `pattern`.
 
-    Users in `may_push` are exempt, except from force pushes and deletion. With `restrict_pushes`
-    nobody else may push. The rule is part of a ruleset, or a `classic` one.
+    It does not apply to users in `may_push`, except for force pushes and deletion. With
+    `restrict_pushes`, nobody else may push. The rule is part of a ruleset, or a `classic` one.
     """
 
     pattern: str
@@ -253,8 +254,8 @@ class Repository(Entity):
     Secrets have names only. `shared_variables` and `shared_secrets` belong to the organization.
     `actions_may_open_pull_requests` is the setting for GITHUB_TOKENs, and `allowed_actions`
     restricts the actions that workflows may use. `internal` repositories are private ones that all
-    members of an enterprise see. `parent` is the full name of the repository of which it is a fork.
-    `branches_created_at` has the times of branches.
+    members of an enterprise see. A fork has the full name of its `parent`. `branches_created_at`
+    has the times of branches.
     """
 
     id: int
@@ -302,9 +303,9 @@ class Repository(Entity):
 class Event(Entity):
     """An event for workflows: its name, repository, ref and payload.
 
-    `starts_workflows` is false if GitHub starts none (most events of a GITHUB_TOKEN); `held` if a
-    person must approve the runs first. `commit` is "" for a deleted ref. Old events lose their
-    payload ({}).
+    `starts_workflows` is false if GitHub starts no workflows for it, as for most events of a
+    GITHUB_TOKEN. `held` is true if a person must approve the runs first. `commit` is "" for a
+    deleted ref. Old events lose their payload ({}).
     """
 
     id: int

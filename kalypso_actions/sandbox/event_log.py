@@ -1,6 +1,6 @@
-"""The events of a store on disk. Each event is written once, as a line of its own file.
+"""The events of a store on disk, in a file of their own. Each event is written once, as a line.
 
-Events are most of the data, and the store is saved after every request.
+The store is saved after every request, and events are most of its data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kalypso_actions.sandbox.entities import Event
 FILE: Final = "events.jsonl"
 
 PAYLOADS: Final = 1000
-"""The newest events that keep their payloads: a sandbox may run for days."""
+"""The number of newest events that keep their payloads, because a sandbox may run for days."""
 
 
 class EventLog:
@@ -46,7 +46,7 @@ class EventLog:
         return events
 
     def append(self, events: Sequence[Event]) -> None:
-        """Write the events that the file lacks. Ids increase."""
+        """Write the events that the file lacks; the ids of events increase."""
         new = []
         for event in reversed(events):
             if event.id <= self._last:

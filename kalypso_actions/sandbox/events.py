@@ -1,7 +1,7 @@
 """The events for workflows, each with its payload.
 
-What a GITHUB_TOKEN does starts no workflow, except dispatches; on github.com, its pull requests
-start some once a person approves.
+Events of a GITHUB_TOKEN start no workflows, except dispatches. On github.com, its pull requests
+start workflows once a person approves.
 
 https://docs.github.com/actions/concepts/security/github_token
 """
@@ -32,7 +32,7 @@ NEW_HEADS: Final = frozenset({"opened", "synchronize", "reopened"})
 QUEUE: Final = "refs/heads/gh-readonly-queue/"
 
 MAX_COMMITS: Final = 2048
-"""A push event contains only the last commits."""
+"""The number of commits in a push event, which contains only the last ones."""
 
 
 def push(
@@ -100,7 +100,7 @@ def pull_request(
 def merge_group(
     store: Store, repository: Repository, branch: str, base: str, group: str, identity: Identity
 ) -> None:
-    """Record that the merge queue of `branch` wants checks of the commit of a group."""
+    """Record that the merge queue of `branch` asks for checks of a group's commit."""
     ref = f"{QUEUE}{branch}/pr-{store.new_id()}-{base}"
     git = store.git(repository)
     git.update_ref(ref, group, git.ref(ref))
@@ -112,9 +112,9 @@ def merge_group(
 def workflow_run(
     store: Store, repository: Repository, cause: Event, run: webhooks.CompletedRun
 ) -> None:
-    """Record that a run is completed, which the event `cause` started.
+    """Record the completion of a run that the event `cause` started.
 
-    Workflows of the default branch receive it, in the name of that event's account.
+    Workflows of the default branch receive it, as an event of the account that caused `cause`.
     """
     identity = Identity(kind="user", login=cause.actor, permissions={})
     payload = webhooks.workflow_run(View.of_events(store), repository, cause, run, identity)

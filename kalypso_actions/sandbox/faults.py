@@ -1,18 +1,18 @@
-"""Faults to switch on: what networks and servers do to requests.
+"""Faults of networks and servers, which tests and users can switch on.
 
 A fault applies to the requests that it names: to `count` of them, after the first `skip`.
 
     status       an error of the server, 502 unless `status` is set
     too-many     429, with a header Retry-After if `retry_after` is set
-    secondary    403 of a secondary rate limit, likewise
+    secondary    403 of a secondary rate limit, with the same header
     too-quickly  422 of the limit for new content
     lag          the endpoint does not know yet of the object that the request names
     slow         the response comes `seconds` later
-    dropped      the connection ends, and nothing is done
-    lost         the request is carried out, and the connection ends without a response
-    doubled      the request is carried out twice, and the second response is sent
-    truncated    the request is carried out, and half of the response is sent; nothing if it has
-                 no body
+    dropped      the connection ends, and the request has no effect
+    lost         the request takes effect, and the connection ends without a response
+    doubled      the request takes effect twice, and the client gets the second response
+    truncated    the request takes effect, and the client gets half of the response, or nothing
+                 if it has no body
 
 For git pushes only:
 
@@ -20,8 +20,8 @@ For git pushes only:
     raced        a commit of another user lands on each branch just before
     cut          the connection ends in the middle of the push
 
-Git sends an empty push before a large one; no fault applies to it. With `acts`, a request that
-`status`, `too-many` or `secondary` refuses is carried out all the same.
+Git sends an empty push before a large one; no fault applies to it. With `acts`, a request takes
+effect even if `status`, `too-many` or `secondary` refuses it.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ PUSH_KINDS: Final = frozenset({"refused", "raced", "cut"})
 class Fault:
     """`path` is a glob (`*` matches slashes too), or an endpoint's path in GitHub's description.
 
-    The path to match has no `/api/v3` and no query string; git's is `git`, Azure's `azure`. A
-    `count` of 0 lasts until it is switched off.
+    The matched path lacks `/api/v3` and the query string; it is `git` for git, and `azure` for
+    Azure. A fault with the `count` 0 lasts until it is switched off.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -73,7 +73,7 @@ class Fault:
     retry_after: int | None = None
     acts: bool = False
 
-    def meets(self, method: str, path: str, template: str) -> bool:
+    def applies_to(self, method: str, path: str, template: str) -> bool:
         """Return whether it applies to this request."""
         if self.kind in PUSH_KINDS and not (
             template == "git" and method == "POST" and path.endswith("/git-receive-pack")
@@ -130,7 +130,7 @@ class Faults:
         with self._lock:
             for key, fault in list(self._faults.items()):
                 slow = fault.kind == "slow"
-                if not fault.meets(method, path, template):
+                if not fault.applies_to(method, path, template):
                     continue
                 if not slow and any(earlier.kind != "slow" for earlier in taken):
                     continue

@@ -43,15 +43,15 @@ TEXT: Final = "text/plain; charset=utf-8"
 LS_REFS: Final = b"0014command=ls-refs\n"
 
 MAX_CACHED_RESULTS: Final = 200
-"""Packs and lists of refs: each job of a chain begins with the requests of the job before."""
+"""The most cached packs and lists of refs. Each job of a chain repeats requests of the last job."""
 
 MAX_CACHED_SIZE: Final = 1 << 20
-"""The size of a cached pack."""
+"""The largest size of a cached pack."""
 
 HEADERS: Final = {
     "Cache-Control": "no-cache, max-age=0, must-revalidate",
-    # libcurl repeats a request if a reused connection ends without a response. On a new connection
-    # each, requests meet their faults exactly once.
+    # libcurl repeats a request if a reused connection ends without a response. If each request has
+    # a new connection, its faults apply exactly once.
     "Connection": "close",
 }
 
@@ -130,7 +130,7 @@ class GitHttp:
         """Serve a fetch, or the start of a push.
 
         In protocol version 2, the first response lists git's capabilities. It is the same for every
-        repository, so it is cached, for all sandboxes of the process.
+        repository, so all sandboxes of the process share one cache.
         """
         protocol = request.headers.get("Git-Protocol", "")
         with self._state.lock:
@@ -153,7 +153,7 @@ class GitHttp:
     def _upload(
         self, bare: BareRepository, request: Request, body: bytes, protocol: str
     ) -> Response:
-        """Do what `git http-backend` does for such a request, with half as many processes.
+        """Answer an upload-pack request as `git http-backend` does, with half as many processes.
 
         Most requests of a fetch are of this kind.
         """
@@ -214,7 +214,7 @@ class _Output:
 
 
 CAPABILITIES: Final[dict[Path | None, _Output]] = {}
-"""The first response in protocol version 2, by the program git."""
+"""The first response in protocol version 2, by the path of the program git."""
 
 
 def _authorize(
@@ -251,9 +251,10 @@ def _has_current_name(git_request: GitRequest, repository: Repository) -> bool:
 
 
 def _is_cacheable(body: bytes, result: bytes) -> bool:
-    """Return whether a version 2 request names all objects by id, has none, and got a pack.
+    """Return whether the result of a version 2 request can be cached.
 
-    Objects never change, and nothing deletes them.
+    The request names all objects by id, its client has none, and the result is a pack. Such results
+    stay valid, because nothing changes or deletes objects.
     """
     names_objects = body.startswith(b"0011command=fetch") and b"0009done\n" in body
     return (

@@ -1,4 +1,4 @@
-"""The objects of a push, which are removed again if everything is refused."""
+"""The objects of a push, which the sandbox removes again if it refuses the whole push."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.sandbox.loose_objects import LooseObjects
 
 UNPACK_LIMIT: Final = 100
-"""Objects of a push that become files of their own, as git does by default.
+"""Unpack a push of at most this many objects into loose objects, as git does by default.
 
 https://git-scm.com/docs/git-config#Documentation/git-config.txt-receiveunpackLimit
 """
@@ -27,7 +27,7 @@ class IncomingPack:
         self._git = Git(programs)
         self._files: list[Path] = []
         self.program = "unpack-objects"
-        """The program of git that stores the objects."""
+        """The `git` command that stores the objects."""
 
     def store(self, pack: bytes) -> None:
         """Store the objects, and check that every object they refer to exists.
@@ -61,14 +61,14 @@ class IncomingPack:
                 self._files.append(file.replace(target))
 
     def discard(self) -> None:
-        """Remove the objects; no ref may lead to them."""
+        """Remove the objects. No ref may reach them."""
         for file in self._files:
             file.chmod(0o600)  # Windows removes no read-only files
             file.unlink()
         self._files = []
 
     def large_files(self, limit: int) -> list[tuple[str, int]]:
-        """Return paths and sizes of the new files above the limit."""
+        """Return the paths and sizes of new files above the limit."""
         contents = list(self._contents())
         sizes = {oid: size for oid, kind, size in contents if kind == "blob" and size > limit}
         if not sizes:

@@ -1,6 +1,7 @@
 """Events right before or after a request, usually a write, while the client waits for the response.
 
-A test can merge a pull request in the middle of a run this way. The HTTP controls lack them.
+With them, a test can merge a pull request in the middle of a run. The HTTP controls do not offer
+them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 WRITING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NO_WRITES: Final = ("/graphql", "/git-upload-pack", "/access_tokens")
-"""Ends of paths that take POST requests and change nothing."""
+"""The ends of paths whose POST requests change nothing."""
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Interruption:
     happened: Future[Any] = field(default_factory=Future)
 
     def happen(self) -> None:
-        """Call the event; its result or exception becomes the one of `happened`."""
+        """Call the event, and pass its result or exception to `happened`."""
         try:
             self.happened.set_result(self.event())
         except BaseException as error:  # noqa: BLE001 - the future raises it
@@ -63,10 +64,10 @@ class Interruptions:
     ) -> Future[Any]:
         """Call `event` once, before (or `after`) a request to a path with a method ("": any write).
 
-        `path` is a glob without the prefix of GitHub Enterprise Server; `skip` such requests come
-        first. A git push is one write; GraphQL and Azure queries are none. The event runs without
-        the sandbox's lock and may send requests itself. Returns a future of the event's result or
-        exception.
+        `path` is a glob without the prefix of GitHub Enterprise Server. The event does not happen
+        at the first `skip` such requests. A git push is one write; GraphQL and Azure queries are
+        not writes. The event runs without the sandbox's lock, and may send requests itself. Returns
+        a future of the event's result or exception.
         """
         interruption = Interruption(event, path, skip, after, method)
         with self._lock:
@@ -80,7 +81,7 @@ class Interruptions:
             return bool(self._waiting)
 
     def clear(self) -> None:
-        """Remove the interruptions that did not happen."""
+        """Remove the interruptions that have not happened."""
         with self._lock:
             self._waiting.clear()
 

@@ -1,4 +1,4 @@
-"""The files of a bare repository: new ones, and refs that have files of their own, without git.
+"""Create the files of bare repositories, and read and write loose refs, without running git.
 
 https://git-scm.com/docs/gitrepository-layout
 """
@@ -30,8 +30,8 @@ CONFIGURATION: Final = """\
 [gc]
 	auto = 0
 """
-"""The features that GitHub's repositories serve: partial clones, commits by id, pushes. Without
-fsync, because the data of a sandbox need not survive a crash.
+"""The features of GitHub's repositories: partial clones, fetches by commit id, and pushes. fsync is
+off, because the data of a sandbox need not survive a crash.
 """
 
 
@@ -44,7 +44,7 @@ def create(git_dir: Path, default_branch: str) -> None:
 
 
 def ref(git_dir: Path, name: str) -> str | None:
-    """Return the object of a full ref; None without a file, and for a symbolic ref."""
+    """Return the object of a full ref; None if it has no file, or is symbolic."""
     with suppress(OSError, ValueError):
         object_id = (git_dir / name).read_text("ascii").removesuffix("\n")
         if FULL_ID.match(object_id):
@@ -55,7 +55,8 @@ def ref(git_dir: Path, name: str) -> str | None:
 def move(git_dir: Path, name: str, new: str | None, old: str | None) -> bool:
     """Set or delete (None) a ref that still is at `old` (None: it does not exist).
 
-    Return False for what git has to do or to refuse: packed and symbolic refs, conflicts of names.
+    Return False if git must do it, or refuse it: for packed and symbolic refs, and for conflicts of
+    names.
     """
     file = git_dir / name
     if (git_dir / "packed-refs").exists() or (old is None and os.path.lexists(file)):
@@ -89,7 +90,7 @@ def all_refs(git_dir: Path) -> bytes:
 
 
 def paths(git_dir: Path, folder: str) -> Iterator[str]:
-    """Yield the paths of files below a folder, which a push may be removing; without locks."""
+    """Yield the paths of files below a folder, except lock files. A push may remove some."""
     with suppress(FileNotFoundError), os.scandir(git_dir / folder) as entries:
         for entry in entries:
             path = f"{folder}/{entry.name}"
@@ -100,5 +101,5 @@ def paths(git_dir: Path, folder: str) -> Iterator[str]:
 
 
 def copy_objects(source: Path, target: Path) -> None:
-    """Copy all objects of a bare repository to another; no ref changes."""
+    """Copy all objects of a bare repository to another, without changing refs."""
     shutil.copytree(source / "objects", target / "objects", dirs_exist_ok=True)

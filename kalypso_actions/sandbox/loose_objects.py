@@ -1,4 +1,4 @@
-"""Objects of a git repository that have files of their own, read and written without git.
+"""Read and write loose objects of a git repository without running git.
 
 https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 """
@@ -22,9 +22,9 @@ MAX_CACHED_TREES: Final = 2000
 
 
 class LooseObjects:
-    """The objects below an `objects` folder.
+    """The loose objects below an `objects` folder.
 
-    The readers raise LookupError for those in packs. Safe to use from several threads.
+    Reading raises LookupError for objects in packs. Safe to use from several threads.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,7 +32,7 @@ class LooseObjects:
         self._trees: dict[str, GitObject] = {}
 
     def read(self, object_id: str) -> GitObject:
-        """Return the object of an id."""
+        """Return the object with this id."""
         if known := self._trees.get(object_id):
             return known
         if not FULL_ID.match(object_id):
@@ -57,7 +57,7 @@ class LooseObjects:
         return git_object
 
     def files(self, commit: str) -> Iterator[tuple[str, bytes, str]]:
-        """Yield mode, path and id of all that a commit, or a tree, holds besides folders."""
+        """Yield the mode, path and id of each entry of a commit or a tree that is not a folder."""
         yield from self._below(self.tree(commit), b"")
 
     def _below(self, tree: GitObject, folder: bytes) -> Iterator[tuple[str, bytes, str]]:
@@ -94,7 +94,7 @@ class LooseObjects:
 
 
 def entries(tree: GitObject) -> Iterator[tuple[str, bytes, str]]:
-    """Yield mode, name and id of each entry of a tree."""
+    """Yield the mode, name and id of each entry of a tree."""
     rest = tree.content
     while rest:
         mode, _, rest = rest.partition(b" ")

@@ -1,4 +1,4 @@
-"""Whether a pull request can be merged: GitHub tries the merge and keeps it as a ref."""
+"""Check whether a pull request can be merged. Like GitHub, keep the test merge as a ref."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = Literal["clean", "unstable", "blocked", "draft", "dirty", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Mergeability:
-    """`mergeable` is None for a closed pull request, whose merge is not tried."""
+    """`mergeable` is None for a closed pull request, because GitHub does not try its merge."""
 
     mergeable: bool | None
     state: State
@@ -36,7 +36,7 @@ def check_mergeability(
 def try_merge(
     store: Store, repository: Repository, issue: Issue, pull_request: PullRequest
 ) -> bool:
-    """Update `refs/pull/N/merge`; return whether the merge has no conflict."""
+    """Update `refs/pull/N/merge`; return whether the merge succeeds."""
     git = store.git(repository)
     base = git.head(pull_request.base_branch)
     head = pull_request.head_commit

@@ -58,8 +58,8 @@ def make_merge(
 ) -> str | None:
     """Write the commits and return the id of the last; return None for a conflict.
 
-    `method` is `merge`, `squash` or `rebase`. Without a title or message, GitHub's default is used.
-    The base branch does not move.
+    `method` is `merge`, `squash` or `rebase`. The title and message default to GitHub's. The base
+    branch does not move.
     """
     git = store.git(repository)
     head = pull_request.head_commit
@@ -95,12 +95,12 @@ def _squashed(commits: Sequence[GitCommit]) -> str:
 def _rebase(
     git: BareRepository, base: str, commits: Sequence[GitCommit], committer: Person
 ) -> str | None:
-    """Repeat each commit on the base, except merge commits; return None if no commit remains."""
+    """Repeat each commit except merge commits on the base; return None if no commit remains."""
     tip = base
     for commit in commits:
         if len(commit.parents) != 1:
             continue
-        # A merge whose base is the commit's parent applies just the change of that commit.
+        # A merge whose base is the commit's parent applies only the change of that commit.
         tree = git.commit(tip).tree
         side = git.make_commit(tree, commit.parents, "", committer, committer)
         merged = git.merge_tree(side, commit.id)

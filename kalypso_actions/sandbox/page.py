@@ -1,7 +1,7 @@
 """The page of a sandbox for people: repositories, pull requests, runs and statuses, read-only.
 
-It lies below `/_sandbox/`, where GitHub has nothing: no login begins with `_`. It has no scripts,
-and its policy allows its own style alone.
+Its path, below `/_sandbox/`, cannot be one of GitHub's, because no login begins with `_`. The page
+has no scripts, and its policy allows only its own style.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ PAGE: Final = "/_sandbox/"
 FOLDER: Final = Path(__file__).parent / "pages"
 
 MOST: Final = 20
-"""Pull requests and runs of a repository that are shown, the newest ones; of statuses, twice."""
+"""The number of pull requests and runs to show, newest first; of statuses, twice as many."""
 
 MOST_LINES: Final = 500
-"""Lines of a diff that are shown."""
+"""The number of lines to show of a diff."""
 
 LOOKS: Final = {
     **dict.fromkeys(("success", "merged", "open"), "good"),
@@ -38,14 +38,14 @@ LINE_LOOKS: Final = {
     "+": "added",
     "-": "removed",
 }
-"""The beginnings of a diff's lines; the first one counts."""
+"""The looks of a diff's lines, by their prefixes; the first match counts."""
 
 
 def address_on_page(path: str, accept: str, state: State) -> str:
-    """Return where the page shows the repository of a path on the server; "" for nowhere.
+    """Return the address of a path's repository on the page; "" if it is not there.
 
     Links of reports and jobs lead to GitHub's pages of commits, files, pull requests and runs. Only
-    a browser accepts HTML: a program gets the answer of the API.
+    browsers accept HTML; programs get the answer of the API instead.
     """
     owner, _, rest = path.strip("/").partition("/")
     if "text/html" not in accept:
@@ -136,7 +136,7 @@ def _diff(pull: PullRequest, git: BareRepository) -> Sequence[dict[str, str]]:
     try:
         base = git.merge_base(pull.base_commit, pull.head_commit) or pull.base_commit
         lines = git.patch(base, pull.head_commit).decode("utf-8", "replace").splitlines()
-    except LookupError as error:  # of a fork that is gone
+    except LookupError as error:  # the fork was deleted
         lines = [str(error)]
     more = len(lines) - MOST_LINES
     shown = [*lines[:MOST_LINES], *([f"and {more} more lines"] if more > 0 else [])]

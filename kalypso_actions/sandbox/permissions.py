@@ -1,4 +1,4 @@
-"""Which repositories a token can see, and what it may do with them, by GitHub's rules."""
+"""GitHub's rules about which repositories a token can see, and what it may do with them."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def visible(identity: Identity, repository: Repository) -> bool:
 def allowed(identity: Identity, permissions: Sequence[str], repository: Repository | None) -> bool:
     """Return whether the identity has one of these permissions (`contents: write`).
 
-    Write implies read. Public data of a visible, public repository need none. Without a repository,
-    the permissions of the token itself count.
+    Write implies read. Public data of a visible, public repository need no permission. Without a
+    repository, the permissions of the token itself count.
     """
     return not permissions or any(_has(identity, one, repository) for one in permissions)
 
 
 def accepted(permissions: Sequence[str]) -> str:
-    """Return the header x-accepted-github-permissions: any one of these suffices."""
+    """Return the header x-accepted-github-permissions for permissions any of which suffices."""
     return "; ".join(permission.replace(": ", "=") for permission in permissions)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 FLUSH: Final = b"0000"
 MAX_DATA: Final = 65515
-"""Bytes that fit into a line, besides its length and band number."""
+"""The most bytes of a line, without its length and band number."""
 
 
 class ProtocolError(Exception):
@@ -23,7 +23,7 @@ def line(content: bytes) -> bytes:
 
 
 def band(number: int, content: bytes) -> bytes:
-    """Encode content of a band: 1 is for the program, 2 for people, 3 a fatal error."""
+    """Encode content of a band: 1 is for the program, 2 is for people, 3 is a fatal error."""
     parts = range(0, len(content), MAX_DATA)
     return b"".join(line(bytes([number]) + content[at : at + MAX_DATA]) for at in parts)
 

@@ -1,4 +1,4 @@
-"""State changes of pull requests, with the changes to their refs, and the events."""
+"""Change the state of pull requests, with their refs and events."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def close(
     identity: Identity,
     merge_commit: str = "",
 ) -> None:
-    """Close a pull request, or mark it as merged by this commit."""
+    """Close a pull request; with `merge_commit`, mark it as merged by this commit."""
     issue.state = "closed"
     issue.closed_at = issue.updated_at = store.now
     issue.closed_by = identity.login

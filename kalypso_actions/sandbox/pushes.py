@@ -19,9 +19,9 @@ def handle_push(
 ) -> None:
     """Record that git or the API created (`before` None), moved or deleted (`after` None) a ref.
 
-    An open pull request follows its branch, also that of a fork, and is closed if its branch or
-    base is deleted. It is merged once the base contains its commits, and closed once it has no
-    commits of its own.
+    An open pull request follows its branch, also in a fork. This closes it if its branch or base is
+    deleted, or if it has no commits of its own, and marks it as merged if the base contains its
+    commits.
     """
     repository.pushed_at = store.now
     events.push(store, repository, ref, before, after, identity)

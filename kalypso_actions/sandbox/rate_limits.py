@@ -19,7 +19,7 @@ Key = tuple[str, ...]
 
 @dataclass
 class RateLimitWindow:
-    """The requests of one hour."""
+    """The number of requests in one hour."""
 
     begins: datetime
     used: int = 0
@@ -27,7 +27,7 @@ class RateLimitWindow:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The requests that a token used of a resource (`core`, `graphql`). `reset` ends the window."""
+    """A token's used requests of a resource (`core`, `graphql`); the window ends at `reset`."""
 
     resource: str
     limit: int
@@ -51,9 +51,9 @@ class Usage:
 class RateLimits:
     """Counts requests. Tests may set every limit.
 
-    `per_hour` is by the kind of identity; "" stands for requests without a token. Jobs of one
-    repository share the hour of their GITHUB_TOKENs, and all tokens of an installation share one.
-    Set `contents_per_minute` to 80 and `contents_per_hour` to 500 for GitHub's secondary limits.
+    `per_hour` is the limit of each kind of identity; "" stands for requests without a token. All
+    GITHUB_TOKENs of a repository share one count, and so do all tokens of an installation. Set
+    `contents_per_minute` to 80 and `contents_per_hour` to 500 for GitHub's secondary limits.
     """
 
     per_hour: dict[str, int] = field(

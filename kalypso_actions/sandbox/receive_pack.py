@@ -24,7 +24,7 @@ from kalypso_actions.sandbox.store import Identity, Repository
 from kalypso_actions.sandbox.valid_names import is_valid_ref
 
 VERBATIM_REASONS: Final = ("refusing ", "deny ")
-"""Reasons with these beginnings are reported as they are; others as a protected branch's."""
+"""The prefixes of reasons to report as they are; other reasons are those of a protected branch."""
 
 OBJECT: Final = re.compile(r"[0-9a-f]{40}")
 HOOK: Final = "pre-receive hook declined"
@@ -37,12 +37,12 @@ CAPABILITIES: Final = (
 )
 
 OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
-"""The author of the commit that a fault `raced` adds."""
+"""The author of the commit that the fault `raced` adds."""
 
 
 @dataclass
 class Command:
-    """A ref and its old and new object; None if it does not exist before or after."""
+    """A ref with its old and new object, which are None if it does not exist before or after."""
 
     ref: str
     old: str | None
@@ -69,7 +69,7 @@ class Push:
         for sent in lines:
             text, _, known = sent.rstrip(b"\n").partition(b"\0")
             capabilities |= frozenset(known.decode("utf-8", "replace").split())
-            if text.startswith(b"shallow "):  # the server has the full history, or refuses
+            if text.startswith(b"shallow "):  # git refuses objects without their history
                 continue
             messages = text.decode("utf-8", "replace").split(" ", 2)
             if len(messages) != 3:
@@ -100,7 +100,7 @@ class Push:
 
 
 def advertisement(git: BareRepository) -> bytes:
-    """Return the refs and capabilities with which a push begins."""
+    """Return the refs and capabilities, which the server sends at the start of a push."""
     refs = git.refs() or {"capabilities^{}": NO_OBJECT}
     first, *others = [f"{object_id} {ref}" for ref, object_id in refs.items()]
     lines = [f"{first}\0{CAPABILITIES}", *others]
@@ -156,7 +156,7 @@ def _refuse(
     *,
     refuse_all: bool,
 ) -> None:
-    """Set the reasons why refs may not move; in an atomic push, one refusal refuses all."""
+    """Set the reasons to refuse refs; in an atomic push, one refusal refuses all refs."""
     if refuse_all:
         push.messages.append("error: a hook of the sandbox refuses this push")
         _refuse_all(push.commands, HOOK)
@@ -190,7 +190,7 @@ def _refuse(
 def _git_refusal(
     command: Command, current: str | None, git: BareRepository
 ) -> tuple[Sequence[str], str]:
-    """Return messages and reason of git's own refusals: invalid names, moved refs, bad objects."""
+    """Return the messages and reason if git refuses: invalid names, moved refs, bad objects."""
     if not is_valid_ref(command.ref):
         return [f"error: refusing to update funny ref '{command.ref}' remotely"], "funny refname"
     if command.new is not None:
@@ -211,7 +211,7 @@ def _git_refusal(
 
 
 def _move(git: BareRepository, push: Push) -> list[Command]:
-    """Move the refs that are not refused."""
+    """Move the refs without a refusal; return their commands."""
     moved = []
     for command in push.commands:
         if command.refusal:
@@ -246,7 +246,7 @@ def _refuse_all(commands: Sequence[Command], reason: str) -> None:
 
 
 def _rule_refusal(repository: Repository, ref: str, reason: str) -> tuple[list[str], str]:
-    """Return the messages and the reason for git, by the kind of the rules."""
+    """Return the messages and the reason for git, which depend on the kind of rules."""
     rules = branch_rules.rules_for_branch(repository, ref.removeprefix(BRANCHES))
     if reason != branch_rules.UNSIGNED or any(rule.classic for rule in rules):
         first = f"error: GH006: Protected branch update failed for {ref}."

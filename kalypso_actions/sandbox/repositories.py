@@ -1,4 +1,4 @@
-"""Bare git repositories of the sandbox; git is asked for what is not in files of its own."""
+"""Bare git repositories of the sandbox. Run git only for objects and refs without loose files."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from kalypso_actions.sandbox.valid_names import is_valid_ref
 NO_OBJECT: Final = "0" * 40
 """The id that git writes for a ref that does not exist."""
 
-MAX_CACHED_TREES: Final = 4  # each event looks for workflows in the same ones
-MAX_CACHED_OUTPUTS: Final = 500  # who waits for a pull request asks the same of its commits again
+MAX_CACHED_TREES: Final = 4  # events look for workflows in the same trees
+MAX_CACHED_OUTPUTS: Final = 500  # polling a pull request repeats commands
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
 FILE: Final = "100644"
 SUBMODULE: Final = "160000"
 
 
 class BareRepository:
-    """One bare repository. Unknown ids and refs are None, or raise LookupError.
+    """One bare repository. For unknown ids and refs, methods return None or raise LookupError.
 
     A `revision` is the name of a branch or a tag, a full ref, or a commit's id (its first digits
-    suffice), and nothing else that git understands.
+    suffice). Git's other forms are not supported.
     """
 
     def __init__(self, git_dir: Path, programs: Programs) -> None:
         self.git_dir = git_dir
         self._git = Git(programs)
         self._loose = LooseObjects(git_dir / "objects")
-        # What a full id means never changes, and it precedes every name.
+        # These caches stay valid: the object of a full id never changes, and ids precede names.
         self._commits: dict[str, GitCommit] = {}
         self._parents: dict[str, Sequence[str]] = {}
         self._trees: dict[str, Mapping[str, bytes]] = {}
@@ -61,7 +61,7 @@ class BareRepository:
         return {name: object_id for object_id, name in (line.split(" ", 1) for line in lines)}
 
     def ref_files(self) -> bytes:
-        """Return all that git reads to list the refs; nothing else changes the list."""
+        """Return the content of all files that git reads to list the refs."""
         return loose_files.all_refs(self.git_dir)
 
     def head(self, branch: str) -> str | None:
@@ -121,7 +121,7 @@ class BareRepository:
         return files
 
     def _loose_files(self, commit: str) -> Mapping[str, bytes]:
-        """Return every file of a commit without packed objects. Raises LookupError."""
+        """Return every file of a commit, from loose objects only. Raises LookupError."""
         return {
             path.decode("utf-8", "surrogateescape"): self._loose.read(object_id).content
             for mode, path, object_id in self._loose.files(commit)
@@ -135,7 +135,7 @@ class BareRepository:
         return None
 
     def object_at(self, revision: str, path: str) -> tuple[str, str] | None:
-        """Return id and type (`tree`, `blob`) of a path in a commit; "" is the root."""
+        """Return the id and type (`tree`, `blob`) of a path in a commit; "" is the root."""
         if "\n" in path:
             return None
         with suppress(LookupError):
@@ -186,7 +186,7 @@ class BareRepository:
         if commit not in self._parents:
             if commit in self._commits or self._loose_commit(commit):
                 self._parents[commit] = self.commit(commit).parents
-            else:  # one program reads all of a packed history
+            else:  # one run of git reads the whole packed history
                 answer = self._run_cached("rev-list", "--parents", commit) or b""
                 lines = [line.split() for line in answer.decode().splitlines()]
                 self._parents |= {line[0]: line[1:] for line in lines}
@@ -255,7 +255,7 @@ class BareRepository:
         return self._loose.write("blob", content)
 
     def write_tree(self, base: str, changes: Mapping[str, Change | None]) -> str | None:
-        """Write the tree that changes `base` ("": nothing) and return its id.
+        """Write the tree `base` ("": an empty one) with some changes, and return its id.
 
         Each path has a mode with an object id (text) or a content (bytes); None deletes it. Return
         None if a path to delete does not exist.
@@ -308,7 +308,7 @@ class BareRepository:
         return self._git.run(self.git_dir, arguments, stdin=stdin)
 
     def _run_or_none(self, *arguments: str) -> bytes | None:
-        """Return git's output; None for exit code 1, its "no"."""
+        """Return git's output; None for exit code 1, with which git answers "no"."""
         try:
             return self._run(*arguments)
         except ProcessError as error:
@@ -321,7 +321,7 @@ class BareRepository:
         return [self.commit(revision).id for revision in revisions]
 
     def _run_cached(self, *arguments: str) -> bytes | None:
-        """Do as `_run_or_none`, and cache the output."""
+        """Run git as `_run_or_none` does, and cache the output."""
         if arguments not in self._outputs:
             answer = self._run_or_none(*arguments)
             kept = list(self._outputs.items())[1 - MAX_CACHED_OUTPUTS :]
@@ -332,7 +332,7 @@ class BareRepository:
         return next(self._objects([object_id]))
 
     def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
-        """Yield those of the objects that exist."""
+        """Yield the existing objects among these."""
         with suppress(LookupError):
             yield from [self._loose.read(name) for name in names]
             return

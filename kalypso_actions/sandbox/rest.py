@@ -1,7 +1,7 @@
-"""A request to GitHub's API: the checks before an endpoint is called.
+"""Handle a request to GitHub's API: check it, call its endpoint, and save the store.
 
-Identity and rate limit, endpoint, visibility of the repository, permission, archived repository,
-body; then the endpoint; then the store is saved.
+The checks, in this order: identity and rate limit, endpoint, visibility of the repository,
+permission, archived repository, body.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ENTERPRISE_VERSION: Final = "3.17.0"
 
 GRAPHQL: Final = "/graphql"
 RATE_LIMIT: Final = "/rate_limit"
-"""Reading the rate limit does not count as a request."""
+"""The path of the rate limit; reading it does not count as a request."""
 TAKES_LIST: Final = "/labels"
 """The end of the paths whose body is a list."""
 
@@ -61,7 +61,7 @@ class RequestContext:
 
 @dataclass
 class RestRequest:
-    """One request; `path` is below `api_url` as sent, and `match` is its endpoint."""
+    """One request; `path` is below `api_url`, as the client sent it; `match` is its endpoint."""
 
     state: State
     request: Request
@@ -129,7 +129,7 @@ class RestRequest:
         self.headers["x-github-api-version-selected"] = version
 
     def _identify(self) -> Identity:
-        """Authenticate the request. Every request counts; with a wrong token, as anonymous."""
+        """Authenticate and count the request; a request with a wrong token counts as anonymous."""
         refusal = None
         try:
             identity = authenticate(self.state.store, self.request.headers.get("Authorization", ""))

@@ -20,7 +20,7 @@ def candidates(revision: str) -> list[str]:
     elif revision.startswith(("heads/", "tags/")):
         names.append(f"refs/{revision}")
     if ABBREVIATED_ID.match(revision):
-        # A branch's name may look like an id: only a full id takes precedence.
+        # A branch's name may look like an id; only a full id takes precedence over it.
         names.insert(0 if len(revision) == 40 else len(names), revision)
     elif revision == "HEAD":
         names.append(revision)

@@ -48,12 +48,12 @@ class Routes:
 
 
 def number(text: str) -> int:
-    """Return a number from a path or query; 0, which is no valid id, for anything else."""
+    """Return a number from a path or query; for other texts return 0, which is not a valid id."""
     return int(text) if NUMBER.fullmatch(text) else 0
 
 
 def by_name(store: Store, path: str) -> str:
-    """Replace the id in `/repositories/{id}/…` by the repository's name."""
+    """Replace the id in `/repositories/{id}/…` with the repository's name."""
     repository_id, _, rest = path.removeprefix(BY_ID).partition("/")
     if path.startswith(BY_ID):
         for repository in store.repositories.values():
@@ -63,14 +63,14 @@ def by_name(store: Store, path: str) -> str:
 
 
 def by_id(repository: Repository, path: str) -> str:
-    """Replace the name in `/repos/{owner}/{repo}/…` by the repository's id."""
+    """Replace the name in `/repos/{owner}/{repo}/…` with the repository's id."""
     if not path.startswith("/repos/"):
         return path
     return "/".join([f"{BY_ID}{repository.id}", *path.split("/", 4)[4:]])
 
 
 def _exactness(endpoint: Endpoint) -> tuple[int, int]:
-    """Sort key: the number of fixed segments, then few parameters with slashes."""
+    """Return a sort key: first the fixed segments, then few parameters that may have slashes."""
     names = PARAMETER.findall(endpoint.path)
     written = endpoint.path.count("/") - len(names)
     return written, -sum(name in WITH_SLASHES for name in names)

@@ -1,7 +1,7 @@
 """An HTTP/1.1 server on the loopback address: a thread for each connection, with keep-alive.
 
-Flask's own server closes each connection and cannot end one without a response. This server uses
-its parsing of requests, and writes responses itself.
+Flask's own server closes each connection, and cannot end one without a response. This server uses
+Flask's parser for requests, and writes responses itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 HOST: Final = "127.0.0.1"
 IDLE_TIMEOUT: Final = 300.0
-"""Seconds after which an idle connection is closed."""
+"""Seconds after which the server closes an idle connection."""
 
 
 class Server:
@@ -90,7 +90,7 @@ class _Listener(ThreadingMixIn, HTTPServer):
         self.socket = listening
         self.port: int = listening.getsockname()[1]
         self.answer = answer
-        # Set here, not in the listener, so that each connection's thread does its handshake.
+        # Not on the listening socket, so that each connection's thread does its own handshake.
         self.ssl_context = tls
         self._connections: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
@@ -98,7 +98,7 @@ class _Listener(ThreadingMixIn, HTTPServer):
         self._running, self._stopped = socket.socketpair()
 
     def serve_forever(self, poll_interval: float = 0.5) -> None:
-        """Accept connections until `stop`; unlike the library, do not wake up in between."""
+        """Accept connections until `stop`. Unlike the library's method, do not poll."""
         del poll_interval
         with self._stopped, selectors.DefaultSelector() as selector:
             selector.register(self, selectors.EVENT_READ)
@@ -167,7 +167,7 @@ class _Handler(WSGIRequestHandler):
             _shut_down(self.connection)
 
     def handle_expect_100(self) -> bool:
-        """Send the interim response at once: the client waits for it before sending the body."""
+        """Send the interim response at once, because the client waits for it to send the body."""
         continues = super().handle_expect_100()
         self.wfile.flush()
         return continues

@@ -77,8 +77,8 @@ class Store(Entity):
     The keys of `repositories` are full names in lower case. Links in events begin with `api_url`
     and `server_url`. `flavour` is github.com or GitHub Enterprise Server, which lacks the newest
     features. `lag` is the number of seconds that some endpoints lag behind a write: see `lags`.
-    Without the permission `workflows`, only workflow files that are on `workflows_known_from` may
-    be pushed.
+    A token without the permission `workflows` may only push workflow files that
+    `workflows_known_from` has already.
     """
 
     accounts: dict[str, Account] = Field(default_factory=dict)
@@ -96,15 +96,15 @@ class Store(Entity):
 
     _folder: Path = PrivateAttr(default=Path())
     _log: EventLog = PrivateAttr(default_factory=lambda: EventLog(Path()))
-    # A factory, because pydantic would take a plain function for a method.
+    # The default is a factory, because pydantic would turn a plain function into a method.
     _now: Callable[[], datetime] = PrivateAttr(default_factory=lambda: _the_epoch)
     _programs: Programs = PrivateAttr(default_factory=lambda: Programs({}))
     _gits: dict[int, BareRepository] = PrivateAttr(default_factory=dict)
-    """By the repository's id. Each instance caches what it has read of commits."""
+    """The repositories by id. Each instance caches the commits that it has read."""
 
     @classmethod
     def open(cls, folder: Path, now: Callable[[], datetime], programs: Programs) -> Store:
-        """Return the store that was saved in a folder, or an empty one.
+        """Return the store that a folder keeps, or an empty one.
 
         Raises KalypsoError if another version saved the files.
         """
@@ -143,9 +143,9 @@ class Store(Entity):
         return self._now().replace(microsecond=0)
 
     def lags(self, written_at: datetime | None, identity: Identity) -> bool:
-        """Return whether an endpoint may not know yet of a write at this time.
+        """Return whether an endpoint may not know a write at this time yet.
 
-        People see everything: they are slower than the programs of a job.
+        People see every write, because they are slower than the programs of a job.
         """
         if not self.lag or written_at is None or identity.kind == "user":
             return False

@@ -1,4 +1,4 @@
-"""JSON from outside, as strict as GitHub's parser, where Python's is lenient."""
+"""Parse JSON from outside as strictly as GitHub does; Python's parser is more lenient."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 100
-"""Levels of nested lists and objects."""
+"""The most levels of nested lists and objects."""
 
 
 def loads(content: bytes) -> Any:
     """Parse JSON in UTF-8.
 
-    Raises ValueError for `NaN` and infinities, lone surrogates, which no file or response can hold,
-    and deep nesting.
+    Raises ValueError for `NaN` and infinities, for lone surrogates, which no file or response can
+    contain, and for deep nesting.
     """
     text = content.decode("utf-8")
     try:

@@ -20,9 +20,9 @@ from kalypso_actions.sandbox.store import App, Identity, Store
 PREFIXES: Final = {"user": "github_pat_", "actions": "ghs_", "installation": "ghs_"}
 LETTERS: Final = string.ascii_letters + string.digits
 TOKEN_LIFETIME: Final = timedelta(hours=1)
-"""The tokens of jobs and installations expire after this time."""
+"""The lifetime of the tokens of jobs and installations."""
 MAX_JWT_LIFETIME: Final = 600
-"""Seconds that an App's JWT may be valid."""
+"""The longest validity of an App's JWT, in seconds."""
 
 UNDECODABLE: Final = "A JSON web token could not be decoded"
 

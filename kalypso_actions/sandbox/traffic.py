@@ -1,4 +1,4 @@
-"""The recorded requests and responses, so that tests can check who did what, and how often."""
+"""The recorded requests and responses, so that tests can check and count them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.sandbox import strict_json
 
 MAX_EXCHANGES: Final = 20_000
 MAX_SIZE: Final = 64 << 20
-"""Bytes of recorded bodies. Older exchanges are dropped: a sandbox may run for days."""
+"""The most bytes of recorded bodies. Drop older exchanges, because a sandbox may run for days."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Exchange:
     query                the parsed query string
     request_headers      names in lower case, without credentials
     request_content      the body if it begins as JSON does, else empty
-    status               of the response; 0 if the connection ended without one
+    status               that of the response; 0 if the connection ended without one
     response_headers     names in lower case
-    response_content     the same of the response, with its token hidden
+    response_content     the same for the response, with its token hidden
     identity             `login (kind)` of the token; "" without a valid one
-    permissions          any one of these suffices
+    permissions          those of the endpoint; any one of them suffices
     fault                the kinds of the faults that applied to this request
     """
 

@@ -1,4 +1,4 @@
-"""Trees with some paths changed.
+"""Change some paths of a tree.
 
 https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 """
@@ -23,7 +23,7 @@ def write_changed_tree(
 ) -> str:
     """Write the tree `base` with some paths changed, and return its id.
 
-    A None deletes a file or a folder. Folders without files vanish.
+    None deletes a file or a folder. Folders without files vanish.
     """
     known = read(base) if base != EMPTY_TREE else GitObject(base, "tree", b"")
     tree = {_text(name): (mode, object_id) for mode, name, object_id in entries(known)}

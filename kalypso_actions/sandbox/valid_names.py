@@ -1,4 +1,4 @@
-"""Valid names of accounts, repositories (both become folders) and refs, by GitHub's rules."""
+"""GitHub's rules for names of accounts and repositories, which become folders, and of refs."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from kalypso_actions.sandbox.repositories import BareRepository
 FOLDER: Final = ".github/workflows/"
 DISPATCH: Final = "workflow_dispatch"
 EXPRESSION: Final = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
-"""A property of a context; operators and functions are not evaluated."""
+"""A property of a context; the sandbox does not evaluate operators and functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Workflow:
 
     @property
     def id(self) -> int:
-        """Return a number that depends on the file's path only."""
+        """Return a number that depends only on the file's path."""
         return zlib.crc32(self.path.encode())
 
     def title(self, inputs: Mapping[str, str]) -> str:
         """Return the title of a run that a dispatch started with these inputs.
 
-        Only `inputs.*`, `github.event.inputs.*` and `github.event_name` are evaluated.
+        This evaluates only `inputs.*`, `github.event.inputs.*` and `github.event_name`.
         https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#run-name
         """
         values = {"github.event_name": DISPATCH}
@@ -73,7 +73,7 @@ def workflows_of(git: BareRepository, revision: str) -> Sequence[Workflow]:
 def parse(path: str, content: bytes) -> Workflow:
     """Parse a file; an invalid one has no triggers."""
     try:
-        # BaseLoader reads strings only: `on` is no boolean.
+        # BaseLoader reads only strings, so `on` is not a boolean.
         document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (reads strings only)
     except yaml.YAMLError:
         document = None

@@ -88,7 +88,7 @@ class Jobs:
         failed = any(job.outcome.result != "success" for job in finished.values())
         conclusion = "failure" if failed else "success"
         self._workflows.conclude(record, conclusion)
-        self._workflows.tell_others(run, run_id, conclusion)
+        self._workflows.record_completion(run, run_id, conclusion)
         return list(finished.values())
 
     def _job(self, run: Run, job: Job, run_id: int, *, skipped: bool) -> FinishedJob:

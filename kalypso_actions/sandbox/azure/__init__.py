@@ -8,7 +8,7 @@ kql              the subset of the query language that Kalypso needs
 resource_graph   a query → a page of rows
 resource_manager one cluster, or 404
 identity         GitHub's OIDC, Microsoft Entra, managed identities
-settings         limits, and the faults of queries
+settings         limits, and faults of queries
 cloud            all of these together
 routes           the HTTP endpoints
 """

@@ -1,4 +1,4 @@
-"""The simulated Azure: clusters, settings, identities, and one clock for all."""
+"""The simulated Azure: clusters, settings and identities, with one clock for all of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MANAGED_IDENTITY: Final = "33333333-3333-4333-8333-333333333333"
 RESOURCE_MANAGER: Final = "https://management.azure.com"
 
 MOST_CREDENTIALS: Final = 20
-"""Federated credentials of one application."""
+"""The most federated credentials of one application."""
 
 IDENTITY_PATH: Final = "/msi/token"
 JOB_PATH: Final = "/_services/oidc/idtoken"
@@ -38,7 +38,7 @@ JOB_PATH: Final = "/_services/oidc/idtoken"
 
 @dataclass(slots=True)
 class QuotaWindow:
-    """The queries of a principal since the window began."""
+    """The number of a principal's queries since the window began."""
 
     began_at: datetime
     queries: int = 0
@@ -78,7 +78,7 @@ class Azure:
             return clusters.change(self.store, name, changes, configuration)
 
     def delete(self, name: str) -> None:
-        """Delete a cluster. Its rows linger as the settings say. Raises UnknownNameError."""
+        """Delete a cluster, whose rows linger as the settings say. Raises UnknownNameError."""
         with self.lock:
             cluster = clusters.get(self.store, name)
             clusters.remove(self.store, name)
@@ -107,7 +107,7 @@ class Azure:
         }
 
     def register(self, *subjects: str, secret: str = "", client_id: str = "") -> entra.Application:
-        """Register an application. These subjects, or the secret, may sign in as it.
+        """Register an application that these subjects, or the secret, may sign in as.
 
         Raises ValueError for more federated credentials than Azure accepts.
         """
@@ -130,7 +130,7 @@ class Azure:
         return rows.tables(self.store, self._repositories, self.subscriptions(), linger)
 
     def subscriptions(self) -> list[str]:
-        """Return the readable subscriptions, in lower case: of the clusters and the settings."""
+        """Return the readable subscriptions of clusters and settings, in lower case."""
         owners = (cluster.subscription for cluster in clusters.clusters(self.store))
         hidden = {name.lower() for name in self.settings.unreadable}
         return sorted({name.lower() for name in (*owners, *self.settings.subscriptions)} - hidden)
@@ -151,7 +151,7 @@ class Azure:
         self._revoked.add(authorization.partition(" ")[2])
 
     def principal(self, authorization: str, url: str) -> str | access_tokens.Refusal:
-        """Return the principal of an Authorization header to Resource Manager, or the refusal."""
+        """Return the principal of an Authorization header for Resource Manager, or the refusal."""
         audiences = [
             RESOURCE_MANAGER,
             "https://management.core.windows.net",
@@ -194,7 +194,7 @@ class Azure:
         if refusal:
             return refusal
         client_id = query.get("client_id", MANAGED_IDENTITY)
-        # Clients compare it with the machine's clock, which may not be the sandbox's.
+        # Clients compare it with the machine's clock, so it cannot use the sandbox's.
         expires_on = int(time.time()) + self.settings.token_lifetime
         token = self.issue_token(client_id, query["resource"])
         return managed_identity.answer(token, query["resource"], client_id, expires_on)
@@ -212,7 +212,7 @@ class Azure:
 
 
 def quota_headers(remaining: int, resets_after: timedelta) -> dict[str, str]:
-    """Return the quota headers of every Resource Graph response."""
+    """Return the quota headers, which every Resource Graph response has."""
     minutes, seconds = divmod(int(resets_after.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
     return {

@@ -30,8 +30,8 @@ class Failure(_Entity):
     """The effect of a broken commit on a cluster: a Kustomization that is not ready.
 
     A commit is broken if it has a file whose path matches the glob `path` (`*` spans folders) and
-    that contains `text`: by default, every commit with a file. `kustomization` is the one that is
-    not ready; by default, it is the last one.
+    that contains `text`; by default, every commit with a file is broken. `kustomization` is the one
+    that is not ready; by default, the last one.
     """
 
     reason: str = "HealthCheckFailed"
@@ -44,8 +44,8 @@ class Failure(_Entity):
 class Configuration(_Entity):
     """A Flux configuration of a cluster.
 
-    repository         `owner/name`, reported as a URL, or a URL in any form, reported as given
-    paths              of its kustomizations
+    repository         `owner/name`, which it reports as a URL, or a URL, which it reports as given
+    paths              the paths of its kustomizations
     ordered            each kustomization depends on the one before
     releases           each kustomization applies a HelmRelease, which is as ready as itself
     nested             each kustomization applies a Kustomization of the application's repository,
@@ -53,19 +53,19 @@ class Configuration(_Entity):
     null_entries       lists of statuses have a null entry, as Azure's libraries declare
     tells_statuses     if false, Azure knows only the state of the whole configuration
     delay              seconds from a push to the sync of the source
-    reconcile_delay    seconds from there until the kustomizations begin with the commit; until
-                       then they report the one before
-    settle             seconds from there to readiness
-    nested_delay       seconds from there until nested kustomizations that failed follow
+    reconcile_delay    seconds from the sync until the kustomizations begin with the commit; until
+                       then they report the commit before
+    settle             seconds from when the kustomizations begin until they are ready
+    nested_delay       seconds from then until nested kustomizations that failed follow
     behaviour          `follow` syncs the branch's head after `delay`, and complies after `settle`
                        `fail` follows, but broken commits (see Failure) never comply
                        `flap` follows, then alternates every `period` seconds
                        `stall` syncs nothing after `since`, and continues to report
-                       `suspended` does the same, because somebody suspended it
-                       `disconnected` syncs and reports nothing after `since`; it has never
-                       reported if it had synced nothing by then
+                       `suspended` does the same, because a person suspended it
+                       `disconnected` syncs and reports nothing after `since`, and has never
+                       reported if it had not synced by then
                        `ahead` syncs `commit`, or the branch's newest head, without delay
-    since              the start of the behaviour; by default, nothing came before it
+    since              the start of the behaviour; by default, it has always behaved so
     revision           `old` branch/sha, `new` branch@sha1:sha, `bare` sha1:sha
     reports_every      seconds between the reports of a cluster whose state does not change
     source_kind        only a GitRepository follows a branch
@@ -103,9 +103,9 @@ class Configuration(_Entity):
 class Cluster(_Entity):
     """An AKS cluster, or one that is connected by Azure Arc.
 
-    connectivity   of an Arc cluster, as Azure sees it
-    power          of an AKS cluster
-    deleted_at     when it was deleted: Resource Graph shows its rows for some time (see Settings)
+    connectivity   the state of an Arc cluster's connection, as Azure sees it
+    power          the power state of an AKS cluster
+    deleted_at     the time of deletion; Resource Graph shows its rows for a while (see Settings)
     """
 
     name: str = Field(min_length=1)

@@ -1,6 +1,6 @@
 """The heads of branches over time, and broken commits, as clusters see them.
 
-Nothing is stored here: pushes are events of the store, and git has the rest.
+This module stores nothing: pushes are events of the store, and git has the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Head:
 
 
 class RepositoryHistory:
-    """The history of a store's repositories; caches what never changes."""
+    """The history of a store's repositories. It caches facts that never change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -61,7 +61,7 @@ class RepositoryHistory:
         return heads
 
     def is_broken(self, name: str, failure: Failure, commit: str) -> bool:
-        """Return whether a commit has a file that matches; an unknown commit has none."""
+        """Return whether a commit has a file that matches; an unknown commit has no files."""
         repository = self.find(name)
         if repository is None:
             return False

@@ -1,6 +1,6 @@
 """Resource Graph's query operation, with pages.
 
-Undocumented details follow answers that users published: an error has a code, a message for
+Undocumented details follow answers that users have published: an error has a code, a message for
 support, and the reason in `details`.
 """
 
@@ -242,7 +242,7 @@ def _read_token(token: str, digest: str) -> tuple[int, int]:
 def _check_quota(
     azure: Azure, fault: QueryFault | None, headers: dict[str, str], *, allowed: bool
 ) -> None:
-    """Raise RefusedQueryError for a query beyond the quota; add the headers that tell the wait."""
+    """Raise RefusedQueryError for a query beyond the quota; add headers with the time to wait."""
     if fault and fault.kind == "throttled":
         window = timedelta(seconds=azure.settings.quota_window)
         headers.update(quota_headers(0, window))
@@ -281,7 +281,7 @@ def unauthorized(refusal: access_tokens.Refusal, tenant: str) -> Answer:
 
 
 def _refused_token(azure: Azure, kind: str, authorization: str) -> access_tokens.Refusal | None:
-    """Return the refusal of a valid token by a fault of this kind."""
+    """Return the refusal with which a fault of this kind answers a valid token."""
     match kind:
         case "expired":
             return access_tokens.expired(azure.store.now, azure.store.now)
@@ -295,7 +295,7 @@ def _refused_token(azure: Azure, kind: str, authorization: str) -> access_tokens
 
 
 def _claims(azure: Azure) -> str:
-    """Return the claims challenge of continuous access evaluation: a token issued just now."""
+    """Return the claims challenge of continuous access evaluation, which asks for a new token."""
     now = str(int(azure.store.now.timestamp()))
     return json.dumps({"access_token": {"nbf": {"essential": True, "value": now}}})
 

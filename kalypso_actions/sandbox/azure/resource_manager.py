@@ -1,4 +1,4 @@
-"""Resource Manager's answer about one cluster: whether it exists, and its connection."""
+"""Resource Manager's answer about one cluster: 404, or the cluster with its connection."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class NewApplication(BaseModel):
 
 
 def blueprint(azure: Azure) -> Blueprint:
-    """Return Azure's endpoints, and GitHub's for Azure. Each takes the lock while it works.
+    """Return Azure's endpoints, and GitHub's endpoint for Azure. Each holds the lock while it runs.
 
     POST /providers/Microsoft.ResourceGraph/resources   a query
     GET  /subscriptions/…/{cluster}                     one cluster, or 404
@@ -131,7 +131,7 @@ def _add_clusters(routes: Blueprint, azure: Azure) -> None:
 
 
 def _add_settings(routes: Blueprint, azure: Azure) -> None:
-    """Add the controls of limits, faults and identities, which end with the server."""
+    """Add the controls of limits, faults and identities, which the server does not save."""
 
     def read_settings() -> Any:
         return azure.settings.model_dump(mode="json")
@@ -193,7 +193,7 @@ def _add(
 
 
 def _sync_states(azure: Azure) -> dict[str, dict[str, Any]]:
-    """Return a cluster's resource id -> name of a configuration -> its state."""
+    """Return resource id of a cluster -> name of a configuration -> its state."""
     states: dict[str, dict[str, Any]] = {}
     for row in azure.tables()["kubernetesconfigurationresources"]:
         cluster, name = row["id"].rpartition("/providers/")[0], row["name"]

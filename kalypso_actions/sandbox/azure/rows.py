@@ -57,10 +57,11 @@ def tables(
 ) -> Tables:
     """Return the current tables: clusters, their configurations, and these subscriptions.
 
-    Deleted clusters `linger` as they were; up to 30 hours (ansible-collections/azure#1994).
+    Deleted clusters stay in them for the time `linger`, unchanged. In Azure, this can take up to 30
+    hours (ansible-collections/azure#1994).
     """
     heads = functools.cache(repositories.heads)
-    moment = store.now  # once: a clock that ticks must not hide a cluster
+    moment = store.now  # read once: a tick of the clock must not hide a cluster
     resources: list[Row] = []
     configurations: list[Row] = []
     for cluster in clusters(store):
@@ -91,7 +92,7 @@ def tables(
 def configuration_row(
     cluster: Cluster, configuration: Configuration, now: SyncState, server_url: str
 ) -> Row:
-    """Return the row of a Flux configuration; `server_url` begins URLs of repository names."""
+    """Return the row of a Flux configuration; `server_url` is the server of its `owner/name`."""
     suspended = configuration.behaviour == "suspended"
     properties = {
         "scope": "cluster",
@@ -116,7 +117,7 @@ def configuration_row(
 
 
 def connection(cluster: Cluster) -> Row:
-    """Return the properties that tell whether a cluster is connected."""
+    """Return the properties that show whether a cluster is connected."""
     if cluster.kind == "aks":
         return {"powerState": {"code": cluster.power}}
     return {"connectivityStatus": cluster.connectivity}
@@ -142,7 +143,7 @@ def _subscription_row(subscription: str) -> Row:
 
 
 def _row(cluster: Cluster, resource_id: str, resource_type: str, properties: Row) -> Row:
-    """Return all columns. As in Azure, types and groups are in lower case, and ids as given."""
+    """Return all columns of a row. As in Azure, types and groups are in lower case, ids are not."""
     known: dict[str, Any] = {
         "id": resource_id,
         "name": resource_id.rpartition("/")[2],

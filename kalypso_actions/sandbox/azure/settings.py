@@ -18,11 +18,11 @@ class QueryFault(_Settings):
 
     kind    `throttled`   429, with a header `retry_after` if given, and the quota headers
             `truncated`   some of the rows, without a token for the rest
-            `denied`      403 by Resource Graph, as for an unreadable scope
-            `forbidden`   403 by Resource Manager, as for a principal without a role for queries
-            `unseen`      no rows, as for a principal without any role: Azure calls it success
+            `denied`      403 from Resource Graph, as for an unreadable scope
+            `forbidden`   403 from Resource Manager, as for a principal without a role for queries
+            `unseen`      success without rows, as for a principal without any role
             `expired`     401, as for an expired token
-            `revoked`     401; the query's token is refused from then on
+            `revoked`     401; all later queries with this token are refused, too
             `challenged`  like `revoked`, with the claims that the next token must have
     """
 
@@ -45,13 +45,13 @@ class Settings(_Settings):
     """The limits of Azure, and the faults still to come.
 
     quota, quota_window     queries of one principal in a window of seconds; 0 means no limit
-    page_size               rows of a response at most
-    max_bytes               the size of a response's rows at most
-    subscription_limit      subscriptions that a query over a tenant or a group reads at most
+    page_size               the most rows of a response
+    max_bytes               the largest size of a response's rows
+    subscription_limit      the most subscriptions that a query over a tenant or a group reads
     subscriptions           subscriptions without clusters
-    unreadable              subscriptions that nobody may read: they are silently left out
+    unreadable              subscriptions that nobody may read; answers silently omit them
     management_groups       name -> subscriptions
-    linger                  seconds in which Resource Graph shows deleted clusters as they were
+    linger                  seconds for which Resource Graph shows deleted clusters unchanged
     token_lifetime          seconds until an access token expires
     assertion_lifetime      seconds until a job's assertion expires
     """

@@ -13,7 +13,7 @@ APPLICATION_REVISION: Final = f"main@sha1:{'5' * 40}"
 """The revision of nested Kustomizations: a commit of an application's repository."""
 
 COMPLIANCE: Final = {"True": "Compliant", "False": "Non-Compliant", "Unknown": "Pending"}
-"""By the status of an object's Ready condition."""
+"""The compliance state, by the status of an object's Ready condition."""
 
 
 def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[str, Any] | None]:
@@ -60,7 +60,7 @@ def _kustomization_statuses(
 
 
 def revision(configuration: Configuration, commit: str) -> str:
-    """Return a commit as the cluster's Flux writes it; "" for none."""
+    """Return a commit as the cluster's Flux writes it; "" if there is none."""
     forms = {
         "old": f"{configuration.branch}/{commit}",
         "new": f"{configuration.branch}@sha1:{commit}",
@@ -88,8 +88,8 @@ def _readiness(
 ) -> dict[str, Any]:
     """Return the Ready condition of the kustomization at a position.
 
-    During a sync, the first one progresses and the others depend on it. A broken commit breaks one;
-    those that depend on it are not ready either.
+    During a sync, the first kustomization progresses and the others depend on it. A broken commit
+    breaks one kustomization; those that depend on it are not ready either.
     """
     alone = len(configuration.paths) == 1 or not configuration.ordered
     names = kustomization_names(configuration)

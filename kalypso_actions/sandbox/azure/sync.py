@@ -11,18 +11,18 @@ from kalypso_actions.sandbox.azure.clusters import Configuration
 from kalypso_actions.sandbox.azure.history import Head
 
 Phase = Literal["waiting", "applying", "depending", "ready", "failing"]
-"""Not synced yet; applying; kustomizations wait for others; ready; broken."""
+"""Respectively: not synced yet; applying; kustomizations wait for others; ready; broken."""
 
 STOPPED_BEHAVIOURS: Final = frozenset({"stall", "suspended", "disconnected"})
 
 
 @dataclass(frozen=True, slots=True)
 class SyncState:
-    """The commit of the source ("" for none), and the phase of the Kustomizations, since when.
+    """The commit of the source ("" for none), and the phase of the Kustomizations with its start.
 
     `applied` is the commit that the Kustomizations work on: an earlier one until they begin with
     the source's. `reported_at` is the time of the cluster's last report to Azure. `nested_since` is
-    the time since when nested Kustomizations fail with an earlier commit.
+    the time when nested Kustomizations began to fail with an earlier commit.
     """
 
     commit: str
@@ -60,7 +60,7 @@ def _following(
     is_broken: Callable[[str], bool],
     now: datetime,
 ) -> SyncState:
-    """Return the state of the newest commit that is due."""
+    """Return the state at `now` for a configuration that follows its branch."""
     if configuration.source_kind != "GitRepository":
         return SyncState("", "ready", configuration.since, configuration.since, None)
     synced = [(commit, at) for commit, at in _syncs(configuration, heads) if at <= now]
@@ -84,7 +84,7 @@ def _following(
 
 
 def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[str, datetime]]:
-    """Return every commit with the time of its sync, none before the start of the behaviour."""
+    """Return every commit with the time of its sync, not before the start of the behaviour."""
     since = configuration.since
     ahead = configuration.behaviour == "ahead"
     if ahead and configuration.commit:
@@ -117,7 +117,7 @@ def _reconciles(
 def _phase(
     configuration: Configuration, begun_at: datetime, now: datetime, *, broken: bool
 ) -> tuple[Phase, datetime]:
-    """Return the phase and its start: half of `settle` is applying, half is waiting."""
+    """Return the phase and its start; Kustomizations apply for half of `settle`, then wait."""
     settle = timedelta(seconds=configuration.settle)
     settled_at = begun_at + settle
     if now < begun_at + settle / 2:
@@ -132,7 +132,7 @@ def _phase(
 
 
 def _reported(sync_state: SyncState, configuration: Configuration, now: datetime) -> SyncState:
-    """Add the last report until then: reports come at every change, and regularly."""
+    """Add the time of the last report; clusters report every change, and also regularly."""
     report = now.timestamp() // configuration.reports_every * configuration.reports_every
     moments = [
         datetime.fromtimestamp(report, now.tzinfo),

@@ -1,6 +1,6 @@
 """GitHub in the sandbox: one module for each part of its API.
 
-Importing this fills the table of endpoints.
+Importing this package fills the table of endpoints.
 """
 
 from kalypso_actions.sandbox.github import (

@@ -63,7 +63,7 @@ def read_of_repository(call: Call) -> Answer:
     statuses=(201, 403, 404, 422),
 )
 def create_token(call: Call) -> Answer:
-    """Create a token with all permissions and repositories of an installation, or fewer."""
+    """Create a token with all or some of an installation's permissions and repositories."""
     app = _app(call)
     installation_id = call.parameters["installation_id"]
     installations = app.installations.items()

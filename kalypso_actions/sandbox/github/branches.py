@@ -70,7 +70,7 @@ def read_rules(call: Call) -> Answer:
 
 
 def rule_parts(rule: BranchRule) -> list[Json]:
-    """Return the several rules that GitHub makes of one."""
+    """Return the rules into which GitHub splits this rule."""
     parts: list[Json] = [{"type": "deletion"}]
     if not rule.allow_force_push:
         parts.append({"type": "non_fast_forward"})

@@ -18,7 +18,7 @@ from kalypso_actions.sandbox.store import PullRequest
 
 MAX_FILES: Final = 300
 MAX_COMMITS: Final = 250
-"""The last commits of a comparison, if no page is requested."""
+"""The number of last commits that a comparison returns if the request names no page."""
 
 
 @endpoint(
@@ -63,9 +63,9 @@ def read(call: Call) -> Answer:
     statuses=(200, 409, 422),
 )
 def read_pull_requests(call: Call) -> Answer:
-    """List the merged pull requests that introduced a commit, and open ones until it is merged.
+    """List a commit's pull requests: merged ones, and open ones until the default branch has it.
 
-    A branch's name lists the pull requests of the branch.
+    For the name of a branch, list the pull requests of the branch.
     """
     view, repository = View.of(call), call.named_repository
     revision = call.parameters["commit_sha"]
@@ -78,7 +78,7 @@ def read_pull_requests(call: Call) -> Answer:
         for issue in repository.issues.values()
         if issue.pull_request
         and (issue.pull_request.merged_at or (issue.state == "open" and not merged_only))
-        and _brought(call, issue.pull_request, commit)
+        and _contains(call, issue.pull_request, commit)
     ]
     page, headers = paginate(call, answer)
     return Answer(200, page, headers)
@@ -111,7 +111,7 @@ def compare(call: Call) -> Answer:
     return Answer(200, answer, headers)
 
 
-def _brought(call: Call, pull_request: PullRequest, commit: str) -> bool:
+def _contains(call: Call, pull_request: PullRequest, commit: str) -> bool:
     """Return whether a commit belongs to the pull request, or merged it."""
     if pull_request.merged_at and pull_request.merge_commit == commit:
         return True

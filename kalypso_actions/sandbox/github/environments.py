@@ -35,7 +35,7 @@ def read(call: Call) -> Answer:
 
 @endpoint("PUT", ONE, "administration: write", statuses=(200,))
 def put(call: Call) -> Answer:
-    """Create an environment; an existing one stays, because protection is not supported."""
+    """Create an environment. An existing one stays as it is, since it has no protection rules."""
     name = call.parameters["environment_name"]
     known = call.named_repository.environments
     if name.lower() not in known:

@@ -105,7 +105,7 @@ def _path(entry: Mapping[str, Json]) -> str:
 
 
 def _change(git: BareRepository, entry: Mapping[str, Json]) -> tuple[str, str | bytes] | None:
-    """Return mode and content of an entry; None for one that deletes."""
+    """Return the mode and content of an entry; None for an entry that deletes a path."""
     mode = body_fields.required_text(entry, "mode")
     if mode not in MODES:
         raise RefusedError(422, "Must supply a valid tree.mode")

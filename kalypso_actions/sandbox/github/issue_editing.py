@@ -24,7 +24,7 @@ def title(call: Call, resource: str) -> str:
 
 
 def text(call: Call) -> str | None:
-    """Return the body of a request, unless it is too long."""
+    """Return the body of a request. Raises RefusedError if it is too long."""
     value = body_fields.text(call.body, "body")
     if value and len(value) > body_fields.MAX_BODY_LENGTH:
         message = f"body is too long (maximum is {body_fields.MAX_BODY_LENGTH} characters)"
@@ -63,7 +63,7 @@ def record_edit(
 
 
 def set_state(call: Call, issue: Issue, state: str, reason: str | None = None) -> None:
-    """Close or reopen, unless the state is the same."""
+    """Close or reopen an issue; do nothing if it has this state already."""
     store, repository = call.store, call.named_repository
     pull_request = issue.pull_request
     if state == issue.state:
@@ -85,7 +85,7 @@ def set_state(call: Call, issue: Issue, state: str, reason: str | None = None) -
 
 
 def _check_reopening(call: Call, issue: Issue, pull_request: PullRequest) -> None:
-    """Refuse to reopen merged pull requests, missing branches, and duplicates."""
+    """Refuse to reopen pull requests that are merged, lack a branch, or have an open duplicate."""
     if pull_request.merged_at:
         raise _unchangeable("The pull request has been merged.")
     git = call.store.git(call.named_repository)

@@ -68,7 +68,7 @@ def update(call: Call) -> Answer:
     old, new = label.name.lower(), body_fields.text(call.body, "new_name") or label.name
     if new.lower() != old and new.lower() in labels:
         raise invalid("Label", "name", "already_exists")
-    label.color, label.description = _looks(call.body, label)
+    label.color, label.description = _color_and_description(call.body, label)
     label.name = _checked_name(new)
     labels[new.lower()] = labels.pop(old)
     for issue in call.named_repository.issues.values():
@@ -78,7 +78,7 @@ def update(call: Call) -> Answer:
 
 @endpoint("DELETE", LABEL, *WRITE, statuses=(204, 404))
 def delete(call: Call) -> Answer:
-    """Delete a label, also from every issue."""
+    """Delete a label, and remove it from every issue."""
     key = _named(call).name.lower()
     del call.named_repository.labels[key]
     for issue in call.named_repository.issues.values():
@@ -190,7 +190,7 @@ def _named(call: Call) -> Label:
 
 def _create_label(call: Call, name: str, body: Mapping[str, Json]) -> Label:
     blank = Label(id=call.store.new_id(), name=_checked_name(name))
-    blank.color, blank.description = _looks(body, blank)
+    blank.color, blank.description = _color_and_description(body, blank)
     call.named_repository.labels[name.lower()] = blank
     return blank
 
@@ -201,8 +201,8 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _looks(body: Mapping[str, Json], label: Label) -> tuple[str, str | None]:
-    """Return color and description, by default those of the label."""
+def _color_and_description(body: Mapping[str, Json], label: Label) -> tuple[str, str | None]:
+    """Return the requested color and description, by default those of the label."""
     color = body_fields.text(body, "color") or label.color
     description = (
         body_fields.text(body, "description") if "description" in body else label.description

@@ -1,4 +1,4 @@
-"""Look up what a path names, or raise GitHub's 404."""
+"""Look up the objects that a path names, or raise GitHub's 404."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kalypso_actions.sandbox.store import Issue, PullRequest
 
 
 def not_found() -> RefusedError:
-    """Return a 404, for everything missing or hidden."""
+    """Return the 404 for an object that is missing or hidden."""
     return RefusedError(404, "Not Found")
 
 
 def commit(call: Call, revision: str, status: int = 404) -> GitCommit:
     """Return a commit by id, branch or tag. Raises RefusedError: 409 in an empty repository.
 
-    With status 422, an unknown commit is refused with its name.
+    With status 422, the refusal names the unknown commit.
     """
     git = call.store.git(call.named_repository)
     try:
@@ -31,7 +31,7 @@ def commit(call: Call, revision: str, status: int = 404) -> GitCommit:
 
 
 def known_commit(call: Call, revision: str) -> GitCommit:
-    """Return a commit, for endpoints that answer 404 in an empty repository too."""
+    """Return a commit, for endpoints that answer 404 even in an empty repository."""
     try:
         return call.store.git(call.named_repository).commit(revision)
     except LookupError:

@@ -24,7 +24,7 @@ def read(call: Call) -> Answer:
 
 @endpoint("POST", SITE, "administration: write", statuses=(201, 409))
 def create(call: Call) -> Answer:
-    """Create the site, which everybody may read, also of a private repository."""
+    """Create the site, which everybody may read, even if the repository is private."""
     if call.named_repository.has_pages:
         raise RefusedError(409, "GitHub Pages is already enabled.")
     call.named_repository.has_pages = True

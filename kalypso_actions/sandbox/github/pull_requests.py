@@ -162,7 +162,7 @@ def _head(call: Call, head: str) -> tuple[Repository, str]:
 def _check_branches(
     call: Call, base: str, head: str, head_repository: Repository
 ) -> tuple[str, str]:
-    """Return the commits of both branches, if a pull request between them is possible."""
+    """Return the commits of both branches. Raises RefusedError if no pull request is possible."""
     repository = call.named_repository
     git, head_git = call.store.git(repository), call.store.git(head_repository)
     base_commit, head_commit = git.head(base), head_git.head(head)

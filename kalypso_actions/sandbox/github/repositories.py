@@ -18,7 +18,7 @@ from kalypso_actions.sandbox.store import Repository
 from kalypso_actions.sandbox.valid_names import is_valid_repository_name
 
 INVALID_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
-"""GitHub replaces these by a hyphen."""
+"""The characters that GitHub replaces with a hyphen."""
 
 
 @endpoint("GET", "/user", statuses=(200, 403))

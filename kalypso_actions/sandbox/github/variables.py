@@ -22,7 +22,7 @@ NAME: Final = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
 MAX_SIZE: Final = 48 * 1024
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_PAGE_SIZE: Final = 30
-"""Variables have smaller pages than other lists."""
+"""The largest page of variables, which is smaller than that of other lists."""
 
 
 @endpoint("GET", REPOSITORY, "actions_variables: read", statuses=(200,))

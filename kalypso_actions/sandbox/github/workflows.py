@@ -45,9 +45,9 @@ def read(call: Call) -> Answer:
 
 @endpoint("POST", f"{ONE}/dispatches", "actions: write", statuses=(200, 204, 400, 404, 422))
 def dispatch(call: Call) -> Answer:
-    """Start a workflow, as it is on a branch or tag.
+    """Start a workflow in the version of a branch or tag.
 
-    The default branch must have the file too, or GitHub does not know the workflow.
+    GitHub knows the workflow only if the default branch also has the file.
     """
     store, repository = call.store, call.named_repository
     known = _workflow(call)
@@ -178,7 +178,7 @@ def _runs(call: Call, runs: Sequence[WorkflowRun]) -> Answer:
 
 
 def _facts(run: WorkflowRun) -> Mapping[str, Collection[str | None]]:
-    """Return the values of each query parameter that list this run."""
+    """Return, for each query parameter, the values that select this run."""
     return {
         "branch": {run.ref.removeprefix("refs/heads/")},
         "event": {DISPATCH},

@@ -58,7 +58,7 @@ def git_commit(view: View, repository: Repository, commit: GitCommit) -> Json:
 
 
 def full(view: View, repository: Repository, commit: GitCommit) -> Json:
-    """Return GitHub's `commit`: with the accounts of author and committer, if they have any."""
+    """Return GitHub's `commit`, with the accounts of the author and committer if they have any."""
     known = git_commit(view, repository, commit)
     url = f"{view.api(repository)}/commits"
     inner = {key: known[key] for key in ("author", "committer", "message", "tree", "url")}

@@ -32,7 +32,7 @@ def labels(view: View, repository: Repository, issue: Issue) -> list[Json]:
 
 
 def issue(view: View, repository: Repository, issue: Issue) -> Json:
-    """Return GitHub's `issue`; a pull request is one too."""
+    """Return GitHub's `issue`; a pull request is also an issue."""
     url = f"{view.api(repository)}/issues/{issue.number}"
     kind = "pull" if issue.pull_request else "issues"
     answer = {

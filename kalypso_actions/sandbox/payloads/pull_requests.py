@@ -49,7 +49,7 @@ def simple(view: View, repository: Repository, issue: Issue, pull_request: PullR
 
 
 def full(view: View, repository: Repository, issue: Issue, pull_request: PullRequest) -> Json:
-    """Return GitHub's `pull-request`: with mergeability and the size of its changes."""
+    """Return GitHub's `pull-request`, with its mergeability and the size of its changes."""
     git = view.store.git(repository)
     merge = check_mergeability(view.store, repository, issue, pull_request)
     head = pull_request.head_commit
@@ -102,7 +102,7 @@ def _links(
 
 
 def _branch(view: View, repository: Repository | None, branch: str, commit: str) -> Json:
-    """Return one side; the repository of a head may be deleted."""
+    """Return the head or base of a pull request; the repository of a head may be deleted."""
     if repository is None:
         return {"label": branch, "ref": branch, "sha": commit, "user": None, "repo": None}
     return {

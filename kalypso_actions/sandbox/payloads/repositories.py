@@ -50,7 +50,7 @@ LINKS: Final = {
 }
 
 COUNTS: Final = ("size", "stargazers_count", "watchers_count", "forks_count", "forks", "watchers")
-"""Counts of what the sandbox does not have."""
+"""Counts of features that the sandbox does not have."""
 
 
 def minimal(view: View, repository: Repository) -> Json:
@@ -115,7 +115,7 @@ def simple(view: View, repository: Repository) -> Json:
 
 
 def pushed(view: View, repository: Repository) -> Json:
-    """Return a repository of a push event: some times are in seconds, and old fields are added."""
+    """Return a push event's repository, which has some times in seconds, and some old fields."""
     return {
         **simple(view, repository),
         "created_at": int(repository.created_at.timestamp()),

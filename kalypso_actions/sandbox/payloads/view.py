@@ -13,7 +13,7 @@ from kalypso_actions.sandbox.store import Identity, PullRequest, Repository, Sto
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The store, the beginnings of links, and who looks (None for events)."""
+    """The store, the prefixes of links, and the identity that reads (None for events)."""
 
     store: Store
     api_url: str
@@ -35,7 +35,7 @@ class View:
         return f"{self.api_url}/repos/{repository.full_name}"
 
     def head(self, pull_request: PullRequest) -> str:
-        """Return the head commit of a pull request, which follows a push after a while."""
+        """Return a pull request's head commit, which lags behind a push."""
         moved_at, identity = pull_request.head_moved_at, self.identity
         lags = identity is not None and self.store.lags(moved_at, identity)
         return pull_request.former_head if lags else pull_request.head_commit

@@ -30,7 +30,7 @@ from kalypso_actions.sandbox.store import (
 from kalypso_actions.sandbox.workflow_files import Workflow
 
 ACTIONS_INSTALLATION: Final = 1
-"""The installation id of GitHub Actions, for events that no other App causes."""
+"""The installation id of GitHub Actions, for events without another App."""
 
 
 def push(
@@ -98,7 +98,7 @@ def merge_group(
     ref: str,
     identity: Identity,
 ) -> Json:
-    """Return the payload of a merge group, which the queue of `branch` made at `ref`."""
+    """Return the payload of a merge group that the queue of `branch` created at `ref`."""
     return {
         "action": "checks_requested",
         "merge_group": {
@@ -128,8 +128,8 @@ def workflow_run(
 ) -> Json:
     """Return the payload of a completed run.
 
-    Its head is that of the pull request, not the merge that it checked. It names no pull requests
-    of forks.
+    Its head is that of the pull request, not the test merge that the run checked. It does not name
+    pull requests of forks.
     """
     pull_request = cause.payload.get("pull_request")
     head = pull_request["head"] if pull_request else {}

@@ -28,7 +28,7 @@ def workflow(view: View, repository: Repository, workflow: Workflow) -> Json:
 
 
 def run(view: View, repository: Repository, run: WorkflowRun, workflow: Workflow) -> Json:
-    """Return GitHub's `workflow-run`; `described` is the workflow at the commit of the run."""
+    """Return GitHub's `workflow-run`; `workflow` is the workflow at the commit of the run."""
     url = f"{view.api(repository)}/actions/runs/{run.id}"
     suite = f"{view.api(repository)}/check-suites/{run.id}"
     began = timestamp(run.created_at)

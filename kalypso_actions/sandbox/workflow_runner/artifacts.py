@@ -7,15 +7,15 @@ from pathlib import Path
 
 
 class Artifacts:
-    """The artifacts by the run and their name. Safe to use from several threads."""
+    """The artifacts by run and name. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._files: dict[tuple[str, str], Mapping[str, bytes]] = {}
 
     def do(self, action: str, inputs: Mapping[str, str], workspace: Path, run_id: int) -> bool:
-        """Do what `actions/upload-artifact` or `download-artifact` does; return its success.
+        """Do what `actions/upload-artifact` or `download-artifact` does; return whether it worked.
 
-        A path is relative to the workspace. A download names its run by `run-id`.
+        Paths are relative to the workspace. A download names its run by `run-id`.
         """
         folder = workspace / inputs.get("path", ".")
         if action == "upload-artifact":
@@ -34,5 +34,5 @@ class Artifacts:
         return stored is not None
 
     def replace(self, run_id: int, name: str, files: Mapping[str, bytes]) -> None:
-        """Let an artifact have these files, as the author of a fork may."""
+        """Replace the files of an artifact, as the author of a fork can."""
         self._files[str(run_id), name] = files

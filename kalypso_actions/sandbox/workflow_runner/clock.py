@@ -1,4 +1,4 @@
-"""The demo's clock: nobody really waits."""
+"""The demo's clock, which lets no program really wait."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 
 class Clock:
-    """Moves only when somebody sleeps. Safe to use from several threads."""
+    """A clock that moves only by `sleep`. Safe to use from several threads."""
 
     def __init__(self, start: datetime) -> None:
         self.start = start

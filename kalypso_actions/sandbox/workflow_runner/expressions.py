@@ -1,8 +1,8 @@
 """`${{ }}` in workflow files, as far as Kalypso's own workflows need it.
 
 An expression is a property of a context (`inputs.environment`, `github.event.before`), a string in
-quotes, a comparison of two of these (`==`, `!=`), or several of these: with `||`, the first that is
-not empty; with `&&`, the last, unless an earlier one is empty.
+quotes, a comparison of two of these (`==`, `!=`), or several of these. `||` gives the first value
+that is not empty; `&&` gives the last value, unless an earlier one is empty.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
 """
@@ -24,7 +24,7 @@ Contexts = Mapping[str, Any]
 
 
 def filled(text: str, contexts: Contexts) -> str:
-    """Replace the expressions in `text` by their values; an absent value is "".
+    """Replace the expressions in `text` with their values; an absent value is "".
 
     Raises KalypsoError for an unsupported expression.
     """
@@ -40,7 +40,7 @@ def _value(expression: str, contexts: Contexts) -> str:
 
 
 def _operand(operand: str, expression: str, contexts: Contexts) -> str:
-    """Return a value, or of a comparison `true` or "" (which is as false as GitHub's `false`)."""
+    """Return a value; for a comparison, `true` or "", which is as false as GitHub's `false`."""
     for operator in ("==", "!="):
         left, separator, right = operand.partition(f" {operator} ")
         if separator:

@@ -1,4 +1,4 @@
-"""The log of a step as GitHub keeps it: workflow commands are executed, secrets are hidden."""
+"""The log of a step as GitHub keeps it: execute workflow commands, and hide secrets."""
 
 from __future__ import annotations
 

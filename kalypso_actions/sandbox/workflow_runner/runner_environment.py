@@ -21,7 +21,7 @@ DEPENDABOT: Final = "dependabot[bot]"
 
 
 def is_restricted(event: Event) -> bool:
-    """Return whether GitHub gives the event's jobs no secrets and a token that only reads.
+    """Return whether the event's jobs get no secrets, and only a read-only token.
 
     https://docs.github.com/actions/reference/security/secure-use
     """
@@ -36,7 +36,8 @@ def is_restricted(event: Event) -> bool:
 class RunnerEnvironment:
     """The environment of a sandbox's jobs; `variables` are those of the surrounding process.
 
-    Programs inherit what they need, and no variable of a job in which the sandbox itself runs.
+    Programs inherit the variables that they need, but none of a job in which the sandbox itself
+    runs.
     """
 
     def __init__(self, sandbox: Sandbox, variables: Mapping[str, str]) -> None:
@@ -45,7 +46,7 @@ class RunnerEnvironment:
         self._variables = {**inherited, **sandbox.environment()}
 
     def environment(self) -> dict[str, str]:
-        """Return the variables of programs that people run."""
+        """Return the environment for programs that people run."""
         return dict(self._variables)
 
     def token(self, event: Event, job: Job) -> str:

@@ -1,4 +1,4 @@
-"""Run what the sandbox's events start, by the workflow files, as GitHub Actions does.
+"""Run the workflow files that the sandbox's events start, as GitHub Actions does.
 
 The steps are Kalypso's actions, each with the inputs, the token and the variables of its job.
 """
@@ -26,7 +26,7 @@ from kalypso_actions.sandbox.workflow_runner.workflow_files import Job, Step, Wo
 
 TOKENS: Final = ("token",)
 MORE_TOKENS: Final = {"preview": ("job-token",)}
-"""Inputs whose default is the job's token: of every action, and of single ones."""
+"""Inputs that default to the job's token: first those of every action, then of single actions."""
 
 LATENCY: Final = 15
 """Seconds between an event and the start of its job."""
@@ -34,7 +34,7 @@ LATENCY: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A workflow that an event started and that has not run yet.
+    """A workflow that an event has started, but that has not run yet.
 
     `attempt` counts from 1, for workflows that people run again.
     """
@@ -64,7 +64,7 @@ Execute = Callable[[str, Mapping[str, str], Mapping[str, str], JobLog], StepResu
 
 @dataclass(frozen=True, slots=True)
 class CompletedStep:
-    """A step that was run.
+    """A step that has run.
 
     `command` is Kalypso's command, `given` its inputs, `outcome` its result. `lines` are for
     people. `folder` holds its files.
@@ -85,16 +85,16 @@ class CompletedStep:
 
     @property
     def is_verified(self) -> bool:
-        """Return whether the step only checked the inputs of a later job, successfully."""
+        """Return whether the step has only checked the inputs of a later job, with success."""
         return self.given.get("verify-only") == "true" and not self.exit_code
 
 
 @dataclass(eq=False)
 class WorkflowRunner:
-    """Runs what the events of a sandbox start from now on. Safe to use from several threads.
+    """Runs the workflows that events start from now on. Safe to use from several threads.
 
     `machine` are the variables of the surrounding process, `secrets` those of the repositories.
-    Each step's log, outputs and summary are kept in a folder of its own below `folder`.
+    Each step has its own folder below `folder`, with its log, outputs and summary.
     """
 
     sandbox: Sandbox
@@ -128,7 +128,7 @@ class WorkflowRunner:
     def run(self, run: Run) -> list[CompletedStep]:
         """Run the steps of a workflow, up to the first failure.
 
-        During the run its record is `in_progress`, and after an exception `cancelled`.
+        The run's record is `in_progress` during the run, and `cancelled` after an exception.
         """
         record = self.record(run.event)
         if record:
@@ -141,10 +141,10 @@ class WorkflowRunner:
             raise
         conclusion = "failure" if done and done[-1].exit_code else "success"
         self.conclude(record, conclusion)
-        self.tell_others(run, record.id if record else run.event.id, conclusion)
+        self.record_completion(run, record.id if record else run.event.id, conclusion)
         return done
 
-    def tell_others(self, run: Run, run_id: int, conclusion: str) -> None:
+    def record_completion(self, run: Run, run_id: int, conclusion: str) -> None:
         """Record the end of a run if a workflow of the default branch waits for it."""
         with self.sandbox.lock:
             repository = self.sandbox.repository(run.event.repository)

@@ -29,7 +29,7 @@ ARTIFACTS: Final = re.compile(r"actions/(?P<name>(?:up|down)load-artifact)@[0-9a
 ARTIFACT_ACTIONS: Final = ("upload-artifact", "download-artifact")
 
 ALWAYS: Final = "${{ !cancelled() }}"
-"""The condition of a step that runs after a failure, too."""
+"""The condition of a step that runs even after a failure."""
 
 FILTERS: Final = frozenset(
     {"branches", "branches-ignore", "paths", "paths-ignore", "types", "workflows"}
@@ -47,17 +47,17 @@ JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs"
     "timeout-minutes",
     "if",
 }
-"""The supported keys. Other keys are refused, because they would be ignored.
+"""The supported keys. Refuse other keys, because they would have no effect.
 
-Concurrency groups and time limits have no effect: one job runs after the other."""
+Concurrency groups and time limits also have no effect, because one job runs after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """An action by its command, with its inputs, which may contain expressions.
 
-    It is one of Kalypso's, or of `ARTIFACTS`. `is_always`: it runs after a failure, too.
-    `may_fail`: its own failure is none of the job.
+    It is one of Kalypso's, or of `ARTIFACTS`. `is_always`: it runs even after a failure.
+    `may_fail`: the job does not fail if it fails.
     """
 
     inputs: Mapping[str, str]
@@ -70,8 +70,8 @@ class Step:
 class Job:
     """A job: its steps, its token's permissions (None means the default), its environment.
 
-    The jobs in `needs` must succeed first. The environment's name may be an expression, `condition`
-    is one ("": the job always runs).
+    The jobs in `needs` must succeed first. The environment's name may be an expression. `condition`
+    is an expression ("": the job always runs).
     """
 
     name: str
@@ -122,7 +122,7 @@ def waits_for(files: Mapping[str, bytes], name: str) -> bool:
 @lru_cache(maxsize=256)
 def read(path: str, content: bytes) -> Workflow:
     """Parse a workflow file. Raises KalypsoError for unsupported keys."""
-    # BaseLoader reads strings only: `on` is no boolean.
+    # BaseLoader reads only strings, so `on` is not a boolean.
     document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (reads strings only)
     _refuse_others(document, FILE, path, "the file")
     triggers = document["on"]
@@ -225,7 +225,7 @@ def _fits_other(event: Event, filters: Mapping[str, Any]) -> bool:
 
 
 def _fits_branch(branch: str, filters: Mapping[str, Any]) -> bool:
-    """Check the branch filters. A tag, whose name is a full ref here, fits none."""
+    """Check the branch filters. A tag passes none of them, because its name is a full ref here."""
     if "branches" in filters:
         return _matches(branch, filters["branches"])
     if "branches-ignore" in filters:

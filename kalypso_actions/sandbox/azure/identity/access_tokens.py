@@ -30,7 +30,7 @@ def issue(
 ) -> str:
     """Return an access token for the client id `principal`.
 
-    `token_id` distinguishes tokens that are issued in the same second.
+    `token_id` distinguishes tokens of the same second.
     """
     claims = {
         "aud": audience,

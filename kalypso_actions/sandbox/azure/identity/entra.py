@@ -17,7 +17,7 @@ AUDIENCE: Final = "api://AzureADTokenExchange"
 
 
 class FederatedCredential(BaseModel):
-    """A subject whose assertions an application accepts; all three must match exactly."""
+    """A subject whose assertions an application accepts; all three fields must match exactly."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,7 +56,7 @@ def audience(
 ) -> str:
     """Check a sign-in, and return the resource of its access token.
 
-    `tenants` are the requested and the existing one. Raises RefusedSignInError.
+    `tenants` are the requested and the existing tenant. Raises RefusedSignInError.
     """
     requested, existing = tenants
     client_id = form.get("client_id", "")

@@ -18,7 +18,7 @@ class Job:
     """A job of a repository's workflow, with its request token.
 
     With `immutable`, the subject contains the ids of owner and repository, as on github.com for
-    repositories that are created or renamed since July 2026.
+    repositories created or renamed since July 2026.
     """
 
     repository: str

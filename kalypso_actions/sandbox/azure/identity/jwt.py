@@ -1,4 +1,4 @@
-"""Signed tokens and assertions. One key of the server signs all, because only it checks them."""
+"""Signed tokens and assertions. The server signs all with one key, because only it checks them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIGNATURE_ONLY: Final[Options] = {
     "verify_nbf": False,
     "verify_sub": False,
 }
-"""The callers check the claims, and refuse them in Azure's words."""
+"""The checks of the library, all off: callers check the claims, and refuse in Azure's words."""
 
 
 def sign(claims: Mapping[str, Any], key: bytes) -> str:

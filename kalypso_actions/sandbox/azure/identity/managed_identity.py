@@ -17,7 +17,7 @@ API_VERSION = "2019-08-01"
 def refusal(
     query: Mapping[str, str], header: str, expected: str, identities: Collection[str]
 ) -> Answer | None:
-    """Return what is wrong with a request, or None.
+    """Return the refusal of a request; None if it is valid.
 
     `header` is the request's X-IDENTITY-HEADER; `identities` are the client ids of user-assigned
     identities.

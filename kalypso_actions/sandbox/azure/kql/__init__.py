@@ -1,4 +1,4 @@
-"""A strict subset of the Kusto query language: what Kalypso asks Resource Graph.
+"""A strict subset of the Kusto query language, for Kalypso's queries of Resource Graph.
 
 syntax      the parts of a query, and the error for an invalid one
 lexer       text → tokens
@@ -6,8 +6,8 @@ parser      tokens → query
 execution   query × rows → rows
 
 Operators: `where` (==, !=, =~, contains, has, startswith, and, or, parentheses), `project`,
-`order by`, `take`, `limit`; functions: `tostring`, `tolower`. Everything else is refused, as Azure
-refuses an invalid query: a wrong interpretation would prove nothing.
+`order by`, `take`, `limit`; functions: `tostring`, `tolower`. It refuses everything else, as Azure
+refuses an invalid query, because a test with a misread query would prove nothing.
 """
 
 from kalypso_actions.sandbox.azure.kql.execution import Result, execute

@@ -1,4 +1,4 @@
-"""A query × the rows of its table → the rows of Azure's answer."""
+"""A query and the rows of its table → the rows of Azure's answer."""
 
 from __future__ import annotations
 
@@ -117,14 +117,14 @@ def _at(value: Value, names: Sequence[str]) -> Value:
 
 
 def _text(value: Value) -> str:
-    """Convert a value as `tostring` does: None is "", a dynamic value its JSON."""
+    """Convert a value as `tostring` does: None to "", and a dynamic value to its JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _equal(left: Value, right: Value) -> bool:
-    """Return whether type and value are equal; None equals nothing."""
+    """Return whether the types and the values are equal; None equals nothing."""
     return left is not None and type(left) is type(right) and bool(left == right)
 
 

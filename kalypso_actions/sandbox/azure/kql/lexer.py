@@ -40,7 +40,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def _position(text: str, position: int) -> tuple[int, int]:
-    """Return line and column."""
+    """Return the line and column of a position."""
     return text.count("\n", 0, position) + 1, position - (text.rfind("\n", 0, position) + 1)
 
 

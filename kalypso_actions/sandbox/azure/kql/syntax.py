@@ -50,7 +50,7 @@ class QueryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A value written in the query."""
+    """A literal value in the query."""
 
     value: Value
 
@@ -110,7 +110,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Sort by these keys, the first being most significant; each may descend."""
+    """Sort by these keys, first by the first one; each may be descending."""
 
     keys: tuple[tuple[Expression, bool], ...]
 

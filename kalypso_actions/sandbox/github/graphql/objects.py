@@ -1,4 +1,4 @@
-"""The objects of GraphQL types: dictionaries, with functions for values that are expensive.
+"""The objects of GraphQL types: dictionaries, with functions in place of expensive values.
 
 graphql-core calls such a function with the request's info and the field's arguments.
 """
@@ -70,7 +70,7 @@ def ref(call: Call, repository: Repository, name: str) -> Fields | None:
 
 
 def _classic_rule(repository: Repository, ref: str) -> Fields | None:
-    """Return GraphQL's `RefUpdateRule`: what everybody may see of a classic protection."""
+    """Return GraphQL's `RefUpdateRule`: the part of a classic protection that everybody may see."""
     branch = ref.removeprefix(branch_rules.BRANCHES)
     rules = branch_rules.rules_for_branch(repository, branch) if branch != ref else ()
     classic = [rule for rule in rules if rule.classic]

@@ -11,7 +11,7 @@ from typing import Final
 from graphql import GraphQLError
 
 MAX_RECORDS: Final = 100
-"""Records of one page of a connection."""
+"""The most records of one page of a connection."""
 
 
 def first_page(first: int | None, connection: str) -> int:
@@ -28,6 +28,6 @@ def first_page(first: int | None, connection: str) -> int:
 
 
 def check_supported(others: Iterable[str]) -> None:
-    """Raise GraphQLError if a query gives other arguments of a connection than the sandbox has."""
+    """Raise GraphQLError for arguments of a connection that the sandbox does not support."""
     for name in others:
         raise GraphQLError(f"the sandbox does not support the argument {name}")

@@ -1,4 +1,4 @@
-"""Queries: the data, and beside it the errors.
+"""Queries: their data, and next to it their errors.
 
 https://docs.github.com/graphql/guides/forming-calls-with-graphql
 """
@@ -36,12 +36,12 @@ CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseEr
 
 _SCHEMA: Final = build_schema(SCHEMA)
 _SERVER_SCHEMA: Final = build_schema(SCHEMA.replace(MUTATION, NO_MUTATION))
-"""Of a GitHub Enterprise Server that is too old for `updateRefs`."""
+"""The schema of a GitHub Enterprise Server that is too old for `updateRefs`."""
 
 
 @endpoint("POST", "/graphql", statuses=(200, 400))
 def query(call: Call) -> Answer:
-    """Answer a query. A field with an error is null; the error is beside the data."""
+    """Answer a query. A field with an error is null, and the error is next to the data."""
     text = body_fields.text(call.body, "query")
     if not text:
         message = "A query attribute must be specified and must be a string."
@@ -79,7 +79,7 @@ def _execute(call: Call, text: str) -> ExecutionResult:
 
 @lru_cache(maxsize=256)
 def _document(text: str, *, is_server: bool) -> DocumentNode | list[GraphQLError]:
-    """Parse and validate a query; clients send the same few again and again."""
+    """Parse and validate a query. The result is cached, since clients repeat a few queries."""
     try:
         document = parse(text)
     except GraphQLSyntaxError as error:
@@ -130,7 +130,7 @@ def _rate_limit(info: GraphQLResolveInfo[Any], dryRun: bool) -> Fields:  # noqa:
 
 
 def _formatted(error: GraphQLError) -> GraphQLFormattedError | dict[str, Any]:
-    """Format an error as GitHub does: the type beside the message, without extensions."""
+    """Format an error as GitHub does: with the type next to the message, without extensions."""
     formatted: dict[str, Any] = dict(error.formatted)
     extensions = formatted.pop("extensions", {})
     if extensions:

@@ -1,4 +1,4 @@
-"""The part of GitHub's GraphQL schema that the sandbox has: repositories, refs, objects, statuses.
+"""The part of GitHub's GraphQL schema that the sandbox supports.
 
 https://docs.github.com/graphql/reference
 """
