@@ -175,7 +175,7 @@ DIGESTS = json.loads(BASE.sources or b"")["inputs"]
         (replace(BASE, sources=None), {}, ALL),
     ],
 )
-def test_what_is_rendered(base: BaseTree, options: dict[str, Any], expected: int) -> None:
+def test_folders_that_are_rendered(base: BaseTree, options: dict[str, Any], expected: int) -> None:
     assert len(rendered(planned(START, base, **options))) == expected
 
 

@@ -71,7 +71,7 @@ def test_an_unreadable_registration_that_no_run_has_read_keeps_what_may_be_its_o
         (SOURCES.replace(b"git.test/app", b"git.test/before"), None),
     ],
 )
-def test_what_never_could_be_read_is_recorded_without_a_commit(
+def test_a_never_readable_registration_is_recorded_without_a_commit(
     sources: bytes | None, recorded: str | None
 ) -> None:
     """poll starts schedule once it can be read."""
@@ -101,7 +101,7 @@ def test_another_environments_sources_say_nothing_of_this_one() -> None:
     assert made.changes.deleted == ()
 
 
-def test_what_one_branch_knows_is_kept_in_all() -> None:
+def test_the_targets_known_to_one_branch_are_kept_in_all() -> None:
     """Only one of two GitOpsRepos is merged."""
     made = plan(
         fleet(cluster_types=[LARGE]),

@@ -87,7 +87,7 @@ def test_inputs_reach_the_command_unchanged(job: Job, telling: Path, text: str) 
 
 
 @pytest.mark.parametrize("text", WITH_COMMANDS)
-def test_inputs_that_are_refused_are_told_and_nothing_else(
+def test_refused_inputs_are_reported_and_nothing_runs(
     acme: Organisation, job: Job, text: str
 ) -> None:
     ran = job_of(acme, job).uses(ACTIONS / "cd", environment=text, mode=text)

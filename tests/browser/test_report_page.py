@@ -62,7 +62,7 @@ def test_the_search_knows_keys_values_and_commits(fleet: Any, words: str, found:
     assert fleet.inner_text("#count") == found
 
 
-def test_what_is_missing_in_an_environment(fleet: Any) -> None:
+def test_targets_that_an_environment_lacks(fleet: Any) -> None:
     fleet.select_option("#kind", "missing")
     fleet.select_option("#environment", "stage")
     assert fleet.inner_text("#count") == "14 assignments of 12 targets"

@@ -60,7 +60,7 @@ def test_an_upstream_control_plane_is_adopted(open_chain: OpenChain) -> None:
     chain.expect_everywhere(commit, RELEASE="one")
 
 
-def test_nothing_goes_while_nobody_knows_whose_it_is(open_chain: OpenChain) -> None:
+def test_no_folder_is_deleted_while_its_owner_is_unknown(open_chain: OpenChain) -> None:
     """Without `sources.json`, any folder may belong to the unreadable registration."""
     chain = open_chain(Layout(), at_rest=False)
     adopted(chain)

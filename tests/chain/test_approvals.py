@@ -44,7 +44,7 @@ def test_nothing_enters_before_somebody_approves_it(chain: Chain) -> None:
     assert {"waiting", "queued"}.isdisjoint(status for status, _ in records(chain))
 
 
-def test_what_somebody_refuses_ends(chain: Chain) -> None:
+def test_a_rejected_run_ends(chain: Chain) -> None:
     before = chain.has("dev")
     chain.requires_approval("dev")
     chain.merge_to_main(RELEASE="one")

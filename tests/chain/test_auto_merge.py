@@ -152,7 +152,7 @@ def test_an_environment_that_is_blocked(always: Chain) -> None:
     always.expect_everywhere(commit, RELEASE="one")
 
 
-def test_what_a_person_enabled_ends_with_new_content(open_chain: OpenChain) -> None:
+def test_auto_merge_of_a_person_ends_with_new_content(open_chain: OpenChain) -> None:
     chain = checked(open_chain, "none")
     chain.merge_to_main(RELEASE="one")
     chain.run_everything()

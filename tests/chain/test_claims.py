@@ -64,7 +64,7 @@ def test_a_commit_that_still_waits_for_its_approval(chain: Chain, how: str) -> N
     assert chain.statuses("dev").get(commit, "") == chain.status(commit, "stage") == ""
 
 
-def test_the_chain_goes_its_way_after_a_forgery(chain: Chain) -> None:
+def test_the_chain_continues_after_a_forgery(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything(but={"cd"})
     forge(chain, commit, "and sources.json")

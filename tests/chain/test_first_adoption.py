@@ -45,7 +45,7 @@ def unassigned(chain: Chain) -> None:
     chain.acme.commit({"policy.yaml": documents.policy(size="large")}, "dev")
 
 
-def test_what_a_readable_registration_delivers_is_known(open_chain: OpenChain) -> None:
+def test_targets_of_a_readable_registration_are_known(open_chain: OpenChain) -> None:
     chain = open_chain(Layout(), at_rest=False)
     adopted(chain)
     chain.start("schedule", environment="dev")

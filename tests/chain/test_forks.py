@@ -25,7 +25,7 @@ def proposed(chain: Chain, files: dict[str, str]) -> tuple[str, Run]:
     return commit, chain.take(0)
 
 
-def test_what_can_be_checked_is_checked(chain: Chain) -> None:
+def test_ci_checks_public_data(chain: Chain) -> None:
     """The job's own token can only read the control plane."""
     files = {"release.yaml": documents.config_map("base", RELEASE="one")}
     commit, run = proposed(chain, files)
@@ -37,6 +37,6 @@ def test_what_can_be_checked_is_checked(chain: Chain) -> None:
     assert chain.waiting == ["preview"]
 
 
-def test_what_is_wrong_fails(chain: Chain) -> None:
+def test_a_problem_fails(chain: Chain) -> None:
     _, run = proposed(chain, {"broken.yaml": "kind: [ClusterType\n"})
     assert chain.run_without_secrets(run) == ["ci: failed"]

@@ -55,7 +55,7 @@ def test_each_run_is_lost_once(chain: Chain) -> None:
         assert len(chain.pull_requests(name, state="all")) == 2  # with that of the opening
 
 
-def test_a_later_commit_makes_every_loss_good(chain: Chain) -> None:
+def test_a_later_commit_repairs_every_loss(chain: Chain) -> None:
     """Each commit is lost at another step; the last one reaches all environments."""
     places = ("cd dev", "schedule dev", "notify dev", "check-promote dev", "cd stage")
     lost = []

@@ -185,7 +185,7 @@ def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:
     chain.expect_everywhere(commit, RELEASE="zero")
 
 
-def test_what_changes_no_manifest_needs_nobody(open_chain: OpenChain) -> None:
+def test_a_commit_without_changed_manifests_needs_no_person(open_chain: OpenChain) -> None:
     """The push of the merge and schedule both start check-promote: the second run changes nothing."""
     chain = open_chain(Layout(inputs={"schedule": {"auto-merge": "tracking-only"}}))
     commit = chain.merge_to_main({"docs/operations.md": "Call us.\n"})

@@ -30,7 +30,7 @@ def test_objects(tmp_path: Path) -> None:
     assert printed.decode("utf-8", "surrogateescape").strip() == wanted
 
 
-def test_what_lies_in_a_pack_is_left_to_git(tmp_path: Path) -> None:
+def test_packed_objects_are_left_to_git(tmp_path: Path) -> None:
     path = repository(tmp_path / "fleet")
     head = commit(path, FILES)
     git(path, "repack", "-a", "-d", "--quiet")

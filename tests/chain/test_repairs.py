@@ -64,7 +64,7 @@ def test_a_lost_start_after_a_push_to_an_environment_is_repeated(chain: Chain) -
     at_rest(chain)
 
 
-def test_a_lost_word_of_a_correction_is_repeated(chain: Chain) -> None:
+def test_a_lost_notification_of_a_correction_is_repeated(chain: Chain) -> None:
     """The merge of a correction promotes a failed commit, even if its start is lost."""
     chain.break_cluster("dev", "large", "RELEASE: one")
     commit = chain.merge_to_main(RELEASE="one")
@@ -91,7 +91,7 @@ def test_a_failure_that_nobody_corrects_stays(chain: Chain) -> None:
     assert commit not in chain.statuses("stage")
 
 
-def test_a_start_is_repeated_twice_at_most_and_then_told_as_a_failure(chain: Chain) -> None:
+def test_a_start_is_repeated_twice_at_most_and_then_reported_as_a_failure(chain: Chain) -> None:
     chain.drop_next_run("cd dev")
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
@@ -165,7 +165,7 @@ def test_a_run_that_waits_for_a_runner_is_not_doubled(chain: Chain) -> None:
     assert chain.waiting == ["cd dev"]
 
 
-def test_what_people_have_switched_off_stays_off(open_chain: OpenChain) -> None:
+def test_a_disabled_workflow_stays_disabled(open_chain: OpenChain) -> None:
     chain = open_chain(Layout(inputs={"ci": {"start-cd": "false"}}))
     before = chain.has("dev")
     chain.merge_to_main(RELEASE="one")
@@ -237,7 +237,7 @@ def test_a_merge_that_a_check_holds_up_is_tried_again(open_chain: OpenChain) -> 
     chain.expect_everywhere(commit, RELEASE="one")
 
 
-def test_a_start_that_was_lost_is_no_matter_once_a_newer_commit_came(chain: Chain) -> None:
+def test_a_lost_start_of_an_older_commit_is_not_repeated(chain: Chain) -> None:
     chain.drop_next_run("cd dev")
     older = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -52,7 +52,7 @@ def test_a_workload_reaches_every_environment(chain: Chain) -> None:
     merges_are_looked_at_once(chain)
 
 
-def test_what_an_application_takes_back_is_withdrawn(chain: Chain) -> None:
+def test_a_change_that_an_application_reverts_is_withdrawn(chain: Chain) -> None:
     """The branches do not show the change in between, but a pull request does."""
     commit = chain.has("dev")
     text = chain.acme.files("main", SHOP)["workload/shop.yaml"]

@@ -160,7 +160,7 @@ def test_a_setting_that_is_changed_again_is_proposed(chain: Chain) -> None:
     assert f"#{number}" in chain.open_pull_request("dev")["body"]
 
 
-def test_a_document_that_nobody_reads_is_no_wish(chain: Chain) -> None:
+def test_an_unread_document_does_not_ask_for_a_proposal(chain: Chain) -> None:
     merge = configured(chain, "north")
     undo(chain, merge)
     chain.acme.commit({"README.md": "Dev.\n", ".github/dependabot.yaml": "version: 2\n"}, "dev")

@@ -53,7 +53,7 @@ def _read(controller: int) -> bytes:
         pytest.param(50, "", False, id="an empty PAGER"),
     ],
 )
-def test_what_does_not_fit_is_paged(lines: int, pager: str, is_paged: bool) -> None:
+def test_long_output_is_paged(lines: int, pager: str, is_paged: bool) -> None:
     output = shown(lines, pager).split("\r\n")
     assert len([line for line in output if "line" in line]) == lines
     assert output[0] == ("paged:line 0" if is_paged else "line 0")

@@ -115,7 +115,7 @@ def test_empty_folders_are_nobodys(tmp_path: Path) -> None:
     assert set(listing(tmp_path)) == set(TREE)
 
 
-def test_what_the_system_refuses_is_told(tmp_path: Path) -> None:
+def test_a_refusal_of_the_system_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match=r"--out .*/file/out cannot be written: Not a directory"):
         write(tmp_path / "file" / "out", TREE)

@@ -179,7 +179,7 @@ def test_time_limit_ends_the_program_and_what_it_started(then: str, tmp_path: Pa
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows ends the program alone")
-def test_what_a_program_leaves_behind_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leftover_processes_are_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "ORPHAN_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = in_the_background(server.getsockname()[1])

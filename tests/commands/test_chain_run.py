@@ -84,7 +84,7 @@ class Job:
         return (self.folder / name).read_text()
 
 
-def test_what_a_command_comes_to_is_told(tmp_path: Path) -> None:
+def test_the_result_of_a_command_is_reported(tmp_path: Path) -> None:
     seen: list[tuple[CdInputs, CommandContext]] = []
 
     def command(inputs: CdInputs, context: CommandContext) -> CommandResult:
@@ -178,7 +178,7 @@ def test_an_extra_is_installed_when_a_command_needs_it(
         ({"GITHUB_EVENT_PATH": "/absent"}, GIVEN, 1, "cannot be read"),
     ],
 )
-def test_what_keeps_a_command_from_running_is_told_too(
+def test_wrong_inputs_are_reported_too(
     tmp_path: Path,
     variables: dict[str, str],
     options: dict[str, str],

@@ -42,7 +42,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_what_stage_lacks_that_dev_has(clone: Path) -> None:
+def test_changes_that_stage_lacks(clone: Path) -> None:
     done = call_kalypso("diff", "dev", "stage")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -68,7 +68,7 @@ def test_refused_documents_are_problems_with_their_line(tmp_path: Path) -> None:
     assert document.decisions is None
 
 
-def test_what_ocm_does_not_decide(tmp_path: Path) -> None:
+def test_placements_that_ocm_does_not_decide(tmp_path: Path) -> None:
     fleet = hub(tmp_path / "hub", cluster("c1"))
     file = tmp_path / "wanted.yaml"
     file.write_text(yaml.safe_dump(placement(numberOfClusters=-1)), encoding="utf-8")

@@ -65,7 +65,7 @@ def test_the_branch_of_an_environment(clone: Path) -> None:
     assert environment["arrival"] is None
 
 
-def test_what_a_branch_got_meanwhile_is_no_part_of_the_change(clone: Path) -> None:
+def test_later_commits_of_the_base_are_no_part_of_the_change(clone: Path) -> None:
     change(clone, "notes.txt", "1", "origin/main~1")
     document = json.loads(call_kalypso("preview", "--base", "origin/main", "--json").stdout)
     assert document["base"] == git(clone, "rev-parse", "origin/main~1")

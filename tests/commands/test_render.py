@@ -127,7 +127,7 @@ def test_faults(planes: Path, file: str, old: str, new: str, said: list[str]) ->
     assert not (planes.parent / "out").exists()
 
 
-def test_every_fault_is_told_in_one_run(planes: Path) -> None:
+def test_every_fault_is_reported_in_one_run(planes: Path) -> None:
     edit(planes / "dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete")
     edit(planes / "dev/policies/all.yaml", "operator: DoesNotExist", "operator: Missing")
     document = json.loads(render(planes, "--output", "json").stdout)

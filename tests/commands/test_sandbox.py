@@ -122,7 +122,7 @@ def test_the_app_of_the_first_start(tmp_path: Path) -> None:
     assert (done.returncode, "remove the file" in done.stderr) == (1, True)
 
 
-def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
+def test_the_printed_commands_work(tmp_path: Path) -> None:
     """The exports and the commands below them work in a shell."""
     process = subprocess.Popen(
         command("--dir", tmp_path / "kept it"), cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
@@ -199,7 +199,7 @@ def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert caught.value.problem.advice == "pip install 'kalypso-actions[sandbox]'"
 
 
-def test_verbose_tells_requests_without_what_moves_a_cursor(tmp_path: Path) -> None:
+def test_verbose_logs_requests_without_control_characters(tmp_path: Path) -> None:
     arguments = command("--dir", tmp_path / "kept", "--output=json", "--verbose")
     with subprocess.Popen(
         arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"

@@ -253,7 +253,7 @@ def test_every_branch_that_cannot_be_read_is_told(planes: Path, tmp_path: Path) 
     assert len(texts) == 5
 
 
-def test_what_the_environment_branch_shadows_is_warned_of(planes: Path) -> None:
+def test_a_shadowed_document_is_a_warning(planes: Path) -> None:
     edit(planes / "main/registrations/all.yaml", "name: clinic", "name: main")
     shutil.copy(planes / "main/shared/common.yaml", planes / "dev/common.yaml")
     code, document = validate(planes / "main", planes / "dev")

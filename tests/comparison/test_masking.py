@@ -92,7 +92,7 @@ def test_a_changed_secret_is_a_change() -> None:
 @pytest.mark.parametrize(
     "hidden", [PRIVATE, f"{PRIVATE}.git", PRIVATE.upper().replace("HTTPS", "https")]
 )
-def test_what_comes_from_a_less_visible_repository_is_counted(hidden: str) -> None:
+def test_data_of_a_less_visible_repository_are_counted(hidden: str) -> None:
     private, public = Location(PRIVATE, "a.yaml", 1), Location(PUBLIC, "b.yaml", 1)
     both = frozenset({PUBLIC, PRIVATE})
     names = (AssignmentName("dev", "c", "a", both), AssignmentName("dev", "c", "b"))

@@ -33,7 +33,7 @@ TREE = EnvironmentTree("", frozenset({"drone", "large"}), frozenset({"drone", "l
         pytest.param("https://[x/acme/gitops", "./drone", False, id="not a URL"),
     ],
 )
-def test_who_follows_a_cluster_type(url: str, path: str, *, counts: bool) -> None:
+def test_the_followers_of_a_cluster_type(url: str, path: str, *, counts: bool) -> None:
     follower = BranchFollower("clusters/a", url, reported_paths("./monitoring", path))
     assert followers_by_other_urls([follower], OURS, TREE, {"drone"}) == (follower,) * counts
 

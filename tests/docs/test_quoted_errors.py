@@ -67,5 +67,5 @@ def test_there_are_quoted_errors_each_once() -> None:
         ("there is no Environment … on the moon", False),
     ],
 )
-def test_what_the_code_does_not_say_is_found(text: str, expected: bool) -> None:
+def test_a_text_that_the_code_lacks_is_found(text: str, expected: bool) -> None:
     assert is_told(text) is expected

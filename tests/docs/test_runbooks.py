@@ -93,7 +93,7 @@ def test_a_reverted_merge_stays_reverted_and_is_made_good(chain: Chain) -> None:
     chain.expect("stage", older, RELEASE="zero")
 
 
-def test_what_was_closed_is_proposed_by_force(chain: Chain) -> None:
+def test_a_closed_proposal_is_forced(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.close_pull_request("dev")

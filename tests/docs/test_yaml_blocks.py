@@ -74,7 +74,7 @@ def test_documents_are_what_kalypso_reads(page: Page, block: Block) -> None:
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
     ],
 )
-def test_what_kalypso_does_not_read_is_found(text: str) -> None:
+def test_an_invalid_document_is_found(text: str) -> None:
     assert faults(Block("yaml", text, 1)) != []
 
 

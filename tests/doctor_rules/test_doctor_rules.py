@@ -116,7 +116,7 @@ IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMEN
         ),
     ],
 )
-def test_what_is_not_set(
+def test_missing_variables_and_secrets(
     used: UsedNames, of_repository: SettingNames, of_dev: SettingNames, expected: list[str]
 ) -> None:
     assert told(name_checks("r", {"cd.yaml": used}, of_repository, {"dev": of_dev})) == expected
@@ -132,7 +132,7 @@ def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
 @pytest.mark.parametrize(
     ("of_environments", "without_azure"), [({}, []), ({"edge": NOTHING}, ["edge"])]
 )
-def test_what_nobody_has_looked_for_is_not_told_as_set(
+def test_unread_settings_do_not_count_as_set(
     of_environments: dict[str, SettingNames], without_azure: list[str]
 ) -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}

@@ -66,7 +66,7 @@ def test_every_function_of_the_clients_that_writes_is_tried() -> None:
 
 
 @pytest.mark.parametrize("name", ["new branch", "commit on top"])
-def test_who_comes_first_is_not_overwritten(tmp_path: Path, name: str) -> None:
+def test_an_earlier_concurrent_write_is_not_overwritten(tmp_path: Path, name: str) -> None:
     write = BY_NAME[name]
     raced = next(disturbance for disturbance in DISTURBANCES if disturbance.kind == "raced")
     with ground(tmp_path) as prepared, prepared.trial() as trial:

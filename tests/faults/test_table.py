@@ -30,7 +30,7 @@ def test_the_widest_table_fits() -> None:
     assert sum(line.startswith("refs.create") for line in lines) == len(EXTENTS)
 
 
-def test_what_is_wrong_is_told() -> None:
+def test_a_wrong_cell_is_printed() -> None:
     row = Rows("refs.create", "once", {"lost": Cell("done", 2, ("it is done twice",))})
     assert "WRONG 2" in table([row])
     assert list(row.faults()) == ["refs.create, lost once: it is done twice"]

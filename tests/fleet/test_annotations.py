@@ -36,7 +36,7 @@ def warnings(kind: str, metadata: str) -> list[tuple[str, int, str]]:
     ],
     ids=["misspelled", "no prefix", "misspelled prefix", "label", "other kind", "unknown", "value", "case of a value"],
 )  # fmt: skip
-def test_what_nobody_reads(kind: str, metadata: str, code: str, advice: str) -> None:
+def test_unread_annotations(kind: str, metadata: str, code: str, advice: str) -> None:
     ((message, column, said),) = warnings(kind, metadata)
     assert (message, said, column > 0) == (code, advice, True)
 
@@ -50,5 +50,5 @@ def test_what_nobody_reads(kind: str, metadata: str, code: str, advice: str) -> 
         ("ClusterType", "labels: {capacity: high, claim.kalypso.io/region: west}"),
     ],
 )
-def test_what_somebody_reads_or_is_not_ours(kind: str, metadata: str) -> None:
+def test_annotations_without_a_warning(kind: str, metadata: str) -> None:
     assert warnings(kind, metadata) == []

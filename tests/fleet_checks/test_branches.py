@@ -100,7 +100,7 @@ def test_the_other_name_of_the_base_repo_is_said_at_its_line() -> None:
 
 
 @pytest.mark.parametrize("file", ["gitops-repo.yaml", "base-repo.yaml"])
-def test_what_is_missing_is_said_at_the_branch(file: str) -> None:
+def test_a_missing_document_is_reported_at_the_branch(file: str) -> None:
     (problem,) = findings(without(sound(), "dev", file)).problems
     assert problem.where
     assert (problem.where.path, problem.where.branch) == ("", "dev")

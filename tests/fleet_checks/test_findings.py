@@ -303,7 +303,7 @@ def test_mains_objects_are_judged_over_all_environments(file: str, code: str) ->
     assert code not in [item.code for item in findings(without_stage).warnings]
 
 
-def test_what_was_not_read_is_not_blamed() -> None:
+def test_unread_objects_have_no_findings() -> None:
     plane = edited(sound(), "dev/policy.yaml", "purpose: test", "purpose: tset")
     diagnostics = findings(plane, with_app=False)
     assert (diagnostics.warnings, shown(diagnostics.notes)) == (

@@ -176,7 +176,7 @@ def test_our_own_merges_remove_nothing() -> None:
         ({SOURCES: "d"}, {}),
     ],
 )
-def test_what_is_changed_by_hand(files: Files, expected: dict[tuple[str, str], int]) -> None:
+def test_content_that_people_changed(files: Files, expected: dict[tuple[str, str], int]) -> None:
     branch = promoted()
     branch.commit(files)
     assert branch.removed() == expected

@@ -72,7 +72,7 @@ def test_values_of_other_types_are_represented() -> None:
         *("\ud800", {"\ud800": "x"}, {"\ud800": "x", "a": "y"}, ["a\udbffb"]),
     ],
 )
-def test_what_has_no_yaml_is_an_error(dump: type[object], value: object) -> None:
+def test_values_without_yaml_are_errors(dump: type[object], value: object) -> None:
     with pytest.raises(YAMLError):
         dump(value)  # type: ignore[call-arg] # a function; pytest has no better type
 

@@ -175,5 +175,5 @@ def test_timestamps(text: str) -> None:
         "2001-12-14 21:59:43.10 -5",
     ],
 )
-def test_what_only_looks_like_a_timestamp(text: str) -> None:
+def test_texts_that_resemble_timestamps(text: str) -> None:
     assert not is_timestamp(text)

@@ -14,7 +14,7 @@ def test_a_full_cache_is_emptied() -> None:
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, None, "3")
 
 
-def test_what_is_larger_than_the_cache_is_not_kept() -> None:
+def test_an_entry_larger_than_the_cache_is_not_kept() -> None:
     cache: SizedCache[str] = SizedCache(10)
     cache.put("a", "1", 10)
     cache.put("b", "2", 11)

@@ -208,7 +208,7 @@ def test_a_link_where_a_workflow_belongs_is_not_replaced_without_consent(taken: 
 
 
 @pytest.mark.parametrize("taken", ["a/b.yaml", "a", "a/b.yaml/c"])
-def test_what_stands_in_the_way_stays(taken: str) -> None:
+def test_obstacles_stay(taken: str) -> None:
     kept = additions({"a/b.yaml": "x"}, [taken])
     assert (kept == []) is (taken != "a/b.yaml/c")
 
@@ -240,7 +240,7 @@ def test_names_stay_texts(name: str, written: str) -> None:
         (Consent(delete_upstream_workflows=True), ["add", "replace", "delete"]),
     ],
 )
-def test_what_consent_covers(consent: Consent, covered: list[str]) -> None:
+def test_the_writes_that_consent_covers(consent: Consent, covered: list[str]) -> None:
     actions = ("add", "replace", "update", "delete")
     assert [action for action in actions if consent.covers(action)] == covered
 

@@ -240,7 +240,7 @@ def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
         ("https://ghes.example", None, False),
     ],
 )
-def test_who_does_not_know_the_ids_is_told_how_to_ask(
+def test_without_the_ids_the_task_says_how_to_get_them(
     server: str, facts: RepositoryFacts | None, *, is_asked: bool
 ) -> None:
     lines = tasks(setup(server), facts)["Let the chain see the clusters"].lines

@@ -55,7 +55,7 @@ def test_whose_a_file_is(text: str, owner: str) -> None:
         (".github/workflows/lint.yaml", "promoted_commit_id", False),
     ],
 )
-def test_what_is_left_of_upstreams(path: str, text: str, *, is_upstreams: bool) -> None:
+def test_remaining_files_of_upstream(path: str, text: str, *, is_upstreams: bool) -> None:
     assert is_upstreams_other_file(path, text, {CI: TEMPLATE}) is is_upstreams
 
 

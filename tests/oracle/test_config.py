@@ -12,7 +12,7 @@ from tests.oracle.tagged import canonical, to_tagged
 MAX_INT64 = 2**63 - 1
 
 
-def test_what_a_text_spells() -> None:
+def test_the_value_of_a_text() -> None:
     def ours(case: Case) -> object:
         return canonical(spelled(parse_value(case.request["text"])))
 

@@ -218,7 +218,7 @@ def test_a_next_environment_that_does_not_exist() -> None:
         (OLD, "diverged", "", True, Advance("write", rollback=True)),
     ],
 )
-def test_what_cd_does(
+def test_decisions_of_cd(
     current: str | None, relation: Any, promoted_from: str, rollback: bool, decision: Advance
 ) -> None:
     assert (
@@ -243,7 +243,7 @@ def test_what_cd_does(
         pytest.param(None, None, set(), False, id="names no commit"),
     ],
 )
-def test_what_our_branch_proposes_without_a_pull_request(
+def test_a_branch_of_ours_without_a_pull_request(
     promoted_commit: str | None, current: str | None, ended_heads: set[str], is_pending: bool
 ) -> None:
     assert is_proposed("head", promoted_commit, current, ended_heads) == is_pending

@@ -62,7 +62,7 @@ def test_left_commits(current: str | None, named: str, left: str, held: str) -> 
         pytest.param("0", ["010", "121"], "12", id="before and after"),
     ],
 )
-def test_what_was_left_before_or_after_a_branch_was_cut(
+def test_commits_left_before_or_after_a_branch_was_cut(
     current: str, segments: list[str], left: str
 ) -> None:
     assert left_since_cuts(current, [list(segment) for segment in segments], MAIN) == set(left)

@@ -95,5 +95,5 @@ RESTING = StartRecord("scheduled", DIGEST, run=CHANGED, assignments=4)
         ),
     ],
 )
-def test_what_is_at_rest(made: StartRecord | None, digest: str, run: str, rests: bool) -> None:
+def test_environments_at_rest(made: StartRecord | None, digest: str, run: str, rests: bool) -> None:
     assert is_at_rest(made, digest, run, NOON) == rests

@@ -119,7 +119,7 @@ def test_where_nothing_has_a_reason_there_is_no_column_for_it() -> None:
     ]
 
 
-def test_what_clusters_say_is_nothing_but_text() -> None:
+def test_messages_of_clusters_stay_text() -> None:
     entry = cluster("a|`b", "failed").model_copy(update={"reason": "<b>|@team\n## x" + "y" * 400})
     section = cluster_tables([entry], [])
     assert "<b>" not in section

@@ -33,7 +33,7 @@ def issue(title: str, body: str = "", state: str = "open", number: int = 1) -> I
     )
 
 
-def test_what_it_says() -> None:
+def test_the_text_of_an_issue() -> None:
     made = about()
     assert made.title == (
         "Can't generate manifests for deplyment target app-web in cluster type large in dev "

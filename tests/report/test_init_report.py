@@ -73,7 +73,7 @@ def test_nothing_to_write() -> None:
 
 
 @pytest.mark.parametrize(("in_clones", "verb"), [(True, "committed to"), (False, "pushed to")])
-def test_what_became_of_each_branch(verb: str, *, in_clones: bool) -> None:
+def test_the_result_for_each_branch(verb: str, *, in_clones: bool) -> None:
     made, written = console()
     dev = branch("dev", file("add"), commit="a" * 40)
     main = branch("main", file("add"), commit="b" * 40, pull_request_url="https://x/pull/1")

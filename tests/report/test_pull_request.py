@@ -132,7 +132,7 @@ def test_another_mark_leaves_the_rest_of_the_body(mark: Mark, _fields: str) -> N
         "\n-->",
     ],
 )
-def test_what_people_have_written_into_the_mark_is_no_mark(fields: str) -> None:
+def test_a_mark_that_people_edited_does_not_count(fields: str) -> None:
     line = f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD}{fields} -->"
     assert read_mark(line) is None
     assert not is_ours(line, "dev", CONTROL_PLANE)
@@ -165,11 +165,11 @@ def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
         ({"main": None}, "The environment names no commit of main: none is promoted."),
     ],
 )
-def test_what_it_promotes(given: dict[str, Any], said: str) -> None:
+def test_the_promoted_commit(given: dict[str, Any], said: str) -> None:
     assert said in lines(**given)
 
 
-def test_what_it_changes_by_cluster_type_and_target() -> None:
+def test_changes_by_cluster_type_and_target() -> None:
     made = changes(
         added=("fleet/.github/tracking/Promoted_Commit_Id", "fleet/small/README.md"),
         modified=("fleet/large/app-web/namespace.yaml", "fleet/large/app-web/reconciler.yaml"),
@@ -192,7 +192,7 @@ def test_a_tracking_file_alone_is_no_manifest() -> None:
     assert "No manifest changes." in lines(made)
 
 
-def test_what_a_reviewer_might_not_expect() -> None:
+def test_warnings_for_reviewers() -> None:
     made = changes(
         deleted=("large/app-old/notes.md",),
         foreign_deleted=("large/app-old/notes.md",),

@@ -71,7 +71,7 @@ def test_nothing_to_do_where_nothing_is_proposed() -> None:
     assert page.startswith("## kalypso schedule: dev is up to date")
 
 
-def test_what_is_untrusted_is_escaped() -> None:
+def test_untrusted_texts_are_escaped() -> None:
     page = schedule_summary(document(problems=(PROBLEM,)), ScheduleFacts(removed=["a|<b>/c"]))
     assert "it \\<fails\\>" in page
     assert "- `a\\|<b>/c`" in page

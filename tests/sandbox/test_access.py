@@ -67,7 +67,7 @@ def test_who_may_what(tmp_path: Path) -> None:
 PERSONAL = "403 Resource not accessible by personal access token"
 
 
-def test_what_would_be_enough_is_always_told(tmp_path: Path) -> None:
+def test_a_refusal_names_sufficient_permissions(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         cases: list[tuple[Permissions, int]] = [({}, 403), ({"issues": "write"}, 422)]
         for permissions, status in cases:

@@ -104,7 +104,7 @@ def test_tokens_of_jobs_last_an_hour(tmp_path: Path) -> None:
             assert [answer.status_code for answer in answers] == statuses
 
 
-def test_who_a_token_speaks_for(tmp_path: Path) -> None:
+def test_the_identity_of_a_token(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         number, _ = sandbox.create_app("acme", slug="promoter")
         cases = {

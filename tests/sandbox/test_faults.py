@@ -124,9 +124,7 @@ def created(kind: Any, **more: Any) -> Fault:
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else "",
 )
-def test_what_has_been_done_after_a_fault(
-    tmp_path: Path, fault: Fault, end: str, made: int
-) -> None:
+def test_the_state_after_a_fault(tmp_path: Path, fault: Fault, end: str, made: int) -> None:
     with serving(tmp_path) as sandbox:
         outcome, _ = create(sandbox, fault)
         assert (outcome, titles(sandbox)) == (end, ["x"] * made)

@@ -201,7 +201,7 @@ def test_requests_that_git_compresses(tmp_path: Path) -> None:
         ("GET", f"application/x-{READ}-request", 405),
     ],
 )
-def test_what_is_no_fetch(tmp_path: Path, method: str, kind: str, status: int) -> None:
+def test_invalid_fetches(tmp_path: Path, method: str, kind: str, status: int) -> None:
     with serving(tmp_path) as sandbox:
         answer = ask(
             sandbox,
@@ -215,7 +215,7 @@ def test_what_is_no_fetch(tmp_path: Path, method: str, kind: str, status: int) -
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0009 0000", b"0005", line(b"x y") + FLUSH])
-def test_what_is_no_push(tmp_path: Path, body: bytes) -> None:
+def test_invalid_pushes(tmp_path: Path, body: bytes) -> None:
     with serving(tmp_path) as sandbox:
         answer = ask(
             sandbox,

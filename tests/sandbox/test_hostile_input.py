@@ -36,7 +36,7 @@ ISSUES = f"/repos/{FLEET}/issues"
         ("issues", b"\xff\xfe{\x00}\x00"),
     ],
 )
-def test_what_is_no_json(tmp_path: Path, path: str, body: bytes) -> None:
+def test_invalid_json(tmp_path: Path, path: str, body: bytes) -> None:
     with serving(tmp_path) as sandbox:
         who = f"token {sandbox.create_token()}"
         answer = ask(sandbox, "POST", f"/repos/{FLEET}/{path}", authorization=who, data=body)
@@ -187,7 +187,7 @@ def test_an_author_is_no_account(tmp_path: Path) -> None:
         ("", 421),
     ],
 )
-def test_a_page_with_a_name_of_its_own(tmp_path: Path, host: str, status: int) -> None:
+def test_a_page_under_a_strangers_host_name(tmp_path: Path, host: str, status: int) -> None:
     """A browser sends a stranger's name as Host if DNS leads that name to this address."""
     paths = ["/_sandbox/requests", "/rate_limit"]
     with serving(tmp_path) as sandbox:

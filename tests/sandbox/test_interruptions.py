@@ -27,7 +27,7 @@ ISSUES = f"/repos/{FLEET}/issues"
         ("POST", "/providers/Microsoft.ResourceGraph/resources", "azure", False),
     ],
 )
-def test_what_is_a_write(method: str, path: str, template: str, counts: bool) -> None:
+def test_requests_that_count_as_writes(method: str, path: str, template: str, counts: bool) -> None:
     interruptions = Interruptions()
     interruptions.add(lambda: None)
     assert len(interruptions.take(method, path, template)) == counts

@@ -98,6 +98,6 @@ def test_without_a_repository_the_token_alone_counts() -> None:
     assert not allowed(identity(), ("contents: read",), None)
 
 
-def test_what_would_be_enough_is_told_as_github_tells_it() -> None:
+def test_sufficient_permissions_have_githubs_form() -> None:
     told = accepted(("issues: write", "pull_requests: write"))
     assert told == "issues=write; pull_requests=write"

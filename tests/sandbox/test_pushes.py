@@ -26,7 +26,7 @@ def last(github: ApiClient, name: str) -> Event:
     return github.events(name)[-1]
 
 
-def test_what_a_push_tells(github: ApiClient) -> None:
+def test_the_event_of_a_push(github: ApiClient) -> None:
     commits = [github.commit("main", {"a": text}, f"Commit {text}\n\nbody") for text in "12"]
     github.made("POST", "git/refs", {"ref": "refs/heads/side", "sha": github.root})
     moved(github, "side", commits[-1])
@@ -170,7 +170,7 @@ def test_the_commits_of_a_closed_one_stand_still(github: ApiClient) -> None:
     assert github.actions() == ["opened", "closed"]
 
 
-def test_what_a_job_does_starts_nothing_but_held_runs(github: ApiClient) -> None:
+def test_writes_of_a_job_start_only_held_runs(github: ApiClient) -> None:
     commit = github.branch("side")
     github.made("POST", "git/refs", {"ref": "refs/heads/a", "sha": commit}, token=github.job)
     body = {"title": "t", "head": "a", "base": "main"}

@@ -68,7 +68,7 @@ def test_folders_come_and_go_with_their_files(tmp_path: Path, packed: bool) -> N
     assert git(repository.git_dir, "fsck", "--strict", "--no-dangling") == ""
 
 
-def test_what_was_read_of_a_commit_stays_and_what_a_branch_has_does_not(tmp_path: Path) -> None:
+def test_reads_of_commits_are_cached_and_those_of_branches_are_not(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     made = [commit(repository, {"n": str(number)}) for number in range(MAX_CACHED_TREES + 2)]
     for _ in range(2):
@@ -81,7 +81,7 @@ def test_what_was_read_of_a_commit_stays_and_what_a_branch_has_does_not(tmp_path
     assert repository.files("main") == {"n": b"new"}
 
 
-def test_what_was_compared_is_known(tmp_path: Path) -> None:
+def test_comparisons_are_cached(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     first = commit(repository, {"a": "1"})
     branched(repository, "side", first)
@@ -146,7 +146,7 @@ def test_a_commit_as_git_has_it(tmp_path: Path) -> None:
     assert git(repository.git_dir, "fsck", "--strict") == f"dangling commit {made}"
 
 
-def test_what_a_revision_may_be(tmp_path: Path) -> None:
+def test_valid_revisions(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     first = commit(repository, {"a": "1"})
     second = commit(repository, {"a": "2"})

@@ -86,7 +86,7 @@ def test_answers_that_do_not_come_whole() -> None:
         assert get(connection, "/a") == b"GET /a "
 
 
-def test_who_asks_before_sending_much_is_told_to_go_on() -> None:
+def test_a_client_that_expects_continue_gets_it() -> None:
     with Server(echo) as server:
         parts = urlsplit(server.url)
         with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
@@ -106,7 +106,7 @@ def test_a_failure_is_logged_and_ends_one_connection(caplog: pytest.LogCaptureFi
     assert "ValueError: broken" in caplog.text
 
 
-def test_what_is_no_http(caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_http(caplog: pytest.LogCaptureFixture) -> None:
     with Server(echo) as server:
         parts = urlsplit(server.url)
         with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:

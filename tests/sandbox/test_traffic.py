@@ -91,7 +91,7 @@ def test_no_token_that_is_given_is_kept(tmp_path: Path) -> None:
     assert not [secret for secret in secrets if secret in kept]
 
 
-def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_record_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traffic, "MAX_EXCHANGES", 3)
     monkeypatch.setattr(traffic, "MAX_SIZE", 10)
     kept = Traffic()
@@ -113,7 +113,7 @@ def paths(sandbox: Sandbox) -> list[tuple[str, str, int]]:
     return [(exchange.template, exchange.path, exchange.status) for exchange in sandbox.traffic]
 
 
-def test_what_each_path_is_known_by(tmp_path: Path) -> None:
+def test_the_template_of_each_path(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         number = sandbox.repository(FLEET).id
         refs = f"/{FLEET}/info/refs?service=git-upload-pack"

@@ -56,9 +56,7 @@ GOOD = Assignment(FLEET.targets[0], FLEET.cluster_types[0], ("p",))
     ],
     ids=["exception", "type", "target", "cluster-type", "policy", "twice", "random"],
 )
-def test_what_a_plugin_does_wrong_is_an_error_that_names_it(
-    answers: list[object], message: str
-) -> None:
+def test_an_error_of_a_plugin_names_it(answers: list[object], message: str) -> None:
     with pytest.raises(KalypsoError, match=message) as failure:
         CheckedScheduler("prices", Plugin(*answers)).schedule(FLEET)
     assert "'prices'" in failure.value.problem.message

@@ -31,5 +31,5 @@ def test_a_line_of_a_key() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "ghs_0123456789", "-----BEGIN KEY-----", "ghs_***"])
-def test_what_is_no_secret(text: str) -> None:
+def test_texts_without_a_secret(text: str) -> None:
     assert found([TOKEN, KEY], text) == []

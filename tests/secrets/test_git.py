@@ -95,7 +95,7 @@ def test_submodules_and_large_files_are_not_fetched(sandbox: Sandbox, other: Lis
     assert other.requests == []
 
 
-def test_who_asks_for_a_password_gets_none(sandbox: Sandbox, other: Listener) -> None:
+def test_a_server_that_asks_for_a_password_gets_none(sandbox: Sandbox, other: Listener) -> None:
     """A repository on another server gets requests without a credential."""
     token = sandbox.create_token()
     with opened(token, sandbox.url) as repositories, pytest.raises(KalypsoError):

@@ -65,7 +65,7 @@ def test_nothing_is_asked_of_what_is_not_allowed(acme: Organisation, other: List
     assert other.requests == []
 
 
-def test_what_is_allowed_is_asked_without_a_credential(acme: Organisation, other: Listener) -> None:
+def test_allowed_servers_get_no_credential(acme: Organisation, other: Listener) -> None:
     name_elsewhere(acme, other.url)
     told = commands(acme, allowed_repositories=f"acme/*,{other.url}/**")
     assert other.requests

@@ -90,6 +90,6 @@ def test_the_refusal_says_when_a_glob_once_crossed_segments() -> None:
     )
 
 
-def test_what_is_no_url_is_refused_as_such() -> None:
+def test_an_invalid_url_is_refused_as_such() -> None:
     with pytest.raises(KalypsoError, match="this is not the URL of a repo"):
         AllowedRepositories((), "https://github.com", "acme/fleet").check("https://[acme/x")

@@ -134,7 +134,7 @@ def test_a_merge_names_what_it_brings(branch: Branch) -> None:
     assert branch.named() == [M3, M1]
 
 
-def test_what_main_was_before_the_branch_was_cut_is_not_searched(
+def test_commits_before_the_branch_was_cut_are_not_searched(
     branch: Branch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = branch.change({"a.yaml": base(M4)})

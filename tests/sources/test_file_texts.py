@@ -36,7 +36,7 @@ def test_encodings_and_line_ends(content: bytes, value: str) -> None:
     ],
     ids=["Latin-1", "a half character", "half UTF-16", "too large"],
 )
-def test_what_is_no_text(content: bytes, line: int, message: str) -> None:
+def test_bytes_that_are_no_text(content: bytes, line: int, message: str) -> None:
     problem = read_text(content, HERE)
     assert isinstance(problem, Problem)
     assert problem.where is not None

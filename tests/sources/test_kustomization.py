@@ -151,7 +151,7 @@ def test_build_takes_along_the_folders_that_it_reaches() -> None:
     }
 
 
-def test_what_was_built_counts_at_the_place_of_its_kustomization() -> None:
+def test_built_objects_have_the_place_of_their_kustomization() -> None:
     discovery = discovered(
         {
             "app/kustomization.yaml": kustomization("a.yaml", more="namePrefix: x-\n"),
@@ -262,7 +262,7 @@ def test_cycle_is_a_problem() -> None:
     ]
 
 
-def test_what_is_included_twice_is_a_problem() -> None:
+def test_a_resource_included_twice_is_a_problem() -> None:
     discovery = discovered(
         {
             "dev/kustomization.yaml": kustomization("../base"),

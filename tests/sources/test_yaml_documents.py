@@ -245,12 +245,12 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (b"a: !<tag:yaml.org,2002:bool> x\n", "1: cannot decode !!str `x` as a !!bool"),
     ],
 )
-def test_what_cannot_be_read_is_a_problem(content: bytes, text: str) -> None:
+def test_unreadable_yaml_is_a_problem(content: bytes, text: str) -> None:
     (problem,) = texts(parse(content).problems)
     assert text in problem
 
 
-def test_what_comes_before_an_error_is_kept() -> None:
+def test_documents_before_an_error_are_kept() -> None:
     parsed = parse("a: 1\n---\nb: [\n---\nc: 1\n")
     assert [document.body for document in parsed.documents] == [{"a": 1}]
     assert len(parsed.problems) == 1

@@ -44,7 +44,7 @@ def test_the_section_of_a_version(version: str, wanted: str) -> None:
         ("v0.20", "0.20", "no section 0.20"),
     ],
 )
-def test_what_is_no_release(tag: str, version: str, said: str) -> None:
+def test_versions_that_are_no_release(tag: str, version: str, said: str) -> None:
     with pytest.raises(ReleaseError, match=said):
         notes(tag, version, TEXT)
 

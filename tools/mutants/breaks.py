@@ -36,7 +36,7 @@ def story(file: str, name: str) -> str:
 
 
 THROUGH: Final = story("promotion", "a_commit_goes_through_all_environments")
-ADOPTED: Final = story("adoption", "nothing_goes_while_nobody_knows_whose_it_is")
+ADOPTED: Final = story("adoption", "no_folder_is_deleted_while_its_owner_is_unknown")
 UNOPENED: Final = (
     "tests/commands/chain/test_cd_at_once.py"
     "::test_an_older_commit_between_the_push_and_its_pull_request"
@@ -205,7 +205,7 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/cd_decision.py",
         'relation is None or relation == "ahead":',
         'relation is None or relation in {"ahead", "behind"}:',
-        (case("promotion/decisions", "what_cd_does"),),
+        (case("promotion/decisions", "decisions_of_cd"),),
     ),
     Break(
         "a commit that was pushed but not opened yet is overwritten",
@@ -226,7 +226,7 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/cd_decision.py",
         "    if promoted_from:\n",
         '    if promoted_from in {"", "ci"}:\n',
-        (case("promotion/decisions", "what_cd_does"),),
+        (case("promotion/decisions", "decisions_of_cd"),),
     ),
     Break(
         "nobody is told what has replaced a commit",
@@ -310,7 +310,7 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/schedule_runs.py",
         "        and not is_over(record, now)\n",
         "",
-        (case("promotion/schedule_runs", "what_is_at_rest"),),
+        (case("promotion/schedule_runs", "environments_at_rest"),),
     ),
     Break(
         "another attempt repairs nothing",

@@ -16,7 +16,7 @@ PREVIEW_BREAKS: Final = (
         f"{COMMANDS}/preview/environments.py",
         "    trust({change.url, *known})\n",
         "",
-        (f"{SECRETS}::test_what_only_the_head_registers_is_read_by_the_job",),
+        (f"{SECRETS}::test_repositories_that_only_the_head_registers_are_read_by_the_job",),
     ),
     Break(
         "a plugin runs that only the head names",

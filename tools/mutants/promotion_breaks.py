@@ -70,14 +70,14 @@ PROMOTION_BREAKS: Final = (
         f"{PROMOTION}/rollbacks.py",
         ".intersection(frozenset().union(*within))",
         "",
-        (case("promotion/rollbacks", "what_was_left_before_or_after_a_branch_was_cut"),),
+        (case("promotion/rollbacks", "commits_left_before_or_after_a_branch_was_cut"),),
     ),
     Break(
         "what people changed by hand is merged over",
         f"{GITOPS}/merge_history.py",
         "search.before_era, now == then)",
         "search.before_era, True)",
-        ("tests/gitops/test_merge_history.py::test_what_is_changed_by_hand",),
+        ("tests/gitops/test_merge_history.py::test_content_that_people_changed",),
     ),
     Break(
         "a bot closes for people",

@@ -8,7 +8,7 @@ from tools.mutants.breaks import COMMANDS, GITOPS, Break, case
 
 PLANS: Final = "tests/test_incremental_rendering.py"
 WHOLE: Final = f"{PLANS}::test_the_tree_is_that_of_a_whole_run"
-RENDERED: Final = f"{PLANS}::test_what_is_rendered"
+RENDERED: Final = f"{PLANS}::test_folders_that_are_rendered"
 ID: Final = f"{PLANS}::test_the_id_of_a_tree"
 INPUTS: Final = "kalypso_actions/input_digests.py"
 ASSIGNMENTS: Final = "kalypso_actions/incremental_rendering.py"

@@ -166,7 +166,7 @@ def test_pushes_of_which_it_is_not_certain(error: ProcessError, *, later: bool) 
     assert may_push_later(error) is later
 
 
-def test_what_git_did_not_send_was_not_done() -> None:
+def test_a_push_that_git_did_not_send_is_certain_not_to_have_happened() -> None:
     line = b"!\tx:refs/heads/x\t[%s] (%s)\n"
     for kind, reason, unsent in (
         (b"rejected", b"stale info", True),

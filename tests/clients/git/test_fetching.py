@@ -214,7 +214,7 @@ def test_a_branch_may_take_the_place_of_another_ones_folder(tmp_path: Path) -> N
             assert opened.fetch(url, branch=branch, fresh=True).commit == head
 
 
-def test_who_looks_again_sees_every_branch_anew(tmp_path: Path) -> None:
+def test_a_second_look_reads_every_branch_again(tmp_path: Path) -> None:
     path, _, second = origin(tmp_path)
     with remotes() as opened:
         assert opened.fetch(f"file://{path}", branch="main").commit == second

@@ -190,7 +190,7 @@ def test_folder_inside_a_repository_is_none(tmp_path: Path) -> None:
         *("\ud800", "a\udfff"),
     ],
 )
-def test_what_cannot_be_a_branch(tmp_path: Path, branch: str) -> None:
+def test_names_that_no_branch_can_have(tmp_path: Path, branch: str) -> None:
     path = repository(tmp_path / "repo")
     with pytest.raises(KalypsoError, match="is not the name of a branch"):
         opened(path).at_branch(branch)

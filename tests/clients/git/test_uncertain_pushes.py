@@ -83,7 +83,7 @@ def test_trying_again_has_an_end(tmp_path: Path) -> None:
     assert head(path) == before
 
 
-def test_what_cannot_be_found_out_is_said(tmp_path: Path) -> None:
+def test_an_unknown_outcome_is_reported(tmp_path: Path) -> None:
     path, before = bare(tmp_path)
     with serving(tmp_path / "srv") as server, remotes() as opened:
         url = f"{server.url}/org/repo"

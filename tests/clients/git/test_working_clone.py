@@ -156,7 +156,7 @@ def test_a_branch_of_another_work_tree_is_left_alone(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["nothing", "bare"])
-def test_what_is_no_clone(tmp_path: Path, kind: str) -> None:
+def test_folders_that_are_no_clones(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     if kind == "bare":

@@ -54,7 +54,7 @@ def test_a_relation_takes_one_request_without_files(relation: str) -> None:
         assert commits.relation(connect(), "acme/fleet", "env/dev", "env/qa") == relation
 
 
-def test_what_is_not_there_has_no_relation() -> None:
+def test_missing_commits_have_no_relation() -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/compare/old...new", status=404, json={"message": "Not Found"})
         server.get(REPOSITORY, json={"full_name": "acme/fleet"})

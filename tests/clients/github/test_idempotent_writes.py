@@ -41,7 +41,7 @@ class Place:
         return "there"
 
 
-def test_what_is_there_is_not_written() -> None:
+def test_an_existing_object_is_not_written() -> None:
     place = Place([], content="there")
     assert write_if_absent(place.github, place.find, place.write) == ("there", False)
 
@@ -75,7 +75,7 @@ def test_it_is_there_once(
         ([(UNCERTAIN, False)] * 3, UNCERTAIN),
     ],
 )
-def test_what_cannot_be_written_is_said(
+def test_a_failed_write_is_reported(
     orders: list[tuple[GitHubError | None, bool]], error: GitHubError
 ) -> None:
     place = Place(orders)

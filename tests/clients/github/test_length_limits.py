@@ -61,7 +61,7 @@ FILLER = "line\n" * 15_000
         ("<details>\n<details open>\n</details>\n", ["</details>"]),
     ],
 )
-def test_what_a_cut_leaves_open_is_closed(beginning: str, closing: list[str]) -> None:
+def test_a_cut_closes_open_blocks(beginning: str, closing: list[str]) -> None:
     lines = length_limits.truncate_body(beginning + FILLER).splitlines()
     assert lines[-2 - len(closing) :] == [*closing, "", length_limits.TRUNCATION_NOTE]
     assert lines[-3 - len(closing)] == "line"
@@ -75,7 +75,7 @@ def test_a_cut_body_is_never_refused(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("line", ["`" * 70_000, "~" * 70_000, "<details" * 9_000])
-def test_what_closes_a_cut_body_is_short(line: str) -> None:
+def test_the_end_of_a_cut_body_is_short(line: str) -> None:
     assert len(length_limits.truncate_body(line)) <= GITHUBS_LIMIT
 
 

@@ -54,7 +54,7 @@ def test_the_head_that_was_looked_at_is_named(method: Method) -> None:
         (422, "Repository rule violations found"),
     ],
 )
-def test_what_github_refuses_is_a_value(status: int, message: str) -> None:
+def test_a_refused_merge_is_a_value(status: int, message: str) -> None:
     with conversation(OPEN, (PUT, status, refusal(message)), OPEN) as recorded:
         assert merge(recorded.github, REPOSITORY, 7, head=HEAD) == Refused(message)
 

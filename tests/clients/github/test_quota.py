@@ -40,5 +40,5 @@ def test_a_server_without_limits() -> None:
     )
 
 
-def test_nothing_asked_nothing_told() -> None:
+def test_without_requests_nothing_is_logged() -> None:
     assert Quota().lines() == ()

@@ -91,7 +91,7 @@ def test_waits_longer_each_time_and_not_for_ever(
     assert clock.waits == waits
 
 
-def test_an_hour_is_not_waited_for_but_told() -> None:
+def test_an_hour_of_waiting_is_an_error() -> None:
     clock = Clock()
     with responses.RequestsMock() as server:
         server.get(REPOSITORY, status=403, json=PRIMARY, headers=used_up(minutes=55))
@@ -126,7 +126,7 @@ def test_a_used_up_graphql_quota_is_a_limit_though_the_status_is_200(kind: str) 
     assert clock.waits == [61]
 
 
-def test_a_commit_that_speaks_of_limits_is_none() -> None:
+def test_a_commit_message_about_limits_is_no_limit() -> None:
     clock = Clock()
     with responses.RequestsMock() as server:
         server.get(REPOSITORY, json={"message": "Honour GitHub's rate limit", "errors": ["x"]})

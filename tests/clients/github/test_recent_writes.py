@@ -166,7 +166,7 @@ def test_a_merge_does_not_wait_for_the_head_of_another_run(
     assert clock.waits == []
 
 
-def test_what_another_run_has_opened_is_not_awaited(
+def test_a_pull_request_of_another_run_is_not_awaited(
     sandbox: Sandbox, github: GitHub, clock: Clock
 ) -> None:
     push(sandbox, github)
@@ -178,7 +178,7 @@ def test_what_another_run_has_opened_is_not_awaited(
     assert clock.waits == []
 
 
-def test_what_this_run_opened_a_while_ago_is_not_awaited(
+def test_an_older_pull_request_of_this_run_is_not_awaited(
     sandbox: Sandbox, github: GitHub, clock: Clock
 ) -> None:
     push(sandbox, github)

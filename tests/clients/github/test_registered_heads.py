@@ -69,7 +69,7 @@ def read(known: Answers, *paths: RegisteredPath) -> tuple[Any, list[dict[str, st
     ],
     ids=["folder", "no folder", "a file", "no branch", "no repository"],
 )
-def test_what_is_told_of_a_folder(answer: Any, head: PathHead | None) -> None:
+def test_the_data_of_a_folder(answer: Any, head: PathHead | None) -> None:
     path = registered("acme/app", "deploy")
     result, _ = read({"acme/app": answer}, path)
     assert result == {path: head}

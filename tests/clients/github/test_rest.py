@@ -45,7 +45,7 @@ def test_a_page_that_is_lost_is_no_shorter_list() -> None:
         rest.read_all(recorded.github, REPOSITORY, "no issues", "/issues")
 
 
-def test_what_is_absent_is_none_where_the_repository_is_seen() -> None:
+def test_a_missing_object_of_a_visible_repository_is_none() -> None:
     with conversation(("GET /labels/x", 404, refusal("Not Found")), VISIBLE) as recorded:
         assert rest.read_optional(recorded.github, REPOSITORY, "no x", "/labels/x") is None
 

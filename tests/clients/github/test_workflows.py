@@ -68,7 +68,7 @@ def test_a_dispatch_that_fails_without_the_question_leaves_it_open() -> None:
 
 
 @pytest.mark.parametrize(("status", "times"), [(LOST, 1), (502, 1), (500, 1)])
-def test_what_may_have_started_is_not_started_again(status: Any, times: int) -> None:
+def test_a_start_that_may_have_happened_is_not_repeated(status: Any, times: int) -> None:
     with conversation(*[(POST, status, None)] * times) as recorded:
         with pytest.raises(GitHubError) as caught:
             dispatch(recorded.github)
@@ -77,7 +77,7 @@ def test_what_may_have_started_is_not_started_again(status: Any, times: int) -> 
     assert "may have been started" in caught.value.problem.advice
 
 
-def test_what_was_certainly_not_taken_is_sent_again() -> None:
+def test_a_start_that_did_not_happen_is_repeated() -> None:
     with conversation((POST, 429, refusal("too many requests")), RUN) as recorded:
         assert dispatch(recorded.github) is not None
 

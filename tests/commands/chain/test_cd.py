@@ -16,7 +16,7 @@ from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisat
 SCHEDULE_BY_FORCE = Dispatch("schedule.yaml", {"environment": "dev", "force": "true"})
 
 
-def test_a_commit_is_written_told_and_scheduled(acme: Organisation) -> None:
+def test_a_commit_is_written_reported_and_scheduled(acme: Organisation) -> None:
     old, new = acme.head("main"), change_main(acme)
     assert old
     result = run(acme, new, promoted_from="ci")
@@ -72,7 +72,7 @@ def test_a_person_who_wants_the_same_commit_again_has_it_proposed_again(
     assert acme.dispatches() == [SCHEDULE, SCHEDULE, SCHEDULE_BY_FORCE]
 
 
-def test_what_is_deployed_stays_deployed(acme: Organisation) -> None:
+def test_a_deployed_commit_stays_deployed(acme: Organisation) -> None:
     old, new = acme.head("main"), change_main(acme)
     assert old
     acme.status(old, DEV, "Deployed", "success")
@@ -146,7 +146,7 @@ def test_a_branch_without_the_file_gets_upstreams(acme: Organisation) -> None:
 
 
 @pytest.mark.parametrize("commit", ["", "e" * 40, "HEAD"])
-def test_what_main_never_had_is_replaced(acme: Organisation, commit: str) -> None:
+def test_a_commit_that_main_never_had_is_replaced(acme: Organisation, commit: str) -> None:
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), commit)}, "dev")
     old = acme.head("main")
     assert old
@@ -268,7 +268,9 @@ def latin_file(acme: Organisation) -> dict[str, str]:
         ),
     ],
 )
-def test_what_cannot_be(acme: Organisation, prepare: Prepare, message: str, advice: str) -> None:
+def test_impossible_requests_are_refused(
+    acme: Organisation, prepare: Prepare, message: str, advice: str
+) -> None:
     inputs = {"commit": change_main(acme), **prepare(acme)}
     with pytest.raises(KalypsoError, match=message) as error:
         run(acme, **inputs)

@@ -11,7 +11,7 @@ from tests.commands.chain.cd_runs import DISPATCH, SCHEDULE, change_main, docume
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 
 
-def test_whoever_moves_the_branch_meanwhile_loses_nothing(acme: Organisation) -> None:
+def test_a_concurrent_commit_is_not_lost(acme: Organisation) -> None:
     new = change_main(acme)
     with acme.sandbox.faults.on(Fault("*", "*", "raced", count=2)):
         result = run(acme, new)

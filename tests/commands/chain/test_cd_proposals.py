@@ -120,7 +120,7 @@ def test_once_merged_the_environment_has_it(acme: Organisation) -> None:
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
 
 
-def test_what_the_environment_has_stays_while_something_newer_is_proposed(
+def test_the_status_of_the_present_commit_stays_while_a_newer_one_is_proposed(
     acme: Organisation,
 ) -> None:
     old, new = acme.head("main"), change_main(acme)
@@ -234,7 +234,7 @@ def test_a_proposal_that_people_closed_and_opened_again(acme: Organisation) -> N
     assert acme.writes() == []
 
 
-def test_what_we_have_withdrawn_nobody_has_rejected(acme: Organisation) -> None:
+def test_a_withdrawn_proposal_is_not_rejected(acme: Organisation) -> None:
     before, new = acme.head("dev"), change_main(acme)
     run(acme, new)
     acme.clock.sleep(1)  # otherwise it would be the commit of the proposal

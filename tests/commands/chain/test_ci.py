@@ -39,7 +39,7 @@ def test_a_faultless_push_goes_on_its_way(acme: Organisation) -> None:
     )
 
 
-def test_what_would_change_is_told_against_the_gitops_branches(acme: Organisation) -> None:
+def test_changes_are_compared_with_the_gitops_branches(acme: Organisation) -> None:
     acme.commit(
         {"large/shop-web/namespace.yaml": "old\n", "large/shop-web/config.yaml": "x\n"},
         "dev",
@@ -134,7 +134,7 @@ def test_a_fault_of_main_is_told_once(acme: Organisation) -> None:
     assert not [message for message in messages if message.startswith(("dev", "stage"))]
 
 
-def test_what_the_commit_breaks_in_environments_fails(acme: Organisation) -> None:
+def test_a_new_problem_in_an_environment_fails(acme: Organisation) -> None:
     acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
     result = run(acme)
     messages = problems(result)
@@ -157,7 +157,7 @@ def test_a_template_that_goes_fails_where_it_is_used(acme: Organisation) -> None
     assert where and (where.repository, where.branch) == (acme.url(), "dev")
 
 
-def test_what_stood_broken_in_one_environment_is_a_warning(acme: Organisation) -> None:
+def test_an_old_problem_of_one_environment_is_a_warning(acme: Organisation) -> None:
     """A schema of stage has failed before: the commit still goes to dev."""
     acme.commit({"schema.yaml": documents.config_schema("sizes", "SIZE")}, "stage")
     commit = acme.commit({"notes.txt": "1"})
@@ -172,7 +172,7 @@ def test_what_stood_broken_in_one_environment_is_a_warning(acme: Organisation) -
     assert acme.dispatches() == [cd(commit)]
 
 
-def test_what_stands_and_what_is_new_are_told_apart(acme: Organisation) -> None:
+def test_old_and_new_problems_are_distinguished(acme: Organisation) -> None:
     acme.commit(
         {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="argo")}, "stage"
     )
@@ -213,7 +213,7 @@ def test_an_environment_branch_that_is_broken_is_its_own_affair(
     assert acme.dispatches() == [cd(commit)]
 
 
-def test_what_has_no_effect_is_a_warning_at_its_file(acme: Organisation) -> None:
+def test_a_document_without_effect_is_a_warning_at_its_file(acme: Organisation) -> None:
     acme.commit({"edge.yaml": documents.policy("edge-only", size="egde")}, "dev")
     commit = acme.commit({"notes.txt": "1"})
     result = run(acme)
@@ -316,7 +316,7 @@ def test_each_repository_is_read_once(acme: Organisation) -> None:
     assert fetches.count("shop") <= 3
 
 
-def test_what_a_branch_lacks_and_what_is_acknowledged_in_vain(acme: Organisation) -> None:
+def test_missing_documents_and_unused_acknowledgements(acme: Organisation) -> None:
     ignored = documents.cluster_type("large").replace(
         "metadata:\n",
         "metadata:\n  annotations: {kalypso.io/ignore: template-type-wrong, "

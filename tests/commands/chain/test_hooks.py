@@ -64,7 +64,9 @@ def test_it_runs_before_the_write_and_knows_what_it_is_for(acme: Organisation, n
         ("no-such-program", 127),
     ],
 )
-def test_what_fails_stops(acme: Organisation, new: str, command: str, status: int) -> None:
+def test_a_failing_command_stops_the_run(
+    acme: Organisation, new: str, command: str, status: int
+) -> None:
     before = acme.head("dev")
     result = run(acme, new, command)
     assert result.failed

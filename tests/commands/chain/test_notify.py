@@ -85,7 +85,7 @@ def test_a_merge_without_another_commit(acme: Organisation) -> None:
         assert notified.promoted == bool(promoted)
 
 
-def test_a_commit_that_was_never_told_of_is_no_promotion(acme: Organisation) -> None:
+def test_a_commit_that_was_never_promoted_is_no_promotion(acme: Organisation) -> None:
     commit = main_commit(acme)
     merge(acme, commit)
     merged = merge(acme, commit, config="2")
@@ -126,7 +126,7 @@ def test_a_tracking_file_that_goes_is_a_revert(acme: Organisation) -> None:
         {".github/tracking/sources.json": "{}"},
     ],
 )
-def test_what_touches_nothing_of_ours_starts_nothing(
+def test_a_push_of_other_files_starts_nothing(
     acme: Organisation, files: dict[str, str | bytes | None]
 ) -> None:
     merge(acme, main_commit(acme))
@@ -189,7 +189,7 @@ def test_a_forced_push(acme: Organisation) -> None:
         run(acme, {**lost, "forced": False})
 
 
-def test_what_the_forced_push_has_replaced_is_read_where_it_can_be(acme: Organisation) -> None:
+def test_the_commit_before_a_forced_push_is_read_if_possible(acme: Organisation) -> None:
     commit = main_commit(acme)
     base = acme.head("dev", GITOPS)
     replaced = merge(acme, commit)

@@ -49,7 +49,7 @@ def test_nothing_has_changed(acme: Organisation) -> None:
     assert result.summary == "## kalypso poll: nothing to start"
 
 
-def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:
+def test_the_requests_of_a_poll_at_rest(acme: Organisation) -> None:
     """Four queries: heads of folders, statuses of main's commits and of the others, the account."""
     at_rest(acme)
     run(acme)
@@ -58,7 +58,7 @@ def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:
     assert asked(acme, RUNS) == 0
 
 
-def test_what_nobody_has_looked_at_is_scheduled(acme: Organisation) -> None:
+def test_an_environment_without_a_record_is_scheduled(acme: Organisation) -> None:
     result = run(acme)
     assert acme.dispatches() == [schedule("dev"), schedule("stage")]
     for name in ("dev", "stage"):
@@ -89,7 +89,7 @@ def test_a_registered_folder_that_has_changed(acme: Organisation) -> None:
     assert asked(acme, GRAPHQL) == 8  # four queries before any status is posted
 
 
-def test_a_push_beside_the_registered_folder_is_none(acme: Organisation) -> None:
+def test_a_push_beside_the_registered_folder_starts_nothing(acme: Organisation) -> None:
     at_rest(acme)
     push_to_shop(acme, "src/main.py")
     run(acme)
@@ -132,7 +132,7 @@ def test_a_folder_that_is_gone_has_changed(acme: Organisation) -> None:
     assert document(run(acme, environments="dev")) == PollDocument()
 
 
-def test_what_was_never_seen_has_changed_once_it_is_there(acme: Organisation) -> None:
+def test_a_new_folder_counts_as_changed(acme: Organisation) -> None:
     register(acme, acme.url("acme/tea"))
     at_rest(acme)
     (warning,) = document(run(acme)).warnings
@@ -250,7 +250,7 @@ def test_a_repository_on_another_server_is_asked_by_git(acme: Organisation, tmp_
         assert acme.dispatches() == [schedule("dev")]
 
 
-def test_what_the_token_does_not_see_a_credential_for_git_may(
+def test_a_git_credential_may_read_what_the_token_cannot(
     acme_with_permissions: Organisation,
 ) -> None:
     acme = acme_with_permissions

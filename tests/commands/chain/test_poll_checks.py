@@ -55,7 +55,7 @@ def test_a_check_that_was_begun_is_not_repeated(
 
 
 @pytest.mark.parametrize("subject", ["ci", "main", "c" * 39, f"{G} x"])
-def test_a_check_of_no_commit_is_none_of_ours(acme: Organisation, subject: str) -> None:
+def test_a_check_without_a_commit_is_not_repeated(acme: Organisation, subject: str) -> None:
     at_rest(acme)
     lose(acme, acme.head("main") or "", CHECK, subject)
     assert document(run(acme)) == PollDocument()

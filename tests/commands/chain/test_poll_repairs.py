@@ -66,7 +66,7 @@ def test_a_start_after_a_push_to_the_environments_branch_counts_on(acme: Organis
     assert started(run(acme)) == [("schedule.yaml", "dev", 2)]
 
 
-def test_three_attempts_then_a_failure_and_a_new_digest_counts_anew(acme: Organisation) -> None:
+def test_three_attempts_then_a_failure_until_the_digest_changes(acme: Organisation) -> None:
     at_rest(acme)
     push_to_shop(acme)
     head, digest = acme.head("dev") or "", inputs_of(acme)["dev"].digest
@@ -176,7 +176,7 @@ def test_a_first_environment_that_does_not_exist(acme: Organisation) -> None:
         run(acme, first_environments="qa")
 
 
-def test_a_start_of_cd_from_elsewhere_is_none_of_ours(acme: Organisation) -> None:
+def test_a_start_of_cd_by_others_is_not_repeated(acme: Organisation) -> None:
     at_rest(acme)
     lose(acme, main_commit(acme), CD, "qa")
     acme.forget()

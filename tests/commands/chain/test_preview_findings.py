@@ -31,7 +31,7 @@ def test_an_artifact(acme: Organisation) -> None:
     assert "+  RELEASE: two" in (folder / "preview.diff").read_text()
 
 
-def test_what_the_guard_of_mass_removals_would_say(acme: Organisation) -> None:
+def test_a_mass_removal_is_announced(acme: Organisation) -> None:
     """It looks at the assignments that are in the GitOps branch."""
     names = ("a", "b", "c", "d")
     acme.commit({f"{name}.yaml": documents.cluster_type(name) for name in names}, "dev")

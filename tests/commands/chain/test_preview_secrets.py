@@ -90,7 +90,7 @@ def test_the_targets_of_a_less_visible_repository_are_counted(
     assert ("Not shown: 1 assignment, 3 files" in text) == (visibility == "private")
 
 
-def test_what_only_the_head_registers_is_read_by_the_job(
+def test_repositories_that_only_the_head_registers_are_read_by_the_job(
     acme_with_permissions: Organisation,
 ) -> None:
     """The App could read the private repository; the job's own token cannot."""

@@ -91,7 +91,7 @@ def test_how_far_main_is_ahead(acme: Organisation) -> None:
     )
 
 
-def test_what_the_document_says_of_pull_requests(acme: Organisation) -> None:
+def test_the_pull_requests_in_the_document(acme: Organisation) -> None:
     document = run(acme)
     assert document.pull_requests == (
         PullRequestEntry(
@@ -124,7 +124,7 @@ def test_the_same_again_writes_nothing(acme: Organisation) -> None:
     assert acme.writes() == []
 
 
-def test_what_makes_no_difference_writes_nothing(acme: Organisation) -> None:
+def test_an_equal_tree_writes_nothing(acme: Organisation) -> None:
     """`sources.json` alone is no change, neither of a proposal nor of the branch."""
     run(acme)
     acme.commit({"README.md": "more"}, repository=SHOP)
@@ -168,7 +168,7 @@ def test_a_change_brings_the_pull_request_up_to_date(acme: Organisation) -> None
     ],
     ids=["ours", "tracking", "sources", "more"],
 )
-def test_what_has_changed_below_the_proposal_is_taken_up(
+def test_a_changed_base_updates_the_proposal(
     acme: Organisation, files: dict[str, str | None]
 ) -> None:
     run(acme)
@@ -190,7 +190,7 @@ def test_merged_there_is_nothing_to_propose(acme: Organisation) -> None:
     assert acme.pulls() == []
 
 
-def test_what_is_no_longer_wanted_is_withdrawn(acme: Organisation) -> None:
+def test_an_obsolete_proposal_is_withdrawn(acme: Organisation) -> None:
     settle(acme)
     configure(acme, REGION="north")
     assert actions(run(acme)) == [(2, "created")]

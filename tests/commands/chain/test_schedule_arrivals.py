@@ -71,7 +71,7 @@ def test_a_key_of_the_input_mask(acme: Organisation) -> None:
     assert "south" not in said
 
 
-def test_a_rollback_is_none_that_comes(acme: Organisation) -> None:
+def test_a_rollback_brings_no_commits(acme: Organisation) -> None:
     old = acme.head("main") or ""
     new = change(acme, CONTROL_PLANE, "Later", {"notes.txt": "later"})
     promote(acme, new)

@@ -139,7 +139,7 @@ def test_killed_anywhere_and_run_again(
     assert writes > 0
 
 
-def test_whoever_is_slower_reads_everything_again(
+def test_the_slower_run_reads_everything_again(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a run reads, the environment changes and another run proposes the change."""
@@ -162,7 +162,7 @@ def test_whoever_is_slower_reads_everything_again(
 
 
 @pytest.mark.parametrize("writer", ["publish", "withdraw"])
-def test_what_a_slower_run_writes_beside_its_push_does_not_last(
+def test_other_writes_of_a_slower_run_do_not_last(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch, writer: str
 ) -> None:
     """The slower run describes or closes a pull request that another run has updated."""

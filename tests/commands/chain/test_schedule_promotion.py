@@ -133,7 +133,7 @@ def test_sources_of_another_environment_are_a_change_by_themselves(acme: Organis
         ("always", "configuration", True),
     ],
 )
-def test_what_is_merged_at_once(
+def test_proposals_that_are_merged_at_once(
     acme: Organisation, auto_merge: str, change: str, merged: bool
 ) -> None:
     settle(acme)
@@ -193,7 +193,7 @@ def test_nothing_is_merged_at_once_where_people_have_rejected(acme: Organisation
     ("description", "starts"),
     [("Promoted", True), ("Deploying", False), ("Deployed", False), ("", False)],
 )
-def test_a_start_of_check_promote_that_was_lost_is_made_good(
+def test_a_lost_start_of_check_promote_is_repeated(
     acme: Organisation, description: str, starts: bool
 ) -> None:
     merge = settle(acme)

@@ -55,7 +55,7 @@ def test_a_run_that_changes_nothing_writes_nothing(acme: Organisation) -> None:
     assert description.startswith(f"Scheduled: {digest(acme)}, nothing left of 2 assignments by ")
 
 
-def test_what_somebody_merges_is_looked_at_once(acme: Organisation) -> None:
+def test_a_merge_by_a_person_is_scheduled_once(acme: Organisation) -> None:
     settle(acme)
     assert polled(acme).environments == ("dev",)
     run(acme)

@@ -100,7 +100,7 @@ def test_a_promoted_commit_that_does_not_exist(acme: Organisation) -> None:
         {"config.yaml": documents.config_map(A="x").replace('"x"', "1")},
     ],
 )
-def test_what_is_wrong_with_the_control_plane(
+def test_faults_of_the_control_plane_refuse(
     acme: Organisation, files: dict[str, str | None]
 ) -> None:
     acme.commit(files, "dev")
@@ -112,7 +112,7 @@ def test_what_is_wrong_with_the_control_plane(
     assert acme.writes() == []
 
 
-def test_what_stands_in_the_way_of_the_tree(acme: Organisation) -> None:
+def test_obstacles_of_the_tree_refuse(acme: Organisation) -> None:
     acme.commit({"large": "a file"}, "dev", GITOPS)
     done = run_schedule(acme)
     assert done.failed

@@ -34,7 +34,7 @@ def undo(acme: Organisation, merge: str) -> None:
     edit_gitops(acme, changes)
 
 
-def test_what_people_have_closed(acme: Organisation) -> None:
+def test_closed_content_is_not_proposed(acme: Organisation) -> None:
     run(acme)
     acme.close(1)
     acme.forget()
@@ -64,7 +64,7 @@ def test_another_promoted_commit_is_proposed(acme: Organisation) -> None:
 
 
 @pytest.mark.parametrize("promotion", [True, False])
-def test_what_people_have_reverted(acme: Organisation, promotion: bool) -> None:
+def test_reverted_content_is_not_proposed(acme: Organisation, promotion: bool) -> None:
     settle(acme)
     if promotion:
         promote(acme, change_main(acme))
@@ -84,7 +84,7 @@ def test_what_people_have_reverted(acme: Organisation, promotion: bool) -> None:
     assert actions(run(acme)) == []
 
 
-def test_what_was_changed_by_hand_is_repaired_by_force(acme: Organisation) -> None:
+def test_manual_changes_are_repaired_by_force(acme: Organisation) -> None:
     settle(acme)
     edit_gitops(acme, {FLUX: "by hand\n"})
     assert "undone after its merge" in messages(run(acme))[0]
@@ -101,7 +101,7 @@ def test_somebody_elses_merge_over_ours_is_no_rejection(acme: Organisation) -> N
     assert actions(run(acme)) == [(2, "created")]
 
 
-def test_what_people_have_pushed_to_and_closed(acme: Organisation) -> None:
+def test_a_closed_pull_request_with_commits_of_people(acme: Organisation) -> None:
     """The whole pull request counts, not only its last commit."""
     settle(acme)
     configure(acme, REGION="north")
@@ -131,7 +131,7 @@ def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation)
     assert acme.writes() == []
 
 
-def test_a_setting_that_is_changed_again_is_a_wish(acme: Organisation) -> None:
+def test_a_setting_that_is_changed_again_asks_for_a_proposal(acme: Organisation) -> None:
     run(acme)
     acme.close(1)
     configure(acme, REGION="north")

@@ -56,7 +56,7 @@ def test_a_placement_that_drops_most_of_the_fleet_is_refused(full: Organisation)
     assert actions(run(full, scheduler="placement", allow_removals="true")) == [(2, "created")]
 
 
-def test_whoever_allows_it_is_named(full: Organisation) -> None:
+def test_the_person_who_allows_it_is_named(full: Organisation) -> None:
     fill(full, TARGETS[:4])
     document = run(full, allow_removals="true")
     assert actions(document) == [(2, "created")]

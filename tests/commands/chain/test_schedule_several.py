@@ -70,7 +70,7 @@ def test_one_is_merged_before_the_other(acme: Organisation) -> None:
     ]
 
 
-def test_a_lost_start_is_made_good_once_all_have_the_commit(acme: Organisation) -> None:
+def test_a_lost_start_is_repeated_once_all_have_the_commit(acme: Organisation) -> None:
     add_repository(acme)
     run(acme)
     main = acme.head("main") or ""
@@ -97,7 +97,7 @@ def test_a_lost_start_is_made_good_once_all_have_the_commit(acme: Organisation) 
     ]
 
 
-def test_what_one_branch_has_last_had_is_good_for_both(acme: Organisation) -> None:
+def test_the_newest_good_commit_of_one_branch_counts_for_both(acme: Organisation) -> None:
     """The shop breaks while only one of two is merged: its newer commit counts."""
     add_repository(acme)
     run(acme)

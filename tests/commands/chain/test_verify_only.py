@@ -79,7 +79,7 @@ def test_promotions_that_are_refused(acme: Organisation) -> None:
 
 
 @pytest.mark.parametrize("is_promotion", [True, False])
-def test_a_merge_that_is_as_it_is_said(acme: Organisation, is_promotion: bool) -> None:
+def test_a_true_claim_about_a_merge(acme: Organisation, is_promotion: bool) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     promoted = commit if is_promotion else ""
@@ -134,7 +134,7 @@ def test_a_start_by_a_person_has_no_record(acme: Organisation) -> None:
     assert acme.recorded() == []
 
 
-def test_what_is_refused_leaves_the_record(acme: Organisation) -> None:
+def test_a_refusal_leaves_the_record(acme: Organisation) -> None:
     """poll repeats it, and gives it up."""
     beside = acme.commit({"x": "1"}, "beside")
     acme.status(beside, CD, "Starting, attempt 1: ci")

@@ -100,7 +100,7 @@ def test_a_commit_that_the_environment_before_has_withdrawn(
     ],
 )
 @pytest.mark.parametrize("mode", ["commit", "pull-request"])
-def test_what_the_environment_before_names(
+def test_the_commit_that_the_environment_before_names(
     acme: Organisation, old: str, new: str, now: str, wanted: str, mode: str
 ) -> None:
     acme.reset("aside", old)
@@ -178,7 +178,7 @@ def test_the_first_job_lets_it_pass(acme: Organisation, old: str, new: str) -> N
     assert not promote(acme, new, verify_only="true").failed
 
 
-def test_what_an_environment_cannot_say(acme: Organisation, new: str) -> None:
+def test_environments_that_cannot_be_read(acme: Organisation, new: str) -> None:
     result = promote(acme, new, promoted_from="prod\n::error::x")
     assert action(result) == "superseded"
     assert reason(result) == r"there is no Environment 'prod\n::error::x' that it comes from"

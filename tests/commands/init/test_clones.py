@@ -73,7 +73,7 @@ def test_commits_lie_on_local_branches_and_can_be_pushed_at_once(folder: Path) -
         assert branches(folder / "server" / name) == ["dev", "main", "stage"]
 
 
-def test_what_it_writes_is_valid_without_a_warning(folder: Path) -> None:
+def test_the_written_files_have_no_findings(folder: Path) -> None:
     run(folder)
     control_plane = folder / "control-plane"
     git(folder, "clone", "--quiet", "--bare", str(control_plane), "plane.git")

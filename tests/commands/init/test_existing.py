@@ -260,7 +260,7 @@ def test_an_environment_on_main_itself_is_refused(acme: Acme) -> None:
 
 
 @pytest.mark.parametrize("branch", ["main", "dev"])
-def test_what_cannot_be_read_is_not_taken_for_absent(acme: Acme, branch: str) -> None:
+def test_an_unreadable_branch_is_not_absent(acme: Acme, branch: str) -> None:
     upstream.found(acme)
     broken = upstream.TEMPLATE.replace("]}", "}")
     acme.sandbox.commit(CONTROL_PLANE, {"broken.yaml": broken, "chart.yaml": "{{ x"}, branch=branch)

@@ -110,7 +110,7 @@ def test_the_second_run_has_nothing_to_do(acme: Acme) -> None:
     assert acme.state() == before
 
 
-def test_what_the_repositories_began_with_stays(acme: Acme) -> None:
+def test_existing_files_stay(acme: Acme) -> None:
     acme.create({"README.md": "ours\n", "LICENSE": "MIT"}, {"README.md": "theirs\n"})
     acme.init()
     assert acme.files("main")["README.md"] == "ours\n"

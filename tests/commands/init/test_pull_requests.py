@@ -55,7 +55,7 @@ def test_existing_branches_are_proposed_to_and_new_ones_created(acme: Acme) -> N
     assert "kalypso-actions/actions/ci@" in proposed[f"{WORKFLOWS}/ci.yaml"]
 
 
-def test_what_a_pull_request_says(acme: Acme) -> None:
+def test_the_text_of_a_pull_request(acme: Acme) -> None:
     upstream.found(acme)
     acme.init(pull_request=True)
     with acme.sandbox.lock:
@@ -93,7 +93,7 @@ def test_again_nothing_is_changed_and_an_outdated_proposal_is_renewed(acme: Acme
     assert len(pulls(acme, CONTROL_PLANE)) == 2
 
 
-def test_what_is_merged_is_proposed_no_more(acme: Acme) -> None:
+def test_merged_files_are_not_proposed_again(acme: Acme) -> None:
     upstream.found(acme)
     acme.init(pull_request=True)
     for repository in (CONTROL_PLANE, GITOPS):

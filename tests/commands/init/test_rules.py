@@ -26,7 +26,7 @@ SIGNED = "          commit-by: api\n"
         (GITOPS, {"pattern": "dev", "required_reviews": 1}, [], []),
     ],
 )
-def test_what_rules_need_is_written(
+def test_the_lines_that_rules_need_are_written(
     acme: Acme, repository: str, rule: dict[str, Any], cd: list[str], schedule: list[str]
 ) -> None:
     acme.create()

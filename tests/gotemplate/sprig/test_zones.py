@@ -38,7 +38,7 @@ def test_utc_needs_no_database(monkeypatch: pytest.MonkeyPatch, zone: str) -> No
 
 
 @pytest.mark.parametrize("zone", ["Europe", "posix/../UTC", "America/New York", "é", "a" * 1000])
-def test_what_is_no_zone_is_utc(zone: str) -> None:
+def test_an_unknown_zone_is_utc(zone: str) -> None:
     assert render(f'{{{{ dateInZone "15:04 MST" 0 "{zone}" }}}}') == "00:00 UTC"
 
 

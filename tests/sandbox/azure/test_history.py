@@ -52,7 +52,7 @@ def test_a_repository_is_found_by_any_form_of_its_url(
 @pytest.mark.parametrize(
     "name", ["acme/other", "https://github.com/fleet", "", "oci://x", "http://[x"]
 )
-def test_what_is_not_here_has_no_heads(tmp_path: Path, clock: Clock, name: str) -> None:
+def test_unknown_repositories_have_no_heads(tmp_path: Path, clock: Clock, name: str) -> None:
     assert RepositoryHistory(azure(tmp_path, clock).store).heads(name, "dev") == []
 
 

@@ -143,7 +143,9 @@ def test_tables_do_not_differ_by_case() -> None:
         ("t | project id, properties", False, False, False),
     ],
 )
-def test_what_pages_depend_on(query: str, ordered: bool, limited: bool, all_dynamic: bool) -> None:
+def test_queries_that_have_pages(
+    query: str, ordered: bool, limited: bool, all_dynamic: bool
+) -> None:
     result = kql.execute(kql.parse(query), ROWS, ROWS[0].keys())
     assert (result.ordered, result.limited, result.all_dynamic) == (ordered, limited, all_dynamic)
 

@@ -77,7 +77,7 @@ def test_a_token_for_a_part(github: ApiClient) -> None:
     assert app.made("POST", app.tokens, {"repository_ids": [number]})["repositories"]
 
 
-def test_what_an_app_does_is_done_by_its_bot(github: ApiClient) -> None:
+def test_an_app_acts_as_its_bot(github: ApiClient) -> None:
     app = Asked(github)
     token = app.made("POST", app.tokens)["token"]
     github.made("POST", "git/refs", {"ref": "refs/heads/a", "sha": github.root}, token=token)

@@ -80,7 +80,7 @@ def test_what_a_repository_has(github: ApiClient, field: str, expected: Any) -> 
     assert asked(github, query) == {"data": {"repository": {"it": expected}}}
 
 
-def test_what_may_not_be_read(github: ApiClient) -> None:
+def test_repositories_that_may_not_be_read(github: ApiClient) -> None:
     query = '{ repository(owner: "acme", name: "fleet") { name } }'
     blind = github.sandbox.create_token("user", {"issues": "read"})
     (error,) = asked(github, query, blind)["errors"]

@@ -18,7 +18,7 @@ def proposed(github: ApiClient, *, behind: bool = False) -> tuple[int, list[str]
 
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
 @pytest.mark.parametrize("behind", [False, True])
-def test_what_a_merge_makes(github: ApiClient, method: str, behind: bool) -> None:
+def test_the_commits_of_a_merge(github: ApiClient, method: str, behind: bool) -> None:
     number, (_, head) = proposed(github, behind=behind)
     base = github.head("main")
     sha = github.made("PUT", f"pulls/{number}/merge", {"merge_method": method})["sha"]
@@ -101,7 +101,7 @@ def test_a_conflict_is_not_merged(github: ApiClient, method: str) -> None:
         ("closed", "405 Pull Request is not mergeable"),
     ],
 )
-def test_what_is_not_merged_as_it_is(github: ApiClient, state: str, reason: str) -> None:
+def test_pull_requests_that_cannot_be_merged(github: ApiClient, state: str, reason: str) -> None:
     github.branch("side")
     number = github.propose("side", draft=state == "draft")
     if state == "merged":
@@ -133,7 +133,7 @@ def test_rules_are_met_before_a_merge(github: ApiClient) -> None:
     github.made("PUT", f"pulls/{number}/merge", {})
 
 
-def test_who_may_not_push_may_not_merge(github: ApiClient) -> None:
+def test_merging_needs_the_permission_to_push(github: ApiClient) -> None:
     number, _ = proposed(github)
     github.repository.rules.append(
         BranchRule(pattern="main", restrict_pushes=True, may_push=["somebody"])

@@ -58,7 +58,9 @@ def test_a_pull_request_as_it_is_told(github: ApiClient) -> None:
         ({"title": "t", "head": "side", "base": "nowhere"}, "422 Validation Failed: base invalid"),
     ],
 )
-def test_what_cannot_be_proposed(github: ApiClient, body: dict[str, str], reason: str) -> None:
+def test_invalid_proposals_are_refused(
+    github: ApiClient, body: dict[str, str], reason: str
+) -> None:
     for name in ("side", "proposed"):
         github.branch(name)
     github.made("POST", "git/refs", {"ref": "refs/heads/old", "sha": github.root})
@@ -108,7 +110,7 @@ def test_a_jobs_token_needs_a_setting(github: ApiClient) -> None:
     github.made("POST", "pulls", body)
 
 
-def test_what_is_edited_is_told(github: ApiClient) -> None:
+def test_edits_send_events(github: ApiClient) -> None:
     github.branch("side")
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
     number = github.propose("side", body="old")
@@ -148,7 +150,7 @@ def test_closed_and_opened_again(github: ApiClient) -> None:
         ("another", "There is already an open pull request, #2."),
     ],
 )
-def test_what_cannot_be_opened_again(github: ApiClient, what: str, reason: str) -> None:
+def test_pull_requests_that_cannot_be_reopened(github: ApiClient, what: str, reason: str) -> None:
     head = github.branch("side")
     number = github.propose("side")
     if what == "merged":
@@ -169,7 +171,7 @@ def test_what_cannot_be_opened_again(github: ApiClient, what: str, reason: str) 
     assert github.issue(number).state == "closed"
 
 
-def test_what_is_proposed_is_there_the_next_time(tmp_path: Path) -> None:
+def test_pull_requests_survive_a_restart(tmp_path: Path) -> None:
     with hub(tmp_path) as github:
         github.branch("side")
         github.propose("side")

@@ -39,7 +39,7 @@ def test_a_review(github: ApiClient, proposed: int, review: Reviewer) -> None:
     assert (event.ref, event.starts_workflows) == ("refs/pull/1/merge", True)
 
 
-def test_what_a_job_says_starts_nothing(github: ApiClient, proposed: int) -> None:
+def test_a_review_by_a_job_starts_nothing(github: ApiClient, proposed: int) -> None:
     github.made("POST", f"pulls/{proposed}/reviews", {"event": "APPROVE"}, token=github.job)
     assert not github.events("pull_request_review")[0].starts_workflows
 

@@ -65,7 +65,7 @@ def test_what_a_token_may_do_with_a_repository(github: ApiClient) -> None:
     assert (told["permissions"]["push"], told["permissions"]["pull"]) == (False, True)
 
 
-def test_who_asks(github: ApiClient) -> None:
+def test_the_user_of_a_token(github: ApiClient) -> None:
     assert github.made("GET", "/user")["login"] == "somebody"
     refused = github.refused("GET", "/user", token=github.job)
     assert refused == "403 Resource not accessible by integration"
@@ -86,7 +86,7 @@ def test_files_and_folders(github: ApiClient) -> None:
     assert github.refused("GET", f"contents/a?ref={github.root}") == "404 Not Found"
 
 
-def test_what_a_token_has_used(github: ApiClient) -> None:
+def test_the_used_rate_limit(github: ApiClient) -> None:
     before = github.made("GET", "/rate_limit")["resources"]["core"]
     github.made("GET", "/user")
     after = github.made("GET", "/rate_limit")["resources"]["core"]

@@ -22,7 +22,7 @@ def post(github: ApiClient, state: str, context: str = "k", **more: str) -> None
         (["pending", "failure"], "failure"),
     ],
 )
-def test_what_statuses_say_together(github: ApiClient, states: list[str], combined: str) -> None:
+def test_the_combined_status(github: ApiClient, states: list[str], combined: str) -> None:
     for number, state in enumerate(states):
         post(github, state, f"context {number}")
     told = github.made("GET", "commits/main/status")

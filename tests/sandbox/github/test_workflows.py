@@ -42,7 +42,7 @@ def with_workflow(github: ApiClient, content: str = CHECK, branch: str = "main")
         ("", set()),
     ],
 )
-def test_what_starts_a_workflow(content: str, events: set[str]) -> None:
+def test_the_triggers_of_a_workflow(content: str, events: set[str]) -> None:
     assert parse(FILE, content.encode()).events == events
 
 
@@ -225,7 +225,7 @@ def test_a_repository_is_told_something(github: ApiClient) -> None:
         ({"event_type": "e", "client_payload": {"a": "b" * 65_535}}, "422 client_payload is"),
     ],
 )
-def test_what_a_repository_does_not_hear(
+def test_invalid_repository_dispatches(
     github: ApiClient, body: dict[str, Any], reason: str
 ) -> None:
     assert github.refused("POST", "dispatches", body).startswith(reason)

@@ -45,6 +45,6 @@ def test_values(text: str, value: str) -> None:
 @pytest.mark.parametrize(
     "expression", ["always()", "inputs.a < inputs.b", "matrix.os", "!inputs.a", "inputs.a &&", ""]
 )
-def test_what_is_not_understood_is_told(expression: str) -> None:
+def test_unsupported_syntax_is_an_error(expression: str) -> None:
     with pytest.raises(KalypsoError, match="is not supported here"):
         filled(f"${{{{ {expression} }}}}", CONTEXTS)

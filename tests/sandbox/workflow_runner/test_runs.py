@@ -197,9 +197,7 @@ def test_a_job_comes_after_those_that_it_needs_and_sees_its_environment(
     assert ["ACTIONS_ID_TOKEN_REQUEST_URL" in variable for variable in variables] == [False, True]
 
 
-def test_what_does_not_hold_ends_the_run(
-    sandbox: Sandbox, command: Command, tmp_path: Path
-) -> None:
+def test_a_false_condition_ends_the_run(sandbox: Sandbox, command: Command, tmp_path: Path) -> None:
     command.failed = True
     made = workflows(sandbox, tmp_path)
     sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
@@ -227,7 +225,7 @@ def test_the_first_step_that_fails_is_the_last(
         ("uses: acme/x@v0, with: {run: fly}", "there is no action 'fly'"),
     ],
 )
-def test_what_is_not_understood_is_told(
+def test_unsupported_syntax_is_an_error(
     sandbox: Sandbox, tmp_path: Path, step: str, message: str
 ) -> None:
     made = workflows(sandbox, tmp_path)

@@ -125,7 +125,7 @@ def test_a_dispatch_starts_the_workflow_that_it_names(git: BareRepository) -> No
 
 
 @pytest.mark.parametrize("more", [{"starts_workflows": False}, {"held": True}])
-def test_what_github_starts_nothing_for(git: BareRepository, more: Mapping[str, bool]) -> None:
+def test_events_that_start_nothing(git: BareRepository, more: Mapping[str, bool]) -> None:
     assert not starts(git, "push", event("push", "", {"before": NO_OBJECT}, **more))
 
 
@@ -140,7 +140,7 @@ def test_what_github_starts_nothing_for(git: BareRepository, more: Mapping[str, 
         ("on: {push: {tags: ['v*']}}\n" + JOBS, "the filter tags"),
     ],
 )
-def test_what_is_not_understood_is_told(git: BareRepository, content: str, message: str) -> None:
+def test_unsupported_syntax_is_an_error(git: BareRepository, content: str, message: str) -> None:
     head = git.commit_files("main", {FILE: content}, "on", Person("n", "n@example.com", NOON))
     with pytest.raises(KalypsoError, match=message):
         workflow_files.started_by(event("push", head, {"before": NO_OBJECT}), git)

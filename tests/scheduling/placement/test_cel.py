@@ -87,7 +87,7 @@ def test_an_expression_without_a_value_does_not_match(expression: str) -> None:
      "cel.bind(x, 1, x == 1)", "math.greatest(1, 2) == 2", "[1].indexOf('a') == 0",
      "quantity('1').sign() == 1", "managedCluster.scores(1).size() > 0"],
 )  # fmt: skip
-def test_what_the_checker_refuses_does_not_compile(expression: str) -> None:
+def test_an_ill_typed_expression_does_not_compile(expression: str) -> None:
     with pytest.raises(ExpressionError):
         matches(expression)
 
@@ -115,7 +115,7 @@ def test_too_costly_an_expression_does_not_match() -> None:
         ),
     ],
 )
-def test_what_asks_for_too_much_memory_or_work_is_an_error(expression: str) -> None:
+def test_an_expression_beyond_the_bounds_is_an_error(expression: str) -> None:
     with pytest.raises(UnsupportedExpressionError, match="too large"):
         matches(f"false || {expression}")
 
@@ -131,7 +131,7 @@ def test_all_expressions_of_a_fleet_have_a_budget() -> None:
             expressions.matcher(["managedCluster.metadata.name.split('c').size() == 2"])(C1)
 
 
-def test_what_is_not_evaluated_here_is_an_error() -> None:
+def test_an_unsupported_expression_is_an_error() -> None:
     with pytest.raises(UnsupportedExpressionError, match="existsOne"):
         matches("[1].existsOne(x, x == 1)")
     with pytest.raises(UnsupportedExpressionError, match="32 levels"):

@@ -264,7 +264,7 @@ def test_a_required_spread_chooses_less_rather_than_unevenly() -> None:
         ),
     ],
 )
-def test_what_the_api_server_says(spec: dict[str, Any], field: str, code: str) -> None:
+def test_refusals_of_the_api_server(spec: dict[str, Any], field: str, code: str) -> None:
     (problem,) = read(placement(**spec), *all_bound()).problems
     assert field in problem.message
     assert problem.code == code
