@@ -51,21 +51,22 @@ def _namespace(text: str) -> str:
 
 def _kubernetes_version(text: str) -> str:
     if text and not KUBERNETES_VERSION.fullmatch(text):
-        raise fault("version", text, "is no version of Kubernetes; write for example 1.31")
+        raise fault("version", text, "is not a version of Kubernetes; write, for example, 1.31")
     return text
 
 
 def _api_versions(versions: tuple[str, ...]) -> tuple[str, ...]:
     for version in versions:
         if not API_VERSION.fullmatch(version):
-            raise fault("version", version, "is none; write group/version or group/version/Kind")
+            wanted = "is not an API version; write group/version or group/version/Kind"
+            raise fault("version", version, wanted)
     return versions
 
 
 def _relative(path: str) -> str:
     folder = path.strip("/")
     if path.startswith("/") or ".." in folder.split("/"):
-        raise fault("path", path, "is no folder of the source; write its path from the root")
+        raise fault("path", path, "is not a folder of the source; write its path from the root")
     return "/".join(part for part in folder.split("/") if part not in {"", "."})
 
 
@@ -121,8 +122,8 @@ class AppInputs(Inputs):
     source_commit: Annotated[
         Value,
         Field(
-            description="$SRC_COMMIT; default: the commit of the source; of a folder that is no "
-            "clone, the one that the GitOps tree tracks."
+            description="$SRC_COMMIT; default: the commit of the source; for a folder that is not "
+            "a clone, the one that the GitOps tree tracks."
         ),
     ] = ""
     config_revision: Annotated[
@@ -131,15 +132,15 @@ class AppInputs(Inputs):
     generator: Annotated[
         Generator,
         Field(
-            description="auto (by what the source holds), helm, kustomize, plain (manifests as "
+            description="auto (by the content of the source), helm, kustomize, plain (manifests as "
             "they are), or command."
         ),
     ] = "auto"
     generator_command: Annotated[
         str,
         Field(
-            description="With generator command: runs by bash for each target, and writes the "
-            "target's files to $KALYPSO_OUT."
+            description="For generator command: a command that bash runs for each target, and that "
+            "writes the target's files to $KALYPSO_OUT."
         ),
     ] = ""
     path: Annotated[
@@ -165,7 +166,7 @@ class AppInputs(Inputs):
     ] = "vendored"
     release_name: Annotated[
         Namespace,
-        Field(description="helm's release name; default: by the name of the target's folder."),
+        Field(description="helm's release name; default: from the name of the target's folder."),
     ] = ""
     namespace: Annotated[
         Namespace, Field(description="The namespace of the objects, for helm and the checks.")
@@ -180,8 +181,8 @@ class AppInputs(Inputs):
     validate_manifests: Annotated[
         KubernetesVersion,
         Field(
-            description="Hold the manifests against the schemas of this version of Kubernetes, "
-            "such as 1.31 (takes the extra validation)."
+            description="Validate the manifests against the schemas of this version of Kubernetes, "
+            "such as 1.31 (needs the extra validation)."
         ),
     ] = ""
     api_versions: Annotated[
@@ -224,7 +225,7 @@ class AppRenderInputs(AppInputs):
     gitops: Annotated[
         Repository | None,
         Field(
-            description="The existing GitOps tree that changes: a folder, or PATH[@REV] or "
+            description="The existing GitOps tree to change: a folder, or PATH[@REV] or "
             "URL[@REV] of a repository; the default REV is the environment."
         ),
     ] = None
@@ -250,7 +251,7 @@ class AppRenderInputs(AppInputs):
 
     @model_validator(mode="after")
     def _out_apart(self) -> AppRenderInputs:
-        """Refuse an output inside of an input: the next run would read it."""
+        """Refuse an output inside an input: the next run would read it."""
         if self.out is None:
             return self
         out = self.out.resolve()

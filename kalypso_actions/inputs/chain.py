@@ -102,8 +102,8 @@ class PlanInputs(ChainInputs):
     scheduler: Annotated[
         str,
         Field(
-            description="labels, placement, or the entry point of a plugin; default: as the "
-            "Environment is annotated, else labels."
+            description="labels, placement, or the entry point of a plugin; default: as annotated "
+            "on the Environment, or else labels."
         ),
     ] = ""
     now: Annotated[
@@ -176,7 +176,7 @@ class CdInputs(ChainInputs):
         Flag, Field(description="Allow a commit that is older than that of the environment.")
     ] = False
     pre_deployment: Annotated[
-        str, Field(description="A command to run first; if it fails, the commit does not enter.")
+        str, Field(description="A command to run first; if it fails, the commit is not promoted.")
     ] = ""
     schedule_workflow: ScheduleWorkflow = "schedule.yaml"
     verify_only: VerifyOnly = False
@@ -289,11 +289,15 @@ class CheckPromoteInputs(ClusterReportsInputs):
     ] = timedelta(minutes=2)
     settle: Annotated[
         Duration,
-        Field(description="How long a cluster that names no applied commit must comply with it."),
+        Field(
+            description="How long a cluster must comply if it does not report its applied commit."
+        ),
     ] = timedelta(minutes=1)
     stale_after: Annotated[
         DurationOrOff,
-        Field(description="Clusters that do not report for this long are stale; off: none is."),
+        Field(
+            description="Clusters that do not report for this long are stale; off: no cluster is."
+        ),
     ] = None
     min_compliant: Annotated[
         Percent,
@@ -320,7 +324,7 @@ class CheckPromoteInputs(ClusterReportsInputs):
     started_at: Annotated[
         str,
         Field(
-            description="When an earlier run began to wait for the clusters; not before the merge."
+            description="The time at which an earlier run began to wait, but not before the merge."
         ),
     ] = ""
     verify_only: VerifyOnly = False
@@ -334,7 +338,7 @@ class PollInputs(ChainInputs):
         List, Field(description="The same as for ci, which starts CD there.")
     ] = ()
     repair_after: Annotated[
-        Duration, Field(description="How long to wait for the run of a start before repeating it.")
+        Duration, Field(description="How long to wait for a started run before starting it again.")
     ] = timedelta(minutes=10)
     schedule_workflow: ScheduleWorkflow = "schedule.yaml"
     cd_workflow: CdWorkflow = "cd.yaml"

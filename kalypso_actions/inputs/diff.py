@@ -21,7 +21,7 @@ from kalypso_actions.inputs.values import (
 class DiffInputs(Inputs):
     """Inputs of `kalypso diff`; without a control plane, it reads the clone at hand.
 
-    Two environments, the newer one first, or one of which two commits are compared.
+    It compares two environments, the newer one first, or two commits of one environment.
     """
 
     environments: tuple[EnvironmentName, ...] = Field((), max_length=2)

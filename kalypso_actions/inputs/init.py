@@ -25,7 +25,7 @@ def _action(text: str) -> str:
 
 
 def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Check names, which are also those of branches, folders and upstream's namespaces."""
+    """Check environment names; branches, folders and upstream's namespaces have them too."""
     for index, name in enumerate(names):
         wrong = dns_label_fault(name)
         if f"{name}/" == OWN_BRANCHES:  # git allows no branch of this name beside them

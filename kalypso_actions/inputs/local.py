@@ -98,7 +98,7 @@ class RenderInputs(EnvironmentInputs):
 
     @property
     def compares(self) -> bool:
-        """Whether the result is what differs from the GitOps branch, also without `gitops`."""
+        """Whether the result is the difference from the GitOps branch, even without `gitops`."""
         return self.diff or self.stat or self.exit_code
 
     @model_validator(mode="after")
@@ -108,7 +108,7 @@ class RenderInputs(EnvironmentInputs):
 
     @model_validator(mode="after")
     def _out_apart(self) -> Self:
-        """Refuse an output inside of an input: the next run would read it as documents."""
+        """Refuse an output inside an input: the next run would read it as documents."""
         if self.out is None:
             return self
         read = [self.environment_dir, self.gitops and self.gitops.path, self.control_plane]
@@ -127,7 +127,7 @@ class RenderInputs(EnvironmentInputs):
 class ValidateInputs(Inputs):
     """Inputs of `kalypso validate`; without any place, it checks the clone or folder at hand.
 
-    Of a control plane, it checks main and the branches of the environments. With `workload`, the
+    In a control plane, it checks main and the branches of the environments. With `workload`, the
     places have the Workloads of an application team.
     """
 
@@ -169,7 +169,7 @@ class TemplateInputs(Inputs):
 
 
 def _text_or_structure(value: object) -> object:
-    """Accept strings, like values of a ConfigMap, and the lists and objects that they may spell."""
+    """Accept strings, like values of a ConfigMap, and lists and objects in their place."""
     if not isinstance(value, str | list | dict):
         raise PydanticCustomError("string_type", "must be a text")
     return value

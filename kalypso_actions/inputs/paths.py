@@ -44,9 +44,9 @@ class PathAtBranch(BaseModel):
 
     @classmethod
     def parse(cls, text: str) -> PathAtBranch:
-        """Parse a text; as a folder's name may hold an `@`, the longest existing path counts.
+        """Parse a text; a folder's name may contain `@`, so the longest existing path counts.
 
-        Without one, the last `@` begins the branch, unless the text is a URL.
+        If no path exists, the last `@` begins the branch, unless the text is a URL.
         """
         if _usable(Path(text)).is_dir():
             return cls(path=Path(text))
@@ -113,7 +113,7 @@ def split_branch(place: str) -> tuple[str, str]:
 
 
 def _each_text(parse: Callable[[str], object]) -> Callable[[object], object]:
-    """Parse each string of a value; parsed values stay."""
+    """Parse each string of a value; keep parsed values."""
 
     def parse_all(given: object) -> object:
         match given:
@@ -135,7 +135,7 @@ GitOpsPath = Annotated[PathAtBranch | None, BeforeValidator(_each_text(PathAtBra
 
 
 def check_commit_to(commit_to: PathAtBranch | None, others: Mapping[str, object]) -> None:
-    """Check `--commit-to`, beside other options that exclude it. Raises PydanticCustomError."""
+    """Check `--commit-to`, and that no option excludes it. Raises PydanticCustomError."""
     if commit_to is None:
         return
     if not commit_to.branch:

@@ -11,7 +11,7 @@ from kalypso_actions.inputs.values import Inputs
 class PlacementInputs(Inputs):
     """Inputs of `kalypso placement`: a file or a name, and the folder of the fleet.
 
-    Without `now`, the clock says it. With `spread`, `spreadPolicy` is executed.
+    Without `now`, the command uses the clock. With `spread`, it executes `spreadPolicy`.
     """
 
     placement: str

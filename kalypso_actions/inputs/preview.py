@@ -41,8 +41,8 @@ class PreviewInputs(PlanInputs):
     job_token: Annotated[
         Secret,
         Field(
-            description="The job's own token: with it alone, repositories are read that only the "
-            "change registers."
+            description="The job's own token: the only one to read repositories that the change "
+            "registers and its base does not."
         ),
     ] = EMPTY
 

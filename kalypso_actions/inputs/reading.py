@@ -100,7 +100,7 @@ def secrets_of(inputs: ChainInputs) -> Iterator[str]:
 
 
 def _values(text: str, key: str) -> Iterator[str]:
-    """Yield the string of a key; its user reports JSON that is not valid."""
+    """Yield the string of a key; the code that uses the JSON reports invalid JSON."""
     try:
         value = json.loads(text).get(key) if text else None
     except (ValueError, AttributeError):

@@ -13,7 +13,7 @@ Flavour = Literal["github.com", "ghes"]
 
 
 class SandboxInputs(BaseModel):
-    """Inputs of `kalypso sandbox`; port 0 is that of the last run, or any free one."""
+    """Inputs of `kalypso sandbox`; port 0 means the port of the last run, or any free one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

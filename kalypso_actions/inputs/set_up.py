@@ -21,7 +21,7 @@ class SetUpInputs(ChainInputs):
         str,
         Field(
             description="A command to run, without the word kalypso. Quotes work as in a shell; "
-            "nothing else of a shell does."
+            "other syntax of a shell does not."
         ),
     ] = ""
     plugins: Annotated[

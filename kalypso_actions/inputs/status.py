@@ -19,8 +19,8 @@ class StatusInputs(ClusterReportsInputs):
     clusters: Annotated[
         Flag,
         Field(
-            description="Also ask the cluster reports: numbers of clusters by state; which do not "
-            "comply, and why."
+            description="Also read the cluster reports: the number of clusters by state, and the "
+            "clusters that do not comply, with the reason."
         ),
     ] = False
     watch: Annotated[Flag, Field(description="Look again every 15 seconds, until Ctrl-C.")] = False

@@ -23,7 +23,7 @@ class ValidateWorkloadInputs(Inputs):
         RegistrationText,
         Field(
             description="Texts that Templates should not print (line breaks, template text): "
-            "strict, or any (a warning on each), as the platform team has it."
+            "strict, or any (a warning on each), as in the jobs of the platform team."
         ),
     ] = "strict"
     wheelhouse: Wheelhouse = ""

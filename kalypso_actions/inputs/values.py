@@ -43,7 +43,7 @@ def kebab(name: str) -> str:
 
 
 class Inputs(BaseModel):
-    """Common to all commands."""
+    """The base of the inputs of all commands."""
 
     # A command starts faster without building the models of others.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -71,7 +71,7 @@ def _commit(text: str | None) -> str | None:
 
 
 def _texts(parse: Callable[[str], Value]) -> Callable[[object], object]:
-    """Parse strings; parsed values stay."""
+    """Parse strings; keep parsed values."""
     return lambda given: parse(given.strip()) if isinstance(given, str) else given
 
 
@@ -84,7 +84,7 @@ def _flag(text: str) -> bool:
 def _duration(text: str) -> timedelta:
     match = DURATION.fullmatch(text)
     if not match:
-        raise fault("duration", text, "is no duration; write for example 90s, 5m or 2h")
+        raise fault("duration", text, "is not a duration; write, for example, 90s, 5m or 2h")
     return timedelta(seconds=int(match[1]) * UNITS[match[2]])
 
 
@@ -93,20 +93,20 @@ def _duration_or_off(text: str) -> timedelta | None:
 
 
 def whole_minutes(time: datetime) -> datetime:
-    """Return the minute of a time, in UTC: what Placements are decided at."""
+    """Round a time down to its minute, in UTC: Placements are decided at whole minutes."""
     return time.astimezone(UTC).replace(second=0, microsecond=0)
 
 
 def _percent(text: str) -> int:
     match = PERCENT.fullmatch(text)
     if not match or int(match[1]) > 100:
-        raise fault("percent", text, "is no percentage from 0% to 100%")
+        raise fault("percent", text, "is not a percentage from 0% to 100%")
     return int(match[1])
 
 
 def _number(text: str) -> int:
     if not re.fullmatch("[0-9]{1,6}", text):
-        raise fault("number", text, "is no number from 0 to 999999")
+        raise fault("number", text, "is not a number from 0 to 999999")
     return int(text)
 
 
@@ -134,7 +134,7 @@ List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
 MaskedKeys = Annotated[List, Field(description="More globs of keys whose values are shown as ***.")]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr
-"""Its repr is asterisks, in case that it is printed by mistake."""
+"""Its repr is asterisks, in case somebody prints it by mistake."""
 Wheelhouse = Annotated[
     str, Field(description="A folder of wheels from which to install, without the network.")
 ]

@@ -6,7 +6,7 @@ revision_reader       the documents of one revision
 document_reader       the documents of several repositories at once
 environments          the Environment objects of main
 control_plane         an environment branch with its base repositories
-gathering             everything to which an environment branch leads
+gathering             everything that an environment branch refers to
 registrations         the registered repositories
 base_tree             the tree of a GitOps branch
 gitops_state          a GitOps branch, our branch, and the commits of our proposals

@@ -60,9 +60,9 @@ class AllowedRepositories:
 
 @dataclass(frozen=True, slots=True)
 class _Glob:
-    """`host` is a whole host, with `any_labels` the end of one.
+    """A parsed glob; `host` is a whole host or, with `any_labels`, the end of one.
 
-    `groups` are the patterns of the path's segments, between two `**` each.
+    `groups` are the patterns of the path's segments, divided at each `**`.
     """
 
     host: str
@@ -96,7 +96,7 @@ def _url(glob: str, server: str) -> str:
     text = glob.strip().rstrip("/").replace(" ", "%20")
     if set("{}") & set(text) or re.match(r"[^@/]+:\*/", text):
         raise KalypsoError("braces and the port * have no meaning")
-    # The scheme prevents that a port is read as the path of the ssh form.
+    # Without a scheme, a port would look like the path of the ssh form.
     if "://" in text or SSH_FORM.match(text):
         return text
     first, is_long, _ = text.partition("/")
@@ -141,7 +141,7 @@ def _groups(path: str) -> Sequence[Sequence[re.Pattern[str]]]:
 
 
 def _match(groups: Sequence[Sequence[re.Pattern[str]]], segments: Sequence[str]) -> bool:
-    """Match group by group, each at its first place: later places would allow no more."""
+    """Match each group at its first possible place: a later place never allows more."""
     first, *others = groups
     if not others:
         return len(first) == len(segments) and _match_at(first, segments, 0)
@@ -164,7 +164,7 @@ def _match_at(group: Sequence[re.Pattern[str]], segments: Sequence[str], at: int
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """Compile a text with `*`: each part is taken at its first place, and never again."""
+    """Compile a text with `*`; each part matches at its first place only, without backtracking."""
     first, *others = map(_literal, re.split(r"\*+", text))
     if not others:
         return re.compile(first)

@@ -44,7 +44,7 @@ def read_base_file(files: RevisionFiles, folder: str) -> BaseFile:
 
 
 def _document(files: RevisionFiles, folder: str) -> BaseDocument | None:
-    """Find the document as Flux does, else anywhere in the folder: nothing is built here."""
+    """Find the document as Flux does, or else anywhere in the folder, without building it."""
     for whole_tree in (False, True):
         reading = read_documents(
             files,

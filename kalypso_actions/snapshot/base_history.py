@@ -19,7 +19,7 @@ from kalypso_actions.sources.source_tree import YAML_SUFFIXES
 
 CHUNK: Final = 100
 LARGEST_CHUNK: Final = 5000
-"""The numbers of commits whose contents one request reads: few at first, then more."""
+"""The numbers of commits whose contents one request reads: first few, then more."""
 
 FILE_MODES: Final = frozenset({FILE_MODE, "100755"})
 
@@ -48,8 +48,8 @@ def read_base_writes(
     """Yield the writes on the first-parent line of an environment's branch, newest first.
 
     `head` is a commit of the branch, and the environment lies in `folder`. `main` are the commits
-    of main, where the iteration ends: main has no BaseRepo. Commits and contents are fetched on
-    demand. Raises KalypsoError.
+    of main: the iteration ends there, because main has no BaseRepo. Commits and contents are
+    fetched on demand. Raises KalypsoError.
     """
     base = read_base_file(remotes.fetch(url, commit=head), folder)
     path = base.where.path
@@ -125,10 +125,10 @@ class _Trail:
         return document.promoted_commit if document else None
 
     def _moved(self, commit: HistoryCommit) -> BaseDocument | None:
-        """Return the document in a file from which the commit removed it.
+        """Return the document from a file that the commit removed it from.
 
-        Another environment may share the branch: a file outside of the own folder counts only if
-        the commit moved the document from there.
+        Another environment may share the branch, so a file outside the environment's folder counts
+        only if the commit moved the document from there.
         """
         removed = [
             before

@@ -23,8 +23,8 @@ def open_gitops(
 ) -> RevisionFiles:
     """Open the files of a local GitOps repository or folder.
 
-    The default for `branch` is the branch of a GitOpsRepo if the repository has it, else the
-    repository's default branch. A plain folder is used for any branch.
+    The default for `branch` is the branch of a GitOpsRepo if the repository has it, or else the
+    repository's default branch. A plain folder stands for any branch.
     """
     if not path.is_dir():
         raise UsageError(f"--gitops {path}: there is no such folder")
@@ -52,7 +52,7 @@ def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
         names = ", ".join(repo.name for repo in gitops_repos)
         raise KalypsoError(
             f"the GitOpsRepos {names} have different paths, and "
-            + (f"the branch {branch!r} does not choose" if branch else "no branch is named"),
+            + (f"the branch {branch!r} does not select one" if branch else "no branch is named"),
             gitops_repos[0].where,
             "name the branch: --gitops PATH@BRANCH, where PATH may be an empty folder",
         )
@@ -60,7 +60,7 @@ def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
 
 
 def as_written(base: BaseTree, files: RevisionFiles, known: Collection[str]) -> BaseTree:
-    """Return a tree that is known to be written by us if its id is one of `known`."""
+    """Mark the tree as written by us if its id is one of `known`."""
     written = bool(known) and gitops.tree_id(base.sources, files.folder_ids(base.path)) in known
     return dataclasses.replace(base, is_as_written=written)
 

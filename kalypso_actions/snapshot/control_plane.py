@@ -18,7 +18,7 @@ from kalypso_actions.snapshot.environments import find_environments
 def read_environment_branch(
     reader: Reader, control_plane: str, environment: str
 ) -> tuple[Reading, Environment | None]:
-    """Read the environment's own branch of a control plane, and its Environment object.
+    """Read the branch of an environment in a control plane, and its Environment object.
 
     The object names the branch; the default is the environment's name. The object's `repo` does
     not matter: the caller names the control plane.
@@ -59,8 +59,8 @@ def read_control_plane(
     """Read the base repositories that an environment branch names.
 
     `promoted_commit`, a branch, a tag or an id, replaces the commit in `base-repo.yaml`. The
-    findings are those of the documents, without those of the files. Raises KalypsoError for an
-    unreadable base repository.
+    findings concern the documents, not the files. Raises KalypsoError for an unreadable base
+    repository.
     """
     named = tuple(document for document in own.documents if document.kind == "BaseRepo")
     first_look, _ = fleet.assemble(environment, fleet.Branch(environment, named), ())

@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 PARALLEL_READS = 32
 """The number of parallel fetches; GitHub accepts 100 requests at once."""
 
-GLANCE = 0.5
+CHECK_SECONDS = 0.5
 """Seconds between checks for an interruption."""
 
 
@@ -42,9 +42,9 @@ class Reader:
     def documents(
         self, source: RepositoryPath, commit: str | None = None, limits: Limits | None = None
     ) -> Reading:
-        """Read the documents of a folder at `commit`, else at the branch's head.
+        """Read the documents of a folder at `commit`, or else at the branch's head.
 
-        `limits` hold for all its files together. Raises KalypsoError.
+        `limits` apply to all its files together. Raises KalypsoError.
         """
         files = self.repositories.open(source.repo, branch=source.branch, commit=commit)
         return self.documents_of(files, branch=source.branch, path=source.path, limits=limits)
@@ -77,7 +77,7 @@ class SharedReader(Reader):
     def documents(
         self, source: RepositoryPath, commit: str | None = None, limits: Limits | None = None
     ) -> Reading:
-        """Read the documents of a folder, or return those of an earlier call."""
+        """Read the documents of a folder, or return the result of an earlier call."""
         key = (source, commit, limits)
         with self._lock:
             is_first = key not in self._readings
@@ -97,7 +97,7 @@ def in_parallel(
     progress: Progress = no_progress,
     workers: int = PARALLEL_READS,
 ) -> list[Result]:
-    """Call `read` for every item, by `workers` threads, and return the results in order.
+    """Call `read` for every item in `workers` threads, and return the results in order.
 
     Raises one KalypsoError for all failures.
     """
@@ -128,8 +128,8 @@ def in_parallel(
 def _outcome(future: Future[Result]) -> Result:
     """Wait for the result in short intervals.
 
-    Only the main thread handles signals; one that another thread receives does not wake it.
+    Only the main thread handles signals; a signal to another thread does not wake it.
     """
     while not future.done():
-        wait([future], timeout=GLANCE)
+        wait([future], timeout=CHECK_SECONDS)
     return future.result()

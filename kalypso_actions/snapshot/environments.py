@@ -17,8 +17,8 @@ def find_environments(
 ) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
     """Return the Environment objects of main's whole tree by name, regardless of `.sourceignore`.
 
-    Files without Kubernetes documents are no problem: nobody applies them. `files` are those of
-    main if they are at hand.
+    Files without Kubernetes documents are not a problem, because nobody applies them. `files` are
+    the files of main, if they are already open.
     """
     files = files or reader.repositories.open(control_plane, branch=branch)
     reading = read_documents(

@@ -29,15 +29,14 @@ def gather(
     look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
     known: KnownRepositories | None = None,
 ) -> Snapshot:
-    """Read everything to which the environment branch leads.
+    """Read everything that the environment branch refers to.
 
     `promoted_commit` replaces the one in `base-repo.yaml`; `declared` is the Environment object, if
-    it is known; with `registration_text` any, texts that Templates must not print make no
-    registration invalid; `open_base_trees` opens the trees of the environment's GitOpsRepos.
-    `look_at_sources` is called before registered repositories are read; `known` is for advice on
-    missing documents. Raises KalypsoError if the
-    control plane or a GitOps tree cannot be read; the snapshot has the problems of unreadable
-    registrations.
+    it is known; with `registration_text` any, texts that Templates must not print do not make a
+    registration invalid; `open_base_trees` opens the trees of the environment's GitOpsRepos. The
+    function calls `look_at_sources` before it reads registered repositories, and uses `known` for
+    advice on missing documents. Raises KalypsoError if the control plane or a GitOps tree cannot be
+    read; the snapshot has the problems of unreadable registrations.
     """
     read = read_control_plane(environment, own, reader, promoted_commit=promoted_commit)
     look_at_sources(read)
@@ -69,7 +68,7 @@ def gather(
 
 
 def _unpromoted_templates(control_plane: ControlPlane, reader: Reader) -> frozenset[str]:
-    """Return the Templates that the head of main has, if the environment's commit lacks one."""
+    """Return the Templates at the head of main, if the environment's commit lacks one."""
     known = {template.name for template in control_plane.fleet.templates}
     used = {
         name

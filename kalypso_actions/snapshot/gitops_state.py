@@ -22,7 +22,8 @@ from kalypso_actions.snapshot.repositories import Repositories
 class GitOpsState:
     """The branch of a GitOpsRepo at a commit, and the head of our own branch beside it.
 
-    `repository` is owner/name, `url` is for git; `own_head` is None if our branch does not exist.
+    `repository` is owner/name, `url` the URL for git; `own_head` is None if our branch does not
+    exist.
     """
 
     name: str
@@ -81,7 +82,7 @@ def read_gitops_state(
 def _unreadable(
     gitops_repo: GitOpsRepo, repository: str, remotes: RemoteRepositories, error: KalypsoError
 ) -> KalypsoError:
-    """Return the error for an unreadable branch: only people create it, as upstream needs it."""
+    """Return the error for an unreadable branch, with advice on how to create a missing one."""
     branch = gitops_repo.target.branch
     try:
         missing = not remotes.heads(gitops_repo.target.repo, [branch])
@@ -118,7 +119,7 @@ class ProposalCommits:
         repositories: Repositories,
         known: Commit | None = None,
     ) -> None:
-        """`changes` are those of the present proposal; `known` has been read already."""
+        """`changes` are the present proposal's; `known` is a commit that is already read."""
         self._known = known
         self._state = state
         self._changes = changes

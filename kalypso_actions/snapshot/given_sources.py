@@ -1,4 +1,4 @@
-"""Warn of a `--source` that replaces nothing, or whose edits are not read."""
+"""Warn about a `--source` that replaces nothing, or whose edits are not read."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
 def uncommitted(folder: Path, repository: GitRepository) -> list[str]:
     """Return the edited and the new files of a working tree, among those that are read.
 
-    `git status` might run what the settings name. Raises KalypsoError.
+    It does not call `git status`, which might run programs that the settings name. Raises
+    KalypsoError.
     """
     entries = repository.at_commit(repository.checked_out_commit).entries()
     edited = [
@@ -93,7 +94,7 @@ def uncommitted(folder: Path, repository: GitRepository) -> list[str]:
 
 
 def _is_edited(file: Path, object_id: str | None) -> bool:
-    """Whether a file differs from its blob, also if it is checked out with other line ends."""
+    """Whether a file differs from its blob, apart from line ends that a checkout converts."""
     if not file.is_file() or file.is_symlink():
         return not file.exists()
     content = file.read_bytes()

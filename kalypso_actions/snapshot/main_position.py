@@ -17,7 +17,7 @@ from kalypso_actions.snapshot.repositories import Repositories
 
 
 def main_position(snapshot: Snapshot, reader: Reader) -> BranchPosition | None:
-    """Return the place of the commit that a snapshot was rendered with.
+    """Return the position of the commit of main that a snapshot uses.
 
     None if the environment has no BaseRepo named main, or reads a folder without commits.
     """
@@ -36,7 +36,7 @@ def with_changes_of_main(
 ) -> tuple[Problem, ...]:
     """Advise to promote the commit of main that has changed a finding's file.
 
-    People correct main, and render again with the commit that the environment has.
+    Otherwise, people correct main and then render again with the environment's old commit.
     """
     findings = tuple(problems)
     base = next((base for base, _ in snapshot.bases if base.name == MAIN_BASE_REPO), None)
@@ -59,7 +59,7 @@ def with_changes_of_main(
 
 
 def _changed_paths(source: RepositoryPath, commit: str, repositories: Repositories) -> Set[str]:
-    """Return the files of a commit that the head of its branch has otherwise, or not at all."""
+    """Return the files of a commit that differ at the head of its branch, or are missing there."""
     had = repositories.open(source.repo, branch=source.branch, commit=commit).entries()
     has = repositories.open(source.repo, branch=source.branch).entries()
     return {path for path, entry in had.items() if has.get(path) != entry}
@@ -78,7 +78,7 @@ def position_in_clone(
 def absent_commit(
     reading: Reading, position: BranchPosition | None, remotes: Collection[str]
 ) -> Iterator[Problem]:
-    """Warn of a commit that the clone with these remotes lacks, although its main has it."""
+    """Warn about a commit that the clone with these remotes lacks, although its main has it."""
     base = _base_main(reading)
     if base is None or position is None or not position.fault:
         return

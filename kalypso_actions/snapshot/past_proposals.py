@@ -16,7 +16,7 @@ from kalypso_actions.plan import Plan
 from kalypso_actions.snapshot.gitops_state import GitOpsState, ProposalCommits
 
 FURTHEST: Final = 1000
-"""The most commits to read of a branch: no environment keeps one commit of main for longer."""
+"""The most commits of a branch to read: no environment keeps one commit of main for longer."""
 
 
 class PastPullRequests:
@@ -36,7 +36,7 @@ class PastPullRequests:
     ) -> None:
         """Unmerged pull requests with the label `without` do not count.
 
-        Without `exist`, the caller knows that there are none.
+        `exist` is False if the caller knows that there are no pull requests.
         """
         self._state = state
         self._plan = plan
@@ -84,10 +84,10 @@ class PastPullRequests:
         return True
 
     def _number_of(self, commit: str) -> int | None:
-        """Return our pull request that a commit of the branch merges.
+        """Return the number of our pull request that a commit of the branch merges.
 
-        The caller goes from the newest commit to older ones: after the last known merge, the next
-        one may be on another page.
+        The caller asks for newer commits before older ones: a merge that is not known yet may be on
+        another page of pull requests.
         """
         while commit not in self._merges and not self._awaited and self._load():
             pass

@@ -19,8 +19,8 @@ def read_registered(
 ) -> Registered:
     """Return the documents of each registered folder, by its place.
 
-    Without `allow_network`, only repositories on this machine are read. Those of a server that
-    cannot be reached count as not read: the machine may be offline.
+    Without `allow_network`, read only repositories on this machine. Repositories of an unreachable
+    server count as not read, because the machine may be offline.
     """
     sources = list(dict.fromkeys(_sources(readings)))
 

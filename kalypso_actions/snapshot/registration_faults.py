@@ -1,4 +1,4 @@
-"""Which failing assignments are the fault of their registration."""
+"""Decide whether failing assignments are the fault of their registration."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from kalypso_actions.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 
 _ENOUGH: Final = 200
-"""Failures of a registration that are judged; the cause of all is rarely another one."""
+"""The most failures of a registration to examine; the others rarely have a different cause."""
 
 _OTHERS: Final = 5
-"""Registrations whose texts are tried."""
+"""The most registrations whose texts are tried."""
 
 
 def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOptions) -> bool:
-    """Whether one registration's failing assignments fail by what it delivers.
+    """Whether a registration causes the failures of its assignments.
 
-    Either its own schemas refuse a configuration that the platform's accept, or the same Templates
-    render targets of others, or its own with usual texts, or with those of others.
+    It does if its own schemas refuse a configuration that the platform's schemas accept, or if the
+    same Templates render other registrations' targets, or its own targets with usual texts or with
+    the texts of others.
     """
     renderer = rendering.Renderer(plan.environment, plan.fleet.templates, layout_options(options))
     validator = ConfigValidator(PlatformConfig(plan.fleet))

@@ -23,7 +23,7 @@ from kalypso_actions.validation import schema_faults
 class RegistrationReader:
     """Reads registrations for an environment.
 
-    `previous` are the commits of which the last tree was made, and whose names it has.
+    `previous` has the commits that the last tree was made from, and the owners of its names.
     """
 
     environment: str
@@ -64,9 +64,9 @@ class RegistrationReader:
     def without_head(
         self, head: RegistrationReading, problems: Iterable[Problem] = ()
     ) -> RegistrationReading:
-        """Return the last good commit of a registration whose head has more `problems`.
+        """Return the last good commit of a registration whose head is unusable.
 
-        Without a usable one, its targets stay as they are.
+        `problems` are further reasons. Without a usable commit, its targets stay as they are.
         """
         registration = head.registration
         unusable = dataclasses.replace(
@@ -104,11 +104,11 @@ def read_registrations(
 ) -> tuple[RegistrationReading, ...]:
     """Read every registration at its branch's head, or at its last good commit.
 
-    A registration is unusable if its repository cannot be read, has anything except valid
-    Workloads, or delivers a Workload or target that the control plane (`own`) has too, or another
-    registration, unless it is the owner of the name in the last tree. It must not stop a fleet: its
-    last good commit replaces its head. If that commit is unusable too, the targets stay as they
-    are.
+    A registration is unusable if its repository cannot be read, contains anything except valid
+    Workloads, or delivers a Workload or target that the control plane (`own`) or another
+    registration delivers too, unless it owns the name in the last tree. An unusable registration
+    must not stop a fleet: its last good commit replaces its head. If that commit is unusable too,
+    the targets stay as they are.
     """
     heads = in_parallel(reader.read, registrations, reader.reader.fetched)
     previous = reader.previous or PreviousSources()

@@ -1,4 +1,4 @@
-"""Plan with the registrations that render: a text of one must not stop the others."""
+"""Plan with the registrations that render, so that a text of one does not stop the others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kalypso_actions import fleet, gitops
 from kalypso_actions.assignment_rendering import PlannedAssignment
-from kalypso_actions.clients.worker_processes import WorkerProcesses
+from kalypso_actions.clients.worker_processes import WorkerProcesses, WriteBlobs
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
@@ -22,15 +23,22 @@ Readings = dict[str, RegistrationReading]
 
 
 def plan_registrations(
-    snapshot: Snapshot, options: PlanOptions, reader: Reader, progress: Progress
+    snapshot: Snapshot,
+    options: PlanOptions,
+    reader: Reader,
+    progress: Progress,
+    write_blobs: WriteBlobs | None = None,
 ) -> tuple[Snapshot, Plan]:
-    """Plan a run; return the snapshot that it is made of, and the plan.
+    """Plan a run; return the snapshot that the plan uses, and the plan.
+
+    If the fleet is large, `write_blobs` writes the files while others are rendered, and the plan
+    has their ids.
 
     A registration whose assignments fail is at fault if its text fails, or if the same Templates
-    and configuration render its last good commit; without one, if they render others' targets or
-    usual texts, or if only its own schemas refuse the configuration. Its last good commit is used
-    if it renders; otherwise its targets stay as they are. All other failures are faults of the
-    control plane, and stay.
+    and configuration render its last good commit. Without such a commit, it is at fault if they
+    render the targets of others or usual texts, or if only its own schemas refuse the
+    configuration. The last good commit replaces its head if it renders; otherwise the targets stay
+    as they are. All other failures are faults of the control plane, and remain in the plan.
     """
     previous = gitops.previous_sources(
         snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
@@ -41,10 +49,11 @@ def plan_registrations(
     if options.namespace_scheme == "legacy":
         snapshot = _with_own_namespaces(snapshot, registered)
     scheduler = scheduler_of(snapshot.declared, options.scheduler)
-    plan = make_plan(snapshot, options, scheduler, progress, WorkerProcesses())
+    processes = WorkerProcesses(write_blobs=write_blobs)
+    plan = make_plan(snapshot, options, scheduler, progress, processes)
     if snapshot.problems or not _failing(plan):
         return snapshot, plan
-    return _Fallback(snapshot, options, registered, progress).plan(plan)
+    return _Fallback(snapshot, options, registered, progress, processes).plan(plan)
 
 
 def _with_own_namespaces(snapshot: Snapshot, reader: RegistrationReader) -> Snapshot:
@@ -82,7 +91,9 @@ class _Fallback:
         options: PlanOptions,
         reader: RegistrationReader,
         progress: Progress,
+        processes: Processes,
     ) -> None:
+        self._processes = processes
         self._snapshot = snapshot
         self._options = options
         self._progress = progress
@@ -100,12 +111,12 @@ class _Fallback:
             registrations = tuple(self._planned.values())
             snapshot = dataclasses.replace(self._snapshot, registrations=registrations)
             scheduler = scheduler_of(snapshot.declared, self._options.scheduler)
-            plan = make_plan(snapshot, self._options, scheduler, self._progress, WorkerProcesses())
+            plan = make_plan(snapshot, self._options, scheduler, self._progress, self._processes)
             changed = self._afterwards(_failing(plan))
         return snapshot, plan
 
     def _at_first(self, plan: Plan) -> Readings:
-        """Return what replaces the registrations that are, or may be, at fault."""
+        """Return replacements for the registrations that are, or may be, at fault."""
         failing = _failing(plan)
         heads = [name for name in failing if self._read[name].state == "head"]
         last_good = dict(
@@ -125,7 +136,7 @@ class _Fallback:
         return changed
 
     def _afterwards(self, failing: Failing) -> Readings:
-        """Return what replaces the last good commits that fail as well."""
+        """Return replacements for the last good commits that fail too."""
         return {
             name: self._kept(name, items) if name in self._at_fault else self._read[name]
             for name, items in failing.items()
@@ -162,7 +173,7 @@ def _problems(failing: Iterable[PlannedAssignment]) -> Iterator[Problem]:
         yield dataclasses.replace(
             problem,
             where=item.assignment.target.where,
-            advice="the same Templates and configuration do for the last good commit, for other "
-            "targets, or for usual texts: correct what differs from these",
+            advice="the same Templates and configuration render the last good commit, other "
+            "targets, or usual texts: correct the differences from these",
             code="registration-render",
         )

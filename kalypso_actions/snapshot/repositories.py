@@ -33,7 +33,7 @@ class GivenSource:
 class Repositories:
     """Opens a repository by URL or path at a branch or commit.
 
-    A given source is never fetched. A given plain folder is used for any branch or commit.
+    It never fetches a given source. A given plain folder stands for any branch or commit.
     """
 
     def __init__(
@@ -45,9 +45,10 @@ class Repositories:
         check: Callable[[str], None] | None = None,
         clones: Callable[[], Mapping[str, Path]] = dict,
     ) -> None:
-        """`check` raises KalypsoError for refused URLs; with it, paths are not repositories.
+        """`check` raises KalypsoError for refused URLs; if it is given, paths are not repositories.
 
-        `clones` returns clones by the URLs of their remotes: what a clone lacks, the network has.
+        `clones` returns clones by the URLs of their remotes; the network has the commits that a
+        clone lacks.
         """
         self._given = {(repository_key(source.url), source.branch): source for source in given}
         self._find_clones = clones
@@ -62,7 +63,7 @@ class Repositories:
             self._check(url)
 
     def open(self, url: str, *, branch: str = "", commit: str | None = None) -> RevisionFiles:
-        """Return the files of `commit`, else of `branch`, else of the default branch.
+        """Return the files of `commit`, or else of `branch`, or else of the default branch.
 
         Raises KalypsoError.
         """
@@ -123,7 +124,7 @@ class Repositories:
         raise UsageError(message, Location(url), "write the whole id, or name a clone")
 
     def _of_clone_or_remote(self, clone: Path, url: str, branch: str, revision: str) -> str:
-        """Return a commit of the clone, else of its remote, which may have more."""
+        """Return a commit of the clone, or else of its remote, which may have more commits."""
         try:
             return GitRepository(clone, self._programs, repository=url).resolve(revision)
         except KalypsoError as missing:
@@ -133,7 +134,7 @@ class Repositories:
                 raise KalypsoError.of([*missing.problems, *error.problems]) from error
 
     def position(self, url: str, branch: str, commit: str) -> BranchPosition | None:
-        """Return the place of a commit on its branch; None for a folder without commits."""
+        """Return the position of a commit on its branch; None for a folder without commits."""
         self.check(url)
         folder = self._folder(url, branch)
         try:
@@ -174,8 +175,7 @@ class Repositories:
     def commits_after(self, url: str, base: str, head: str, most: int) -> tuple[CommitSubject, ...]:
         """Return the newest commits that `head` has and `base` lacks. Raises KalypsoError.
 
-        Of a repository that is not on this machine, these are merges and commits on its branch
-        alone.
+        For a repository that is not on this machine, return only commits on the first-parent line.
         """
         self.check(url)
         folder = self._folder(url, "")
@@ -215,7 +215,7 @@ class Repositories:
         return self._known_clones
 
     def _folder(self, url: str, branch: str) -> Path | None:
-        """Return the folder that is read instead of the network, if any."""
+        """Return the folder to read instead of the network, if any."""
         key = repository_key(url)
         source = self._given.get((key, branch)) or self._given.get((key, ""))
         if source is not None:

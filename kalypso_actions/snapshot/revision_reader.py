@@ -46,7 +46,7 @@ class KustomizeBuild(Protocol):
         cpu_seconds: int | None = None,
         max_memory: int | None = None,
     ) -> bytes:
-        """Raises KalypsoError with the program's message, or beyond these bounds."""
+        """Raises KalypsoError with the program's message, or if the program exceeds a bound."""
 
 
 def kustomize_builder(programs: Programs) -> KustomizeBuild | None:
@@ -67,8 +67,8 @@ def read_documents(
     """Read all documents below `path`, by the rules of Flux.
 
     `repository` is the URL as it was written, for locations and provenance. Without `kustomize`, a
-    folder that must be built is a problem. With `ignore_sourceignore` every YAML file of the tree
-    is read, regardless of `.sourceignore` files and kustomizations. `limits` hold for all files
+    folder that must be built is a problem. With `ignore_sourceignore`, read every YAML file of the
+    tree, regardless of `.sourceignore` files and kustomizations. `limits` apply to all files
     together. Raises KalypsoError if the files cannot be read; the reading has the problems of their
     content.
     """
@@ -189,7 +189,7 @@ def _located(reading: Reading, branch: str, commit: str) -> Reading:
 
 @dataclass(slots=True)
 class _Rounds:
-    """The files that the rounds of one reading have read and built, within its limits."""
+    """The files that one reading has read and built in its rounds, within its limits."""
 
     files: RevisionFiles
     repository: str
@@ -216,7 +216,7 @@ class _Rounds:
     def build_all(
         self, builds: Iterable[Build], kustomize: KustomizeBuild | None
     ) -> Iterator[Problem]:
-        """Build folders by kustomize; within limits, none after the first that fails."""
+        """Build folders with kustomize; with limits, stop after the first failure."""
         for build in builds:
             failure = None if self.limits and self.failed else self.build(build, kustomize)
             self.built.setdefault(build.folder, b"")
@@ -225,11 +225,11 @@ class _Rounds:
                 yield failure
 
     def build(self, build: Build, kustomize: KustomizeBuild | None) -> Problem | None:
-        """Build a folder by kustomize; its files and its output count, too."""
+        """Build a folder with kustomize; its files and its output count toward the limits."""
         self.built[build.folder] = b""
         if kustomize is None:
             fields = ", ".join(build.fields)
-            message = f"the kustomization has {fields}, which takes the kustomize program to build"
+            message = f"the kustomization has {fields}, which only the kustomize program builds"
             advice = "install kustomize, or only list resources"
             return Problem(message, build.where, advice, "kustomize-missing")
         limits = self.limits

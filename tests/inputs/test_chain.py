@@ -61,12 +61,12 @@ def test_values(name: str, text: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("timeout", "90", "'90' is no duration"),
-        ("timeout", "-5m", "is no duration"),
-        ("timeout", "off", "is no duration"),
-        ("timeout", "9" * 20 + "h", "is no duration"),
-        ("min-compliant", "101%", "is no percentage"),
-        ("min-compliant", "few", "is no percentage"),
+        ("timeout", "90", "'90' is not a duration"),
+        ("timeout", "-5m", "is not a duration"),
+        ("timeout", "off", "is not a duration"),
+        ("timeout", "9" * 20 + "h", "is not a duration"),
+        ("min-compliant", "101%", "is not a percentage"),
+        ("min-compliant", "few", "is not a percentage"),
         ("require-targets", "yes", "'yes' is neither true nor false"),
         ("require-targets", "True", "is neither true nor false"),
         ("gitops-commit", "main", "'main' is not a full commit id"),

@@ -255,7 +255,7 @@ def test_of_several_paths_the_branch_chooses(planes: Planes) -> None:
     for given in ({}, {"gitops": f"{planes.app}"}):
         with pytest.raises(KalypsoError, match="different paths, and no branch is named"):
             planes.render(**given)
-    with pytest.raises(KalypsoError, match="the branch 'main' does not choose"):
+    with pytest.raises(KalypsoError, match="the branch 'main' does not select one"):
         planes.render(gitops=f"{planes.app}@main")
     folder = planes.folder / "plain"
     folder.mkdir()
