@@ -1,6 +1,6 @@
 """Two plans of an environment → their differences (`model.differences`), without secrets.
 
-documents.py   what documents say, and which of them differ
+documents.py   the content of documents, and the documents that differ
 values.py      the configuration values that differ
 trees.py       the files that differ between two trees
 deployed.py    two merged trees

@@ -23,7 +23,7 @@ def manifest_entries(tree: BaseTree) -> dict[str, FileEntry]:
 def differing_paths(
     base: Mapping[str, FileEntry], head: Mapping[str, FileEntry]
 ) -> Iterator[tuple[str, Change]]:
-    """Yield the paths whose content only one side has, or has otherwise, sorted."""
+    """Yield the paths that only one side has, or whose content differs, sorted."""
     for path in sorted(base.keys() | head.keys()):
         old, new = base.get(path), head.get(path)
         if old is None:

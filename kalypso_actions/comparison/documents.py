@@ -1,4 +1,4 @@
-"""The documents of two fleets: what they say, wherever they stand."""
+"""Compare the documents of two fleets by their content, regardless of their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalypso_actions.model.differences import DocumentChange
 from kalypso_actions.model.kinds import Fleet
 
 _PLACES: Final = ("where", "places", "lines")
-"""The ends of the names of fields that have places in files."""
+"""The ends of the names of fields that contain places in files."""
 
 
 class Document(Protocol):
@@ -27,7 +27,7 @@ class Document(Protocol):
 
 
 def content_of(value: object) -> Hashable:
-    """Return what a document says, without its places; equal contents render equal files.
+    """Return the content of a document without its places; equal contents render equal files.
 
     The order of mappings counts, and so do types: 1, 1.0 and true are different.
     """

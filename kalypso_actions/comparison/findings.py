@@ -1,4 +1,4 @@
-"""Tell new problems from known ones."""
+"""Distinguish new problems from known ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from kalypso_actions.errors import Problem
 
 _LINE: Final = re.compile(r"(?<=:)\d+")
-"""The number of a line in a message, which moves with the lines above."""
+"""The number of a line in a message; it changes with the lines above."""
 
 _Key = tuple[str, str, str, str]
 
@@ -20,7 +20,7 @@ def new_findings(
 ) -> tuple[tuple[Problem, ...], int]:
     """Return the problems that only `head` has, and the number of those that both have.
 
-    The same problem on another line of a file is known; a second one of the same text is new.
+    The same problem on another line of a file is known; a second problem with the same text is new.
     """
     known = Counter(map(_key, base))
     new = []

@@ -35,10 +35,10 @@ MASKED_KEYS: Final = (
 """Globs; names are compared in lower case without `-`, `_`, `.` and spaces."""
 
 SHOWN_KEYS: Final = ("keyspace", "*secretname", "topologykey")
-"""Globs of keys that MASKED_KEYS match, although their values are names."""
+"""Globs of keys whose values are only names, although MASKED_KEYS match the keys."""
 
 SHORTEST_SECRET: Final = 6
-"""Shorter texts are masked below their keys only: elsewhere, they are ordinary words."""
+"""Shorter texts are masked only below their keys: elsewhere, they are ordinary words."""
 
 _IGNORED: Final = str.maketrans("", "", "-_. ")
 
@@ -71,7 +71,7 @@ class KeyNames:
         return bool(self._masked.fullmatch(name)) and not self._shown.fullmatch(name)
 
     def secrets_of(self, values: Mapping[str, object]) -> frozenset[str]:
-        """Return the texts below secret keys, by lines, that are masked wherever they stand."""
+        """Return the lines of texts below secret keys that are masked everywhere."""
         texts = self._secrets(values, is_secret=False)
         forms = (form for text in texts for form in (text, text.strip()))
         return frozenset(form for form in forms if len(form.strip()) >= SHORTEST_SECRET)

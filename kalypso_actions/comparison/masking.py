@@ -1,7 +1,7 @@
 """Remove secrets from a comparison, before anything shows it.
 
-Values below keys with certain names become `***`, in configuration and in files. What comes from a
-repository that is less visible than the control plane becomes a number.
+Values below keys with certain names become `***`, in configuration and in files. Content from a
+repository that is less visible than the control plane is only counted.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Mask:
         return _Masking(self, secrets or {}).masked(comparison)
 
     def notes(self, notes: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Return notes without secrets: they say why a repository is not read; all are kept."""
+        """Return all notes without secrets: each tells why a repository is not read."""
         return tuple(map(_Masking(self, {}).problem, notes))
 
     def text(self, content: bytes, secrets: Collection[str]) -> str:
@@ -57,7 +57,7 @@ class Mask:
     def value(self, path: Iterable[object], value: object, secrets: Collection[str]) -> object:
         """Return a configuration value without secrets; `path` are the keys that lead to it.
 
-        `secrets` are texts to mask wherever they stand.
+        `secrets` are texts to mask everywhere.
         """
         if any(map(self.names.include, path)):
             return MASKED
@@ -78,7 +78,7 @@ class Mask:
 
 @dataclass(slots=True)
 class _Masking:
-    """One comparison on its way through a mask."""
+    """Masks one comparison."""
 
     mask: Mask
     secrets: _Secrets
@@ -114,7 +114,7 @@ class _Masking:
         )
 
     def _withhold(self, what: _Counted, repositories: Iterable[str]) -> bool:
-        """Count something that comes from a hidden repository."""
+        """Return whether something comes from a hidden repository, and count it if so."""
         hidden = self.mask.hidden_of(repositories)
         self._counts[hidden, what] += 1 if hidden else 0
         return bool(hidden)
@@ -176,7 +176,7 @@ class _Masking:
             message=mask_line(problem.message, self.mask.names, self._all_secrets),
             advice=mask_line(problem.advice, self.mask.names, self._all_secrets),
             reason=mask_line(problem.reason, self.mask.names, self._all_secrets),
-            # A repository alone says whose content the message may quote.
+            # A location without a path only names a repository that the message may quote.
             related=tuple(where for where in problem.related if where.path),
         )
 

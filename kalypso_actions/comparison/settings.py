@@ -1,4 +1,4 @@
-"""The files of a change from which its preview takes its settings."""
+"""The files of a change that determine the settings of its preview."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def changed_settings(
 ) -> tuple[str, ...]:
     """Return the workflows and actions that differ between two trees, sorted.
 
-    GitHub runs the workflows of the merge: its inputs, such as allowed-repositories, are those of
-    the change, not those of the base.
+    GitHub runs the workflows of the merge, so the inputs, such as allowed-repositories, come from
+    the change and not from the base.
     """
     paths = {path for path in base.keys() | head.keys() if path.startswith(FOLDERS)}
     return tuple(sorted(path for path in paths if base.get(path) != head.get(path)))

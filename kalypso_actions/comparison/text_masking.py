@@ -1,6 +1,6 @@
 """Replace secrets in the text of a file: YAML, JSON, shell scripts, or anything else.
 
-A text is read by its lines, because a template may print any text.
+A text is read line by line, because a template may print any text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kalypso_actions.comparison.key_names import KeyNames
 MASKED: Final = "***"
 
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-"""YAML's lines: str.splitlines knows others, which would end a masked value."""
+"""YAML's lines: str.splitlines also splits elsewhere, which would end a masked value."""
 
 _ENTRY: Final = re.compile(
     r"""(?P<start>[ \t#]*+(?:-[ \t]++)*+(?:export[ \t]++)?+)  # the indentation, and dashes of lists
@@ -34,7 +34,7 @@ _KEY: Final = re.compile(
     r"""(?<![\w.-])(?P<key>[\w.-]++)\\?["']?[ \t]{0,40}"""
     r"""(?P<separator>:|=|[ \t](?=[^\s-]))[ \t]{0,40}"""
 )
-"""A key within a line: of JSON, of a connection string, of a program's options."""
+"""A key within a line: in JSON, in a connection string, in a program's options."""
 
 _NAMED: Final = re.compile(
     r"""\b(?:name|key)\\?["']?[ \t]{0,40}[:=][ \t]{0,40}\\?["']?(?P<key>[\w.-]++)\\?["']?"""
@@ -47,7 +47,7 @@ _NAMED_LATER: Final = re.compile(
     r"""(?=(?:"[^"\n]*+"|'[^'\n]*+'|[^\s,;{}"'][^,;{}"'\n]{0,400}+)[,\s]++"""
     r"""\\?["']?(?:name|key)\\?["']?[ \t]{0,40}[:=][ \t]{0,40}\\?["']?(?P<key>[\w.-]++))"""
 )
-"""The same with the value first: `{value: text, name: PASSWORD}`."""
+"""A named value with the value first: `{value: text, name: PASSWORD}`."""
 
 _OPTION: Final = re.compile(
     r"""(?<![\w.-])(?P<key>--?[\w-]++)\\?["']?[ \t]*+"""
@@ -58,7 +58,7 @@ _OPTION: Final = re.compile(
 _ELEMENT: Final = re.compile(r"<(?P<key>[\w.:-]{1,200}+)[^<>]{0,200}+>(?P<separator>)(?=[^<])")
 """An element of XML that begins with a text."""
 
-# Possessive: a group that can be given back costs a hundred bytes for each character.
+# Possessive, because each character that may be given back costs a hundred bytes.
 _QUOTED: Final = r"""\\?"(?:[^"\\]++|\\.)*+"|'[^']*+'(?:'[^']*+')*+|[\[{](?:\\\n|.)*+"""
 _VALUES: Final = {
     # YAML folds a quoted text after a backslash.
@@ -74,7 +74,7 @@ _CREDENTIALS: Final = re.compile(
     r"|\b(?:sk-|sk_live_|AIza)[\w-]{20,}|(?<=hooks\.slack\.com/services/)[\w/]+"
     r"|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+"
 )
-"""Credentials that are known by their form: in URLs, headers, and tokens of well-known services."""
+"""Credentials of a known form: in URLs, in headers, and tokens of well-known services."""
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]{8,}+={0,2}")
 
@@ -92,12 +92,12 @@ _LAST_NAME: Final = re.compile(
 """A name at the end of a line, as in `file: 'name: PASSWORD`."""
 
 _SUBJECT: Final = re.compile(r"(?:\w '|^[\w.-]++ on )(?P<name>[\w.-]++)'?: ")
-"""The subject of a sentence, whose name is no key: `ConfigMap 'name': …`, `web on name: …`."""
+"""The subject of a sentence, whose name is not a key: `ConfigMap 'name': …`, `web on name: …`."""
 
 _OPERATOR: Final = re.compile(
     r"""[ \t]*+\\?["']?[\w./-]*+\\?["']?(?:[,\s]|\\n)++\\?["']?operator\\?["']?[ \t]*:"""
 )
-"""After `key:`, this belongs to a selector, a toleration or an affinity: its key is no secret."""
+"""The text after `key:` in a selector, a toleration or an affinity, whose key is not secret."""
 
 _SECRET_KIND: Final = re.compile(
     r"""(?m)(?:^|[\s{,-])\\?["']?kind\\?["']?[ \t]*:[ \t]*"""
@@ -106,7 +106,7 @@ _SECRET_KIND: Final = re.compile(
 _SECRET_DATA: Final = ("data", "stringData")
 _HEREDOC: Final = re.compile(r"""<<[-~]?["']?(?P<end>\w+)""")
 _LONGEST_MAPPING: Final = 200
-"""Lines between the name and the value of an entry."""
+"""The most lines between the name and the value of an entry."""
 
 _NAMES, _VALUE = frozenset({"name", "key"}), "value"
 
@@ -119,14 +119,14 @@ def mask_text(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
 
 
 def mask_line(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
-    """Return a sentence for people without secrets."""
+    """Return a sentence without secrets."""
     text = replace_secrets(text, secrets)
     subjects = {match.start("name") for match in _SUBJECT.finditer(text)}
     return _CREDENTIALS.sub(MASKED, _inline(text, names, subjects))
 
 
 def replace_secrets(text: str, secrets: Collection[str]) -> str:
-    """Replace secrets, as they are, quoted, in URLs, and in base64; the longest come first."""
+    """Replace secrets in plain, quoted, URL-encoded and base64 form, the longest first."""
     present = {form for secret in secrets for form in _forms(secret) if form in text}
     for form in sorted(present, key=len, reverse=True):
         text = text.replace(form, MASKED)
@@ -148,7 +148,7 @@ def _forms(secret: str) -> tuple[str, ...]:
 
 
 def _without_encoded(word: str, secrets: Collection[str]) -> str:
-    """Return a word, or *** if it is the base64 of a text with a secret."""
+    """Return a word, or *** if it is a text with a secret in base64."""
     padding = "=" * (-len(word) % 4)
     try:
         decoded = base64.b64decode(word + padding).decode("utf-8", "surrogateescape")
@@ -213,7 +213,7 @@ def _end_of_value(entry: re.Match[str], lines: list[str], first: int) -> int:
             return first
         ends = (n + 1 for n in following if lines[n].rstrip().endswith(opening))
         return next(ends, len(lines))
-    # The items of a list may stand in the column of its key.
+    # The items of a list may begin in the column of its key.
     return _end_of_block(lines, first, column, has_items=not value)
 
 
@@ -231,7 +231,7 @@ def _end_of_block(lines: list[str], first: int, column: int, *, has_items: bool 
 def _named_values(
     entries: list[re.Match[str] | None], lines: list[str], names: KeyNames
 ) -> Iterator[int]:
-    """Yield the lines `value: …` beside a line `name: PASSWORD`, in the same mapping."""
+    """Yield the lines `value: …` in the same mapping as a line `name: PASSWORD`."""
     for number, entry in enumerate(entries):
         if entry is None or entry["key"] not in _NAMES:
             yield from _next_value(number, entries, lines, names)
@@ -277,7 +277,7 @@ def _values(
 def _inline(text: str, names: KeyNames, subjects: Collection[int] = ()) -> str:
     masked, end = [], 0
     patterns = (_KEY, _NAMED, _NAMED_LATER, _OPTION, _ELEMENT)
-    # Lazily: a hostile text has a key in every eighth character.
+    # Lazily, because a hostile text has a key at every eighth character.
     for match in heapq.merge(*(each.finditer(text) for each in patterns), key=re.Match.end):
         is_option = match["separator"] in {" ", "\t"}
         is_key = match["key"].startswith("-") if is_option else True

@@ -9,20 +9,20 @@ from typing import Final
 from kalypso_actions.model.differences import FileChange
 
 MOST_PAIRS: Final = 4_000_000
-"""Pairs of lines that are compared; beyond, all lines between the first and last difference
-differ. The time of difflib grows with their number."""
+"""The most pairs of lines to compare. Beyond that, all lines between the first and the last
+difference count as different, because the time of difflib grows with the number of pairs."""
 
 CONTEXT: Final = 3
 
 _Operation = tuple[str, int, int, int, int]
-"""Of difflib: its name, the range of lines before, and the range after."""
+"""An operation of difflib: its name, the range of lines before, and the range after."""
 
 ABSENT: Final = "/dev/null"
 NO_NEWLINE: Final = "\n\\ No newline at end of file\n"
 
 
 def unified_diff(file: FileChange, prefix: str = "") -> str:
-    """Return the diff of a file; `prefix` precedes its path. Content that is no text has no lines.
+    """Return the diff of a file; `prefix` precedes its path. Binary content has no lines.
 
     https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html
     """
@@ -37,7 +37,7 @@ def unified_diff(file: FileChange, prefix: str = "") -> str:
 
 
 def _lines(content: bytes | None) -> list[str]:
-    """Split at line feeds alone, as git does, and keep them."""
+    """Split only at line feeds, as git does, and keep them."""
     lines = (content or b"").decode().split("\n")
     last = lines.pop()
     return [*(f"{line}\n" for line in lines), *([last] if last else [])]

@@ -16,7 +16,7 @@ _Difference = tuple[Path, SetValue | None, SetValue | None]
 
 
 def value_changes(configured: Iterable[Configured]) -> tuple[ValueChange, ...]:
-    """Return the values that differ; equal differences of several assignments are one."""
+    """Return the values that differ, each once for all assignments with the same difference."""
     differences: dict[tuple[int, int], list[_Difference]] = {}
     rows: dict[Hashable, _Row] = {}
     for assignment, before, after in configured:
@@ -73,7 +73,7 @@ def _set(config: MergedConfig, path: Path, value: object) -> SetValue:
 
 
 def _place(config: MergedConfig, path: Path) -> Location | None:
-    """Return the place of the layer that set a value last, or the value around it."""
+    """Return the place of the layer that last set a value, or the value that contains it."""
     for length in range(len(path), 0, -1):
         origins = config.origins.get(path[:length])
         if origins:

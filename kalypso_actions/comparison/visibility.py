@@ -15,8 +15,8 @@ def less_visible(
 ) -> frozenset[str]:
     """Return the repositories that are less visible than the control plane.
 
-    None is an unknown visibility, as of another server: such a repository counts as private, and a
-    private one may have other readers than the control plane.
+    None is an unknown visibility, such as on another server: such a repository counts as private,
+    and a private one may have other readers than the control plane.
     """
     level = ORDER.index(control_plane)
     return frozenset(
@@ -31,7 +31,7 @@ def unpublishable(
 ) -> tuple[str, ...]:
     """Return the repositories whose content a site must not show, in their order.
 
-    On a public site, or one with unknown readers (None), these are all that are not known to be
+    On a public site, or one with unknown readers (None), return all repositories that may not be
     public.
     """
     if site_is_public is False:

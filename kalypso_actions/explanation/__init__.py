@@ -1,8 +1,8 @@
-"""A snapshot and a question → why the environment is as it is, as parts of its document.
+"""A snapshot and a question → explanations of the environment, as parts of a document.
 
 environment.py   the fleet, its schedule and its configuration, which all answers share
 names.py         the targets and cluster types that a question names
-pairs.py         which policies select a pair, or which terms fail
+pairs.py         the policies that select a pair, and the terms that fail
 values.py        the layers of a configuration value
 files.py         the Template of a file, and the values that it reads
 """

@@ -53,7 +53,7 @@ class ExplainedEnvironment:
         return tuple(item.registration.name for item in readings if item.problems)
 
     def secrets_of(self, assignment: Assignment) -> Collection[str]:
-        """Return the texts that are secret wherever they stand in answers about an assignment."""
+        """Return the texts that are secret anywhere in an answer about an assignment."""
         config, target = self.config.config_of(assignment), assignment.target
         names = self.mask.names
         own = names.secrets_of({**target.labels, **target.manifests})

@@ -31,9 +31,9 @@ OWN_FILES: Final = (README_FILE, PROMOTED_COMMIT_FILE, SOURCES_FILE)
 def explain_file(
     environment: ExplainedEnvironment, path: str, target: str, cluster_type: str
 ) -> tuple[tuple[ExplainedFileEntry, ...], tuple[Problem, ...]]:
-    """Return what a file of the tree is made from, and why it cannot be rendered.
+    """Return the sources of a file of the tree, and the problems that prevent its rendering.
 
-    `path` ends with `<cluster type>/<target>/<file>`, or is a file of the named pair. Raises
+    `path` ends with `<cluster type>/<target>/<file>`, or names a file of the given pair. Raises
     UsageError for other paths and names.
     """
     *folders, name = path.split("/")
@@ -115,13 +115,13 @@ class _File:
             yield self._used(".".join(("", first, *keys)), value, where, set_at)
 
     def _whole_config(self, where: Location | None) -> Iterator[UsedValueEntry]:
-        """Yield all values of the configuration: the file has them, or its Template may."""
+        """Yield all values of the configuration; the file or its Template may use any of them."""
         config = self.environment.config.config_of(self.assignment)
         for key, value in config.values.items():
             yield self._used(f".ConfigData.{key}", value, where, config.origins[key,][-1])
 
     def _value(self, field: str, key: str) -> tuple[object, Location | None]:
-        """Return the value of a field, None for a key without one, and its place."""
+        """Return the value of a field (None for a key without a value) and its place."""
         target, cluster_type = self.assignment.target, self.assignment.cluster_type
         if field == "ConfigData":
             config = self.environment.config.config_of(self.assignment)

@@ -29,7 +29,7 @@ class Question:
     def of(
         cls, environment: ExplainedEnvironment, target: str = "", cluster_type: str = ""
     ) -> Question:
-        """Find what the names mean; "" names nothing.
+        """Find the targets and cluster type with these names; "" means all.
 
         Raises UsageError for an unknown name, with the nearest one, and KalypsoError for a target
         of other environments.
@@ -42,12 +42,12 @@ class Question:
 
     @property
     def names_a_pair(self) -> bool:
-        """Whether it is about one target on one cluster type."""
+        """Whether the question is about one target on one cluster type."""
         return len(self.targets) == 1 and self.cluster_type is not None
 
     @property
     def assignments(self) -> Iterator[Assignment]:
-        """The assignments that it is about."""
+        """The assignments that the question is about."""
         targets = {target.name for target in self.targets}
         for item in self.environment.schedule.assignments:
             is_type = self.cluster_type in (None, item.cluster_type)
@@ -56,7 +56,7 @@ class Question:
 
     @property
     def pairs(self) -> Iterator[tuple[DeploymentTarget, ClusterType]]:
-        """The pairs that it is about, assigned or not, by target and cluster type."""
+        """The pairs that the question is about, assigned or not, by target and cluster type."""
         fleet = self.environment.fleet
         cluster_types = (self.cluster_type,) if self.cluster_type else fleet.cluster_types
         for target in self.targets or fleet.targets:
@@ -65,7 +65,7 @@ class Question:
 
 
 def _targets(environment: ExplainedEnvironment, name: str) -> tuple[DeploymentTarget, ...]:
-    """Return the target of this name, else those of the Workload of this name."""
+    """Return the target of this name, or else the targets of the Workload of this name."""
     fleet = environment.fleet
     named = tuple(target for target in fleet.targets if target.name == name)
     named = named or tuple(target for target in fleet.targets if target.workload == name)

@@ -1,4 +1,4 @@
-"""Which policies select a target and a cluster type, or which of their terms fail."""
+"""Find the policies that select a target and a cluster type, and the terms that fail."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kalypso_actions.scheduling import Decision, RequirementMatch
 
 
 def explain_pairs(question: Question) -> tuple[PairEntry, ...]:
-    """Return why each pair of a question is assigned, or is not.
+    """Return the reason why each pair of a question is assigned or not.
 
-    The decisions of a pair come from the nearest to the farthest: by the number of failing terms,
-    then by that of matching ones; a policy for the target comes before one for the cluster type.
-    Of several pairs, only those that select a pair, or the nearest.
+    The decisions on a pair are sorted from the nearest to the farthest: by the number of failing
+    terms, then by the number of matching ones; a policy for the target precedes one for the cluster
+    type. For several pairs, return only the decisions that select a pair, or else the nearest.
     """
     environment = question.environment
     places = {policy.name: policy.where for policy in environment.fleet.policies}
@@ -53,9 +53,9 @@ def explain_pairs(question: Question) -> tuple[PairEntry, ...]:
 def explain_policies(
     environment: ExplainedEnvironment,
 ) -> tuple[tuple[PolicyEntry, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the policies with what they assign, the unassigned targets, the empty cluster types.
+    """Return the policies with their assignments, the unassigned targets, the empty cluster types.
 
-    They are those of the schedule, whatever scheduler has made it.
+    All of them come from the schedule, whatever scheduler made it.
     """
     fleet, assignments = environment.fleet, environment.schedule.assignments
     targets: dict[str, dict[str, None]] = {policy.name: {} for policy in fleet.policies}
@@ -83,7 +83,7 @@ def explain_policies(
 
 
 def decision_entry(decision: Decision, places: Mapping[str, Location]) -> DecisionEntry:
-    """Return a decision for documents; `places` are those of the policies by name."""
+    """Return a decision for documents; `places` are the places of the policies by name."""
     return DecisionEntry(
         policy=decision.policy,
         where=Where.of(places.get(decision.policy)),

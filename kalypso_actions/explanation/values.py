@@ -1,4 +1,4 @@
-"""The layers of a configuration value: every ConfigMap that sets it, in order, and who wins."""
+"""The layers of a configuration value: every ConfigMap that sets it, in order, and the winner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kalypso_actions.report.explain_document import (
 
 
 def explain_key(question: Question, key: str) -> tuple[ValueEntry, ...]:
-    """Return the value of a key for all assignments of a question; those with equal layers at once.
+    """Return the value of a key for all assignments of a question, once for equal layers.
 
     `key` may lead into a value: `REGION.name`, `hosts[0]`. Raises UsageError for a key that no
     assignment and no ConfigMap has.
@@ -70,11 +70,11 @@ class _Answer:
 
     @property
     def identity(self) -> str:
-        """A text that answers with equal layers share."""
+        """A text that is the same for answers with equal layers."""
         return repr(([(each.where, each.text) for each in self._layers], self._others))
 
     def entry(self, assignments: Sequence[Assignment]) -> ValueEntry:
-        """Return the answer, for all assignments that share it."""
+        """Return the answer for all assignments that share it."""
         origins = self.config.origins
         below = {p: places for p, places in origins.items() if p[: len(self.path)] == self.path}
         winners = {places[-1] for places in below.values()} if self.path else set()
@@ -103,7 +103,7 @@ class _Answer:
         )
 
     def _elements(self, below: dict[Path, tuple[Location, ...]]) -> Iterator[ElementEntry]:
-        """Yield the elements of the value that are no lists or mappings themselves."""
+        """Yield the elements of the value that are neither lists nor mappings."""
         for path, places in below.items():
             value = _value_at(self.config.values, path)
             if not isinstance(value, dict | list):
@@ -127,7 +127,7 @@ def _path_of(config: MergedConfig, key: str) -> Path:
 
 
 def _value_at(values: Any, path: Path) -> object:
-    """Return the value at a path that leads through these values."""
+    """Return the value at a path within these values."""
     for step in path:
         values = values[step]
     return values
