@@ -70,8 +70,8 @@ def _behind(
         return {}
     return {
         item[len(place) :]: item
-        for item, found in entries.items()
-        if item.startswith(f"{place}/") and found.mode not in {SYMLINK_MODE, GIT_LINK_MODE}
+        for item, entry in entries.items()
+        if item.startswith(f"{place}/") and entry.mode not in {SYMLINK_MODE, GIT_LINK_MODE}
     }
 
 

@@ -144,7 +144,7 @@ def _refused_values(
         elif match and not match[2].endswith(" failed"):  # the failing parts follow
             keys = [key for key in match[1].split("/") if key]
             yield Problem(
-                f"this is no JSON schema: {'.'.join(keys) or 'all of it'}: {match[2]}",
+                f"this is not a JSON schema: {'.'.join(keys) or 'all of it'}: {match[2]}",
                 chart.at(schema, _line_of_keys(keys, chart.files.get(schema, b""))),
                 "correct it: https://json-schema.org",
                 "chart-schema-invalid",
@@ -172,7 +172,7 @@ def _not_yaml(match: re.Match[str], chart: ChartPlace, output: str) -> Problem:
         row = rows[number - 1] if number <= len(rows) else ""
         line = TemplateLines(chart.files[own].decode("utf-8", "replace")).find(row)
     return Problem(
-        f"the output of the template is no YAML: {reason.strip()}",
+        f"the output of the template is not YAML: {reason.strip()}",
         chart.at(own, line),
         "correct the template, or quote the value that it prints",
         "chart-output-invalid",

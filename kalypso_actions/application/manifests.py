@@ -203,8 +203,8 @@ class _Check:
                 place = self.at(document, *path, "value")
                 self._warn_of_secret(f"{_title(document)} has the variable {named!r}", place)
 
-    def _warn_of_secret(self, what: str, place: Location) -> None:
-        message = f"{what} in plain text: everybody who reads the repository knows it"
+    def _warn_of_secret(self, subject: str, place: Location) -> None:
+        message = f"{subject} in plain text: everybody who reads the repository knows it"
         advice = "use an ExternalSecret, a SealedSecret, or SOPS"
         self.findings.warnings.append(Problem(message, place, advice, "secret-in-plain-text"))
 

@@ -73,7 +73,7 @@ def check_values(content: bytes, where: Location, compatibility: Compatibility) 
     return Findings(problems, warnings)
 
 
-_NOT_A_MAP: Final = "the values are no map of keys"
+_NOT_A_MAP: Final = "the values are not a map of keys"
 
 
 def _check_joined(joined: bytes, places: _Places) -> Findings:

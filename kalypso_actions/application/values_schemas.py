@@ -42,7 +42,7 @@ def _faults(content: bytes, chart: ChartPlace, path: str) -> Iterator[Problem]:
     try:
         schema = json.loads(content)
     except json.JSONDecodeError as error:
-        message = f"this is no JSON: {error.msg}"
+        message = f"this is not JSON: {error.msg}"
         where, advice = chart.at(path, error.lineno), "correct it: https://json-schema.org"
         yield Problem(message, where, advice, "chart-schema-invalid")
     except (ValueError, RecursionError):

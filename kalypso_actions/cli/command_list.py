@@ -107,7 +107,7 @@ COMMANDS: Final = {
     ),
     "app": LazyCommand(
         "app_commands",
-        "What an application team runs in its repositories.",
+        "The commands for an application team's repositories.",
     ),
     "sandbox": LazyCommand(
         "sandbox",

@@ -30,19 +30,19 @@ def ending_leftovers() -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    kept = _children()
+    earlier_children = _children()
     _set_subreaper(1)
     try:
         yield
     finally:
         end = time.monotonic() + LONGEST
-        while (leftovers := _children() - kept) and time.monotonic() < end:
+        while (leftovers := _children() - earlier_children) and time.monotonic() < end:
             for process in leftovers:
                 try:
                     os.kill(process, signal.SIGKILL)
                     os.waitpid(process, 0)  # its children become ours
                 except PermissionError:  # another user's, by sudo
-                    kept.add(process)
+                    earlier_children.add(process)
         _set_subreaper(0)
 
 

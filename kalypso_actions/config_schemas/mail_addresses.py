@@ -24,7 +24,7 @@ _CHARSETS = frozenset({"utf-8", "iso-8859-1", "us-ascii"})
 
 
 class _SyntaxError(Exception):
-    """The text is no mail address."""
+    """The text is not a mail address."""
 
 
 def is_mail_address(text: str) -> bool:

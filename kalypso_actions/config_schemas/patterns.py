@@ -20,7 +20,7 @@ _QUICK = 128
 
 
 class PatternError(ValueError):
-    """A text is no regular expression of RE2."""
+    """A text is not a regular expression of RE2."""
 
 
 class Pattern:

@@ -49,7 +49,7 @@ class _Serializer:
         if isinstance(value, float):
             return Number(_float_text(value))
         if not isinstance(value, list | dict):
-            raise TypeError(f"{type(value).__name__} is no value of a configuration")
+            raise TypeError(f"{type(value).__name__} is not a type of a configuration's values")
         if depth > MAX_NESTING:
             raise UnsupportedValueError(f"a value is nested more than {MAX_NESTING} levels deep")
         if isinstance(value, list):

@@ -40,7 +40,7 @@ def validate(
 
 
 def schema_error(text: str) -> str | None:
-    """Return why the text is no schema, in upstream's words; None if it is one."""
+    """Return upstream's error if the text is not a schema; None if it is one."""
     return compile_schema(text).error or None
 
 

@@ -30,10 +30,10 @@ def credential_checks(
         yield ok(place, f"{text}: they sign in to Azure with a credential for {subjects}")
     needed = len(environments) + continues
     of_all_forms = needed * len(prefixes)
-    kept = MAX_CREDENTIALS // len(prefixes) - continues
+    capacity = MAX_CREDENTIALS // len(prefixes) - continues
     advice = (
         "create a second identity, and set AZURE_CLIENT_ID as a variable of the GitHub "
-        f"environments that use it: {', '.join(environments[kept:])}"
+        f"environments that use it: {', '.join(environments[capacity:])}"
     )
     if needed > MAX_CREDENTIALS:
         text = (

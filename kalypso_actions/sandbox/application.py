@@ -49,9 +49,11 @@ class Application:
 
     def _find(self, request: Request) -> Route:
         path = _path(request.environ["RAW_URI"])
-        asked = GitRequest.of(request, path)
-        if asked is not None:
-            return Route(path, "git", self._by_git(asked), probe=asked.is_probe(request))
+        git_request = GitRequest.of(request, path)
+        if git_request is not None:
+            return Route(
+                path, "git", self._by_git(git_request), probe=git_request.is_probe(request)
+            )
         mounted = path.startswith(f"{API_PREFIX}/") or path == f"/api{GRAPHQL}"
         api_path = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(API_PREFIX)) or "/"
         with self._state.lock:
@@ -89,9 +91,9 @@ class Application:
 
         return handle
 
-    def _by_git(self, asked: GitRequest) -> RequestHandler:
+    def _by_git(self, git_request: GitRequest) -> RequestHandler:
         def handle(request: Request, context: RequestContext) -> Response:
-            return self._git.answer(asked, request, context)
+            return self._git.answer(git_request, request, context)
 
         return handle
 

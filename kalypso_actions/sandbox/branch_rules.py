@@ -108,11 +108,13 @@ def workflows_refusal(
     if file is None:
         return None
     if identity.kind == "user":
-        who, what = "a Personal Access Token", "`workflow` scope"
+        credential, permission = "a Personal Access Token", "`workflow` scope"
     else:
-        who, what = "a GitHub App", "`workflows` permission"
+        credential, permission = "a GitHub App", "`workflows` permission"
     name = file.encode("utf-8", "backslashreplace").decode()  # a path may not be valid UTF-8
-    return f"refusing to allow {who} to create or update workflow `{name}` without {what}"
+    return (
+        f"refusing to allow {credential} to create or update workflow `{name}` without {permission}"
+    )
 
 
 def _is_workflow(path: str) -> bool:

@@ -37,7 +37,9 @@ def allowed(identity: Identity, permissions: Sequence[str], repository: Reposito
     Write implies read. Public data of a visible, public repository need no permission. Without a
     repository, the permissions of the token itself count.
     """
-    return not permissions or any(_has(identity, one, repository) for one in permissions)
+    return not permissions or any(
+        _has(identity, permission, repository) for permission in permissions
+    )
 
 
 def accepted(permissions: Sequence[str]) -> str:

@@ -154,7 +154,7 @@ class _Handler(WSGIRequestHandler):
     wbufsize = -1  # send head and body together
     timeout = IDLE_TIMEOUT
     server_version = "github.com"
-    server: _Listener  # type: ignore[assignment]  # is no server of werkzeug
+    server: _Listener  # type: ignore[assignment]  # it is not a server of werkzeug
 
     def run_wsgi(self) -> None:
         sent = self.server.answer(Request(self.make_environ()))

@@ -140,7 +140,7 @@ def _check_times(claims: dict[str, Any], now: int) -> None:
 def _is_signed(app: App, text: str, signature: str) -> bool:
     key = serialization.load_pem_public_key(app.public_key.encode())
     if not isinstance(key, rsa.RSAPublicKey):
-        raise TypeError(f"the key of the App {app.slug} is no RSA key")
+        raise TypeError(f"the key of the App {app.slug} is not an RSA key")
     try:
         key.verify(_bytes(signature), text.encode(), padding.PKCS1v15(), hashes.SHA256())
     except (InvalidSignature, ValueError):

@@ -100,4 +100,8 @@ class Traffic:
 
     def of(self, method: str, template: str) -> list[Exchange]:
         """Return the exchanges of one endpoint."""
-        return [one for one in self if (one.method, one.template) == (method, template)]
+        return [
+            exchange
+            for exchange in self
+            if (exchange.method, exchange.template) == (method, template)
+        ]

@@ -64,7 +64,7 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
             CHART,
             {"app/values.yaml": "- replicas\n"},
             ("document-not-kubernetes", "app/values.yaml", 1),
-            "no map of keys",
+            "not a map of keys",
             id="a list instead of values",
         ),
         pytest.param(

@@ -34,18 +34,18 @@ def read(
     failure = f"the pull requests from {head} into {base} cannot be read"
     parameters = variables(repository_owner=owner, name=name, head=head, base=base, commit=commit)
     data, errors = github.graphql(owner, failure, query(with_commit=bool(commit)), parameters)
-    found = data.get("repository")
-    if errors or found is None:
+    overview = data.get("repository")
+    if errors or overview is None:
         return ProposalOverview()
-    branch = found["ref"] or {}
+    branch = overview["ref"] or {}
     return ProposalOverview(
-        from_branch=_all(found["from"], _own_number),
-        into_branch=_all(found["into"], lambda node: int(node["number"])),
-        has_closed=found["closed"]["totalCount"] > 0,
-        labels=_all(found["labels"], lambda node: str(node["name"])),
+        from_branch=_all(overview["from"], _own_number),
+        into_branch=_all(overview["into"], lambda node: int(node["number"])),
+        has_closed=overview["closed"]["totalCount"] > 0,
+        labels=_all(overview["labels"], lambda node: str(node["name"])),
         requires_signatures=_requires_signatures(branch),
-        own_commit=_commit(found.get("own")),
-        visibility=found["visibility"].lower(),
+        own_commit=_commit(overview.get("own")),
+        visibility=overview["visibility"].lower(),
     )
 
 

@@ -68,15 +68,15 @@ def branch_followers(rows: Iterable[object]) -> tuple[BranchFollower, ...]:
 
 def lost_connections(rows: Iterable[object]) -> Mapping[str, str]:
     """Return Azure's word for each lost connection, by the cluster's id in lower case."""
-    lost = {}
+    connections = {}
     for row in rows:
         match row:
             case {"id": str(cluster), "connectivity": str(word)} | {
                 "id": str(cluster),
                 "power": str(word),
             }:
-                lost[cluster.lower()] = word
-    return lost
+                connections[cluster.lower()] = word
+    return connections
 
 
 def subscription_ids(rows: Iterable[object]) -> frozenset[str]:

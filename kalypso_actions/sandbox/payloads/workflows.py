@@ -11,7 +11,7 @@ from kalypso_actions.sandbox.workflow_files import Workflow
 
 def workflow(view: View, repository: Repository, workflow: Workflow) -> Json:
     """Return GitHub's `workflow`."""
-    made = timestamp(repository.created_at)
+    created_at = timestamp(repository.created_at)
     page = view.html(repository)
     return {
         "id": workflow.id,
@@ -19,8 +19,8 @@ def workflow(view: View, repository: Repository, workflow: Workflow) -> Json:
         "name": workflow.name,
         "path": workflow.path,
         "state": "active",
-        "created_at": made,
-        "updated_at": made,
+        "created_at": created_at,
+        "updated_at": created_at,
         "url": f"{view.api(repository)}/actions/workflows/{workflow.id}",
         "html_url": f"{page}/blob/{repository.default_branch}/{workflow.path}",
         "badge_url": f"{page}/workflows/{workflow.name.replace(' ', '%20')}/badge.svg",
@@ -31,7 +31,7 @@ def run(view: View, repository: Repository, run: WorkflowRun, workflow: Workflow
     """Return GitHub's `workflow-run`; `workflow` is the workflow at the commit of the run."""
     url = f"{view.api(repository)}/actions/runs/{run.id}"
     suite = f"{view.api(repository)}/check-suites/{run.id}"
-    began = timestamp(run.created_at)
+    started_at = timestamp(run.created_at)
     actor = accounts.simple(view, run.author)
     same = [other.id for other in repository.runs if other.workflow == run.workflow]
     same += [run.id] if run.id not in same else []
@@ -54,9 +54,9 @@ def run(view: View, repository: Repository, run: WorkflowRun, workflow: Workflow
         "url": url,
         "html_url": f"{view.html(repository)}/actions/runs/{run.id}",
         "pull_requests": [],
-        "created_at": began,
-        "updated_at": began,
-        "run_started_at": began,
+        "created_at": started_at,
+        "updated_at": started_at,
+        "run_started_at": started_at,
         "actor": actor,
         "triggering_actor": actor,
         "referenced_workflows": [],

@@ -183,11 +183,11 @@ def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
 
 
 def _refuse_others(
-    described: Mapping[str, Any], known: Collection[str], path: str, what: str
+    described: Mapping[str, Any], known: Collection[str], path: str, place: str
 ) -> None:
     others = sorted(described.keys() - known)
     if others:
-        raise KalypsoError(f"{what}: {', '.join(others)} is not supported here", Location(path))
+        raise KalypsoError(f"{place}: {', '.join(others)} is not supported here", Location(path))
 
 
 def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) -> bool:

@@ -28,15 +28,18 @@ def connection(
     """Return GraphQL's `IssueConnection`; `labels` are alternatives."""
     _check(call, repository, "issues", others)
     wanted = {label.lower() for label in labels}
-    found = [
+    matching = [
         issue
         for issue in _newest_first(repository)
         if issue.pull_request is None
         and (not states or issue.state.upper() in states)
         and (not wanted or wanted & set(issue.labels))
     ]
-    nodes = found[: first_page(first, "issues")]
-    return {"totalCount": len(found), "nodes": [_issue(call, repository, each) for each in nodes]}
+    nodes = matching[: first_page(first, "issues")]
+    return {
+        "totalCount": len(matching),
+        "nodes": [_issue(call, repository, each) for each in nodes],
+    }
 
 
 def pull_requests(
@@ -50,7 +53,7 @@ def pull_requests(
 ) -> Fields:
     """Return GraphQL's `PullRequestConnection`; heads of forks count too."""
     _check(call, repository, "pull_requests", others)
-    found = [
+    matching = [
         issue
         for issue in _newest_first(repository)
         if (pull := issue.pull_request) is not None
@@ -58,8 +61,8 @@ def pull_requests(
         and baseRefName in {None, pull.base_branch}
         and headRefName in {None, pull.head_branch}
     ]
-    nodes = found[: first_page(first, "pullRequests")]
-    return {"totalCount": len(found), "nodes": [_pull(call, repository, each) for each in nodes]}
+    nodes = matching[: first_page(first, "pullRequests")]
+    return {"totalCount": len(matching), "nodes": [_pull(call, repository, each) for each in nodes]}
 
 
 def _check(call: Call, repository: Repository, permission: str, others: Fields) -> None:
