@@ -104,7 +104,7 @@ def test_any_failing_template_means_no_file_at_all() -> None:
     assert made.warnings[0].message == "app-web on large: Template 'config' fails: no"
 
 
-def test_a_schema_violation_is_told_in_upstreams_words() -> None:
+def test_a_schema_violation_has_upstreams_message() -> None:
     made = plan(
         fleet(
             cluster_types=[LARGE],

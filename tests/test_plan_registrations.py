@@ -35,7 +35,7 @@ SOURCES = b"""{"schema": "kalypso.sources/v1", "environment": "dev", "targets": 
 "commit": "1", "tree": "2"}}}"""
 
 
-def test_without_sources_nothing_goes_while_a_registration_is_unreadable() -> None:
+def test_without_sources_nothing_is_deleted_while_a_registration_is_unreadable() -> None:
     made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE)
     assert made.changes.deleted == ()
 

@@ -70,7 +70,7 @@ def test_a_lock_has_the_versions_that_users_get(lock: str) -> None:
     assert {name: version for name, version in locked(lock).items() if name in users} == users
 
 
-def test_a_lock_has_nothing_that_nobody_asks_for() -> None:
+def test_a_lock_has_no_unneeded_package() -> None:
     """uv notes the origin of each package; one that left pyproject.toml would have none."""
     for lock in LOCKS:
         for entry in entries(lock):

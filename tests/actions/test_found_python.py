@@ -62,7 +62,7 @@ def test_the_newest_of_the_runners_tools_that_works(machine: Machine, separator:
     assert chosen.exists()
 
 
-def test_git_bash_tells_python_paths_of_windows(machine: Machine) -> None:
+def test_git_bash_gives_python_paths_of_windows(machine: Machine) -> None:
     """Git Bash converts its own paths (`/d/a/…`), unless a job has turned that off."""
     of_windows = machine.folder / "of windows"
     of_windows.symlink_to(machine.checkout.folder / "actions")

@@ -115,7 +115,7 @@ def test_an_installation_that_is_killed_half_way_is_never_used(machine: Machine)
     assert Path(machine.launch().surroundings["marble"]).is_relative_to(machine.temp)
 
 
-def test_an_installation_that_has_vanished_is_made_anew(machine: Machine) -> None:
+def test_an_installation_that_has_vanished_is_made_again(machine: Machine) -> None:
     shutil.rmtree(Path(machine.launch().surroundings["python"]).parents[1])
     assert machine.launch().surroundings["arguments"] == ["ci", "two words"]
 
@@ -239,7 +239,7 @@ def test_pip_conf_may_prefer_the_user_s_own_folder(machine: Machine) -> None:
     assert Path(launched.surroundings["marble"]).is_relative_to(machine.temp)
 
 
-def test_installers_are_told_no_secret_and_say_nothing_to_the_runner(machine: Machine) -> None:
+def test_installers_get_no_secret_and_cannot_command_the_runner(machine: Machine) -> None:
     log = machine.folder / "log"
     output = "::add-mask::Kalypso\n::set-output name=a::b\n##[error]x\nits last words"
     machine.has("pip")

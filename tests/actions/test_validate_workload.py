@@ -30,7 +30,7 @@ spec:
         ("kind: Workload", "kind: Workloads", ("1", "0")),
     ],
 )
-def test_outputs_tell_what_is_wrong(job: Job, old: str, new: str, outputs: tuple[str, str]) -> None:
+def test_outputs_count_the_problems(job: Job, old: str, new: str, outputs: tuple[str, str]) -> None:
     folder = job.workspace / "workload"
     folder.mkdir()
     (folder / "workload.yaml").write_text(WORKLOAD.replace(old, new))

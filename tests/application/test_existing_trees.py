@@ -88,7 +88,7 @@ def test_a_change_of_configs_keeps_the_tracked_version(application: Application)
     assert done.files["a/gen_manifests.yaml"] == first["a/gen_manifests.yaml"]
 
 
-def test_the_tree_tells_the_commits_of_folders(application: Application) -> None:
+def test_the_tree_gives_the_commits_of_folders(application: Application) -> None:
     first = application.render(configs=CONFIGS)
     done = application.render(gitops=first.files, variables=("--source-repository=acme/greeter",))
     assert done.document["variables"] == {

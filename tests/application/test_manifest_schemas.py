@@ -25,7 +25,7 @@ def schemas() -> None:
 
 
 @pytest.mark.usefixtures("schemas")
-def test_faults_are_told_with_the_line_of_the_template(application: Application) -> None:
+def test_faults_are_reported_with_the_line_of_the_template(application: Application) -> None:
     text = (
         CHART[DEPLOYMENT]
         .replace("  replicas:", "  replica:")

@@ -60,7 +60,7 @@ def test_github_merges_once_the_check_has_passed(always: Chain) -> None:
     always.expect_everywhere(commit, RELEASE="one")
 
 
-def test_it_is_enabled_for_each_content_anew(always: Chain) -> None:
+def test_it_is_enabled_again_for_each_content(always: Chain) -> None:
     always.merge_to_main(RELEASE="one")
     always.run_everything()
     newer = always.merge_to_main(RELEASE="two")

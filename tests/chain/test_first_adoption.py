@@ -54,7 +54,7 @@ def test_targets_of_a_readable_registration_are_known(open_chain: OpenChain) -> 
     assert folders(chain) == {folder for folder, stays in FOLDERS.items() if stays}
 
 
-def test_where_it_is_assigned_no_longer_it_goes(open_chain: OpenChain) -> None:
+def test_an_unassigned_target_is_deleted(open_chain: OpenChain) -> None:
     chain = open_chain(Layout(), at_rest=False)
     adopted(chain)
     unassigned(chain)

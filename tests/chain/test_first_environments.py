@@ -115,7 +115,7 @@ def test_a_commit_goes_on_while_main_has_a_circle(chain: Chain) -> None:
     chain.expect_everywhere(commit, RELEASE="one")
 
 
-def test_nothing_says_which_environment_is_first(open_chain: OpenChain) -> None:
+def test_no_environment_is_named_as_first(open_chain: OpenChain) -> None:
     chain = open_chain(APART, at_rest=False)
     before = [chain.has(name) for name in APART.environments]
     chain.merge_to_main(RELEASE="one")

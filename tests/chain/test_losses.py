@@ -71,7 +71,7 @@ def test_a_later_commit_repairs_every_loss(chain: Chain) -> None:
     assert not chain.statuses("stage").keys() & set(lost)
 
 
-def test_a_start_that_github_refuses_is_told_and_repeated(chain: Chain) -> None:
+def test_a_refused_start_is_reported_and_repeated(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev")

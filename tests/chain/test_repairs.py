@@ -190,7 +190,7 @@ def test_nothing_is_started_while_an_environment_is_blocked(chain: Chain) -> Non
     assert poll(chain) == ["poll: polled"]
 
 
-def test_a_file_beside_the_workloads_is_looked_at_once(chain: Chain) -> None:
+def test_a_file_beside_the_workloads_starts_one_run(chain: Chain) -> None:
     """The registered folder has another tree id, but the rendered files are the same."""
     assert poll(chain) == ["poll: polled"]
     chain.acme.commit({"workload/README.md": "Our shop.\n"}, repository=SHOP)
@@ -202,7 +202,7 @@ def test_a_file_beside_the_workloads_is_looked_at_once(chain: Chain) -> None:
     assert poll(chain) == ["poll: polled"]
 
 
-def test_a_pull_request_that_conflicts_is_made_anew(chain: Chain) -> None:
+def test_a_pull_request_that_conflicts_is_made_again(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     path = "large/shop-web/platform-config.yaml"

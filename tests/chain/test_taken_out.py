@@ -221,7 +221,7 @@ def test_a_promotion_by_a_person_after_the_revert(chain: Chain) -> None:
     assert chain.run_everything() == ["cd dev: written", "schedule dev: created, promoted"]
 
 
-def test_a_merge_of_somebody_else_over_ours(open_chain: OpenChain) -> None:
+def test_another_merge_over_ours(open_chain: OpenChain) -> None:
     """Upstream's operator names another commit: ours is proposed again, for people to merge."""
     chain = open_chain(ALWAYS)
     promoted(chain)
@@ -274,7 +274,7 @@ def test_closed_and_then_another_setting(open_chain: OpenChain) -> None:
     chain.expect("dev", commit, RELEASE="one", REGION="north")
 
 
-def test_a_bot_that_closes_says_nothing(chain: Chain) -> None:
+def test_a_close_by_a_bot_is_no_rejection(chain: Chain) -> None:
     chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     number = chain.open_pull_request("dev")["number"]
@@ -289,7 +289,7 @@ def test_a_bot_that_closes_says_nothing(chain: Chain) -> None:
     assert schedule(chain) == ["schedule dev: created, promoted"]
 
 
-def test_a_cleaner_that_deletes_the_branch_says_nothing(chain: Chain) -> None:
+def test_a_deleted_branch_is_no_rejection(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.acme.ask("DELETE", f"{GITOPS}/git/refs/heads/kalypso/dev")

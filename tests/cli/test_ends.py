@@ -16,7 +16,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
         (UsageError("--x: no"), 2, "problem: --x: no\n"),
     ],
 )
-def test_an_error_is_told_with_its_advice(
+def test_an_error_is_reported_with_its_advice(
     error: Exception,
     status: int,
     said: str,

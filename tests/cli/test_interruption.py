@@ -79,7 +79,7 @@ main()
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("library", ["typer", "pydantic", "requests"])
-def test_it_is_heard_while_libraries_are_imported(library: str, number: signal.Signals) -> None:
+def test_a_signal_during_imports_is_handled(library: str, number: signal.Signals) -> None:
     done = subprocess.run(
         [sys.executable, "-c", IMPORTING, "ci", str(number.value), library],
         capture_output=True,

@@ -99,14 +99,14 @@ def test_nothing_is_imported_that_a_command_does_not_need(
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_says_of_a_command_what_it_says_of_itself(name: str) -> None:
+def test_the_list_describes_a_command_as_its_help(name: str) -> None:
     command = load(name, COMMANDS[name])
     assert command.name in {name, ""}  # a group has the name that it is added by
     assert paragraph(command.help) == COMMANDS[name].summary
 
 
 @pytest.mark.parametrize("chain", CHAIN, ids=lambda chain: chain.name)
-def test_the_list_says_of_a_command_of_the_chain_what_its_function_says(
+def test_the_list_describes_a_command_of_the_chain_as_its_function(
     chain: ChainCommand,
 ) -> None:
     assert paragraph(chain.function.__doc__) == COMMANDS[chain.name].summary

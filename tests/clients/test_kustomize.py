@@ -56,7 +56,7 @@ def test_it_sees_the_files_and_nothing_of_the_machine(tmp_path: Path) -> None:
 
 
 @POSIX
-def test_its_words_are_told_without_our_temporary_folder(tmp_path: Path) -> None:
+def test_its_messages_do_not_name_our_temporary_folder(tmp_path: Path) -> None:
     failing = (
         f"#!{sys.executable}\nimport sys\nsys.exit('Error: ' + sys.argv[-1] + '/x is missing')\n"
     )

@@ -64,7 +64,7 @@ def test_trusted_certificates(tmp_path: Path, variables: list[str], expected: st
     assert trusted_certificates(environment) == (str(tmp_path / expected) if expected else True)
 
 
-def test_missing_certificates_are_told() -> None:
+def test_missing_certificates_are_reported() -> None:
     with pytest.raises(UsageError, match=r"SSL_CERT_FILE names /nowhere/ca\.pem"):
         trusted_certificates({"SSL_CERT_FILE": "/nowhere/ca.pem"})
 

@@ -120,7 +120,7 @@ def test_a_negative_outcome_is_exit_code_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "exit_code"), [(KalypsoError("it is gone"), 1), (UsageError("it is none"), 2)]
 )
-def test_an_error_is_told_as_any_other_outcome(
+def test_an_error_is_reported_as_any_other_outcome(
     tmp_path: Path, error: KalypsoError, exit_code: int
 ) -> None:
     def command(inputs: CdInputs, context: CommandContext) -> CommandResult:

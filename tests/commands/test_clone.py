@@ -140,7 +140,7 @@ def test_render_judges_objects_of_main_over_all_environments(clone: Path) -> Non
     ids=["branch", "detached"],
 )
 @pytest.mark.parametrize(("base", "file"), [("dev", "fleet.yaml"), ("main", "templates.yaml")])
-def test_a_branch_of_ones_own_stands_for_its_origin(
+def test_a_local_branch_replaces_its_origin(
     clone: Path, base: str, file: str, arguments: list[str]
 ) -> None:
     git(clone, "switch", "--quiet", base)

@@ -114,7 +114,7 @@ def test_a_source_that_replaces_nothing(clone: Path, source: str, said: str, adv
     assert advice in shown
 
 
-def test_unread_applications_are_said_without_verbose(clone: Path) -> None:
+def test_unread_applications_are_reported_without_verbose(clone: Path) -> None:
     (clone / "registration.yaml").write_text(REGISTRATION)
     shown = call_kalypso("validate").stdout.splitlines()
     assert (

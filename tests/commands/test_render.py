@@ -232,7 +232,9 @@ def test_json_is_one_document_and_nothing_else(planes: Path) -> None:
         (["template", "nowhere"], 2, "nowhere cannot be read"),
     ],
 )
-def test_json_tells_what_ended_the_run(arguments: list[str], status: int, said: str) -> None:
+def test_json_has_the_error_that_ended_the_run(
+    arguments: list[str], status: int, said: str
+) -> None:
     done = call_kalypso(*arguments, "--output", "json")
     document = json.loads(done.stdout)
     assert document["schema"] == f"kalypso.{arguments[0]}/v1"
@@ -259,7 +261,7 @@ def test_a_narrow_terminal_loses_nothing(planes: Path) -> None:
     assert "…" not in shown.getvalue().partition("added")[0]
 
 
-def test_very_verbose_tells_each_call_on_a_line(planes: Path) -> None:
+def test_very_verbose_logs_each_call_on_a_line(planes: Path) -> None:
     subprocess.run(["git", "init", "-q", "-b", "main", planes / "empty"], check=True)
     done = start_kalypso("render", "dev", "--control-plane", planes / "empty", "-v")
     (asked, *_) = done.stderr.splitlines()

@@ -226,7 +226,7 @@ def test_a_jinja_template_that_fails(tmp_path: Path) -> None:
     assert problem.excerpt == "12 | {{ key }}: {{ nope|tojson }}\n   |               ^"
 
 
-def test_every_failing_manifest_is_told(tmp_path: Path) -> None:
+def test_every_failing_manifest_is_reported(tmp_path: Path) -> None:
     text = RECONCILER.replace(".DeploymentTargetName", ".A").replace(".Namespace", ".B")
     document = rendered(tmp_path, text)
     assert [problem.where.line for problem in document.problems if problem.where] == [9, 11]

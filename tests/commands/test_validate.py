@@ -229,7 +229,7 @@ def test_a_control_plane_is_checked_alone(other: str, said: str) -> None:
     assert said in done.stderr
 
 
-def test_every_branch_that_cannot_be_read_is_told(planes: Path, tmp_path: Path) -> None:
+def test_every_branch_that_cannot_be_read_is_reported(planes: Path, tmp_path: Path) -> None:
     files = {
         f"{name}.yaml": ENVIRONMENT.format(name=name, branch=branch, path=path)
         for name, branch, path in (

@@ -62,7 +62,7 @@ def test_a_sound_repository(application: Path, place: str) -> None:
     assert document["documents"] == 1
 
 
-def test_the_folder_that_the_registration_must_name_is_said(
+def test_the_folder_that_the_registration_must_name_is_reported(
     application: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(application)
@@ -107,7 +107,7 @@ def test_faults(application: Path, old: str, new: str, line: int, code: str, tex
         ("repo: https://git.test/app-gitops", "repo: ''", "no repo: name"),
     ],
 )
-def test_manifests_that_nobody_can_find(application: Path, old: str, new: str, text: str) -> None:
+def test_manifests_without_a_path(application: Path, old: str, new: str, text: str) -> None:
     edit(application, old, new)
     code, document = validate(application)
     (warning,) = document["warnings"]

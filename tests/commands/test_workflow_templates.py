@@ -242,7 +242,7 @@ def test_the_gitops_repository_knows_the_control_plane() -> None:
 
 
 @pytest.mark.parametrize("line", ["a: OWNER/x", "uses: a/b@REF", "uses: OWNER/kalypso-actions@v1"])
-def test_a_mark_that_nobody_knows_is_refused(line: str) -> None:
+def test_an_unknown_mark_is_refused(line: str) -> None:
     with pytest.raises(
         KalypsoError, match=r"the placeholder (OWNER|REF|CONTROL-PLANE) is unknown"
     ) as caught:

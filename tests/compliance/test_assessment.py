@@ -286,7 +286,7 @@ def test_the_order_of_reports_makes_no_difference() -> None:
         ),
     ],
 )
-def test_clusters_that_are_not_asked(
+def test_clusters_that_azure_is_not_asked_about(
     assigned: Sequence[str], not_reporting: Sequence[str], verdict: str, reason: str
 ) -> None:
     assessment = assess(

@@ -63,7 +63,7 @@ def test_in_a_long_run_the_silence_counts() -> None:
     assert doubtful((*given[:2], 21), started=minutes(300)) == ["a"]
 
 
-def test_all_that_fail_come_first_and_then_the_most_silent() -> None:
+def test_failing_clusters_come_first_then_the_most_silent() -> None:
     failed = [(f"f{number:02}", "failed", 20.0) for number in range(30)]
     others = [(f"p{number:02}", "progressing", 20.0 + number) for number in range(30)]
     names = doubtful(*others, *failed)  # type: ignore[arg-type]  # states are literals

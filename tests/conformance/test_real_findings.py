@@ -55,7 +55,7 @@ labels of configuration are those of cluster types.
 
 
 @pytest.mark.parametrize("data", [OLD, NEW], ids=lambda data: str(data.name))
-def test_only_what_is_so_is_said(data: Path) -> None:
+def test_only_true_findings_are_reported(data: Path) -> None:
     registered = ("app-src", "svc-src") if data == OLD else ("svc-src",)
     sources = [f"--source={MICROSOFT}/kalypso-{name}={data / name}" for name in registered]
     places = sorted(data.glob("control-plane-*"))

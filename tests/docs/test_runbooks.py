@@ -79,7 +79,7 @@ def test_an_environment_is_rolled_back(chain: Chain) -> None:
     assert chain.status(newer, "stage") == "Deployed"
 
 
-def test_a_reverted_merge_stays_reverted_and_is_made_good(chain: Chain) -> None:
+def test_a_reverted_merge_stays_reverted_and_is_repaired(chain: Chain) -> None:
     older = chain.has("stage")
     chain.merge_to_main(RELEASE="one")
     chain.settle()

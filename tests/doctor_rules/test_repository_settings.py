@@ -70,7 +70,7 @@ def test_required_signatures() -> None:
     assert told(signature_checks("r", "dev", BranchRules(("update",)), "cd")) == []
 
 
-def test_a_classic_rule_says_nothing() -> None:
+def test_a_classic_rule_gives_no_verdict() -> None:
     rules = BranchRules(is_classic=True)
     for checks in (push_checks("r", "dev", rules, "cd"), approval_checks("r", "dev", rules)):
         (line,) = checks

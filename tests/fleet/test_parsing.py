@@ -94,7 +94,7 @@ def test_problems(old: str, new: str, problem: str) -> None:
     assert problems == [problem]
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_reported_at_once() -> None:
     text = CLUSTER_TYPE.replace("  reconciler: flux\n", "").replace("{size: large}", "{a: 1, b: 2}")
     _, problems, _ = parse(text)
     assert len(problems) == 3

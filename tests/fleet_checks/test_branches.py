@@ -92,7 +92,7 @@ def test_missing_documents(plane: Plane, code: str, advice: str) -> None:
     assert diagnostics.warnings == []
 
 
-def test_the_other_name_of_the_base_repo_is_said_at_its_line() -> None:
+def test_the_other_name_of_the_base_repo_is_reported_at_its_line() -> None:
     plane = edited(sound(), "dev/base-repo.yaml", "name: main", "name: base")
     (problem,) = findings(plane).problems
     assert problem.message.endswith("has no BaseRepo named 'main', but one named 'base'")
@@ -138,7 +138,7 @@ def test_a_base_repo_whose_path_leads_to_no_document_is_the_only_problem() -> No
     assert diagnostics.warnings == []
 
 
-def test_registrations_that_deliver_the_same_workload_are_told() -> None:
+def test_registrations_that_deliver_the_same_workload_are_reported() -> None:
     plane = sound()
     again = REGISTRATION.replace("name: app", "name: again")
     plane["main"]["again.yaml"] = again

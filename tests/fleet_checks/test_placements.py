@@ -50,7 +50,7 @@ def test_the_annotation_chooses_the_scheduler() -> None:
         pytest.param("main/dev.yaml", "kalypso.io/scheduler: placement, ", "", [("placement-without-scheduler", "dev/policy.yaml:4"), ("placement-unused", f"dev/{FILE}:1")], "annotate the Environment", id="by labels"),
     ],
 )  # fmt: skip
-def test_faults_are_told_with_file_and_line(
+def test_faults_are_reported_with_file_and_line(
     place: str, old: str, new: str, expected: list[tuple[str, str]], advice: str
 ) -> None:
     diagnostics = findings(edited(placed(), place, old, new))

@@ -80,7 +80,7 @@ def test_no_fact_is_lost_unseen() -> None:
         schema({"type": "integer", "multipleOf": 5})
 
 
-def test_an_operation_stands_for_itself() -> None:
+def test_a_cut_operation_has_all_its_facts() -> None:
     assert operation(DOCUMENT["paths"]["/labels/{name}"]["get"], DOCUMENT) == {
         "parameters": [{"name": "name", "in": "path", "required": True, "schema": schema(NAME)}],
         "responses": {"200": {"content": ANSWER["content"]}, "304": {}},

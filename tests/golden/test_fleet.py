@@ -114,7 +114,7 @@ def test_stage_below_a_path(tmp_path: Path) -> None:
     assert tree(tmp_path / "out") == expected("stage")
 
 
-def test_an_unreadable_registration_blocks_where_asked(tmp_path: Path) -> None:
+def test_an_unreadable_registration_blocks_on_request(tmp_path: Path) -> None:
     document = run("dev", tmp_path / "out", on_source_failure="block")
     assert [problem.message for problem in document.problems] == [
         "registration 'lost': https://git.example/acme/lost: "

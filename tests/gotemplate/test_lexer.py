@@ -145,7 +145,7 @@ def test_errors_end_the_items(text: str, message: str) -> None:
     assert list(lex(text))[-1][::2] == (Kind.ERROR, message)
 
 
-def test_words_of_loops_are_functions_where_there_are_such() -> None:
+def test_break_and_continue_may_be_functions() -> None:
     items = list(lex("{{break}}{{continue}}", frozenset({"break", "if"})))
     assert [item.kind for item in items if item.value.islower()] == [Kind.IDENTIFIER, Kind.CONTINUE]
 

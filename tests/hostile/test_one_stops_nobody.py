@@ -243,7 +243,7 @@ def test_a_fault_of_a_template_on_a_cluster_type_of_its_own(fleet: FleetUnderAtt
         pytest.param('{"type": 1}', id="no schema"),
     ],
 )
-def test_a_schema_that_is_none(fleet: FleetUnderAttack, text: str) -> None:
+def test_an_invalid_schema(fleet: FleetUnderAttack, text: str) -> None:
     fleet.attack(more=f"      configSchemas: ['{text}']\n")
     document, files = fleet.rendered()
     (warning,) = blamed(document)

@@ -64,7 +64,7 @@ def test_a_lost_check_is_repeated_whatever_others_post(
 
 
 @pytest.mark.parametrize("description", ["Deploying", "Promoted", "Failed to deploy: x"])
-def test_a_configuration_change_goes_on_for_nobody_else(
+def test_a_status_of_others_promotes_no_configuration_change(
     acme: Organisation, description: str
 ) -> None:
     commit = main_commit(acme)
@@ -119,7 +119,7 @@ def test_a_forged_status_starts_no_check(acme: Organisation) -> None:
     assert acme.dispatches() == []
 
 
-def test_an_equal_status_of_others_replaces_none_of_ours(acme: Organisation) -> None:
+def test_an_equal_status_of_others_does_not_replace_ours(acme: Organisation) -> None:
     commit = change_main(acme)
     forge(acme, commit, statuses.promoted("dev"))
     run_cd(acme, commit, promoted_from="ci")

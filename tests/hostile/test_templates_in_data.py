@@ -123,7 +123,7 @@ def test_any_lets_template_text_through_with_a_warning(fleet: FleetUnderAttack) 
     assert "region: west" in files["edge/evil-web/platform-config.yaml"]
 
 
-def test_any_stops_nobody_else(fleet: FleetUnderAttack) -> None:
+def test_any_stops_no_other_application(fleet: FleetUnderAttack) -> None:
     fleet.attack(description="""'{{ fail "x" }}'""")
     document, files = fleet.rendered(registration_text="any")
     (warning,) = [item for item in document.warnings if item.code == "registration-render"]

@@ -113,7 +113,7 @@ def test_a_command_gets_only_the_variables_that_it_has_inputs_for() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', '"x"'])
-def test_action_inputs_that_are_none(text: str) -> None:
+def test_unknown_action_inputs(text: str) -> None:
     with pytest.raises(UsageError, match="KALYPSO_INPUTS is not"):
         collected(CiInputs, {}, KALYPSO_INPUTS=text)
 

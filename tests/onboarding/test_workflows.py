@@ -59,7 +59,7 @@ def test_remaining_files_of_upstream(path: str, text: str, *, is_upstreams: bool
     assert is_upstreams_other_file(path, text, {CI: TEMPLATE}) is is_upstreams
 
 
-def test_nothing_of_ours_is_taken_for_upstreams() -> None:
+def test_no_file_of_ours_counts_as_upstreams() -> None:
     names = ("ci", "cd", "schedule", "check-promote", "poll")
     assert not UPSTREAM & {f".github/workflows/{name}.yaml" for name in names}
 

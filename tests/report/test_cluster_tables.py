@@ -111,7 +111,7 @@ def test_of_many_clusters_some_that_do_not_comply_are_seen_at_once() -> None:
     assert on_click.endswith("1 other cluster complies as at the last look.")
 
 
-def test_where_nothing_has_a_reason_there_is_no_column_for_it() -> None:
+def test_without_reasons_there_is_no_column_for_them() -> None:
     assert cluster_tables([cluster("a", changed=True)], []).splitlines()[-3:] == [
         "| Cluster | Cluster type | State | Commit |",
         "| --- | --- | --- | --- |",
@@ -163,7 +163,7 @@ def test_every_verdict_has_a_heading_and_says_what_comes_next(
     assert advice in rest[2]
 
 
-def test_a_run_that_another_goes_on_with() -> None:
+def test_a_run_that_another_run_continues() -> None:
     document = CheckPromoteDocument(environment="dev", gitops_commit="b" * 40)
     url = "https://github.com/acme/fleet/actions"
     page = check_promote_summary(

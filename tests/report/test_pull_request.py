@@ -76,7 +76,7 @@ def test_it_begins_with_our_mark_and_upstreams_sentence() -> None:
         ("", False, False),
     ],
 )
-def test_whose_it_is_is_told_by_the_first_line(written: str, described: bool, ours: bool) -> None:
+def test_the_first_line_tells_the_owner(written: str, described: bool, ours: bool) -> None:
     described_mark = Mark("dev", HEAD, control_plane=CONTROL_PLANE)
     assert (read_mark(written) == described_mark) == described
     assert is_ours(written, "dev", CONTROL_PLANE) == ours

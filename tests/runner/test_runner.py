@@ -170,7 +170,7 @@ def test_many_problems_of_a_line_have_one_annotation(tmp_path: Path) -> None:
     ]
 
 
-def test_outside_of_actions_nothing_is_said(tmp_path: Path) -> None:
+def test_outside_of_actions_nothing_is_reported(tmp_path: Path) -> None:
     stream = io.StringIO()
     runner = Runner({}, stream)
     runner.mask("s3cret")

@@ -144,7 +144,7 @@ def test_headers_that_github_wants(tmp_path: Path) -> None:
                 assert versioned.headers["x-github-api-version-selected"] == version
 
 
-def test_every_answer_tells_what_is_left(tmp_path: Path) -> None:
+def test_every_answer_has_the_remaining_rate_limit(tmp_path: Path) -> None:
     clock = Clock()
     with serving(tmp_path, clock) as sandbox:
         sandbox.state.rate_limits.per_hour["user"] = 2

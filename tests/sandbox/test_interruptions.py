@@ -71,7 +71,7 @@ def test_somebody_pushes_first(tmp_path: Path) -> None:
         assert sandbox.git(FLEET).head("main") == happened.result(timeout=0)
 
 
-def test_an_event_that_fails_or_never_happens_is_told(tmp_path: Path) -> None:
+def test_an_event_that_fails_or_never_happens_is_an_error(tmp_path: Path) -> None:
     def fail() -> None:
         raise KeyError("absent")
 

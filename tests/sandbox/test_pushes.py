@@ -161,7 +161,7 @@ def test_a_pull_request_without_commits_of_its_own_is_closed(github: ApiClient) 
     assert github.actions() == ["opened", "synchronize", "closed"]
 
 
-def test_the_commits_of_a_closed_one_stand_still(github: ApiClient) -> None:
+def test_a_closed_pull_request_keeps_its_commits(github: ApiClient) -> None:
     head = github.branch("side")
     number = github.propose("side")
     github.made("PATCH", f"pulls/{number}", {"state": "closed"})

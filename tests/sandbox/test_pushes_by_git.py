@@ -196,7 +196,7 @@ def test_objects_that_lack_others(tmp_path: Path) -> None:
         ("slow", True, True, "[new branch]"),
     ],
 )
-def test_where_a_new_branch_stands_after_a_fault(
+def test_the_head_of_a_new_branch_after_a_fault(
     tmp_path: Path, kind: FaultKind, succeeds: bool, made: bool, words: str
 ) -> None:
     with serving(tmp_path) as sandbox:

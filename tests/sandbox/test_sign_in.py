@@ -9,7 +9,7 @@ import requests
 from tests.sandbox.served_sandbox import serving
 
 
-def test_azure_is_signed_in_to_by_https_where_everything_else_is_not(tmp_path: Path) -> None:
+def test_only_the_sign_in_to_azure_uses_https(tmp_path: Path) -> None:
     with serving(tmp_path, sign_in=True) as sandbox:
         environment = sandbox.environment()
         authority = environment["AZURE_AUTHORITY_HOST"]

@@ -58,7 +58,7 @@ def name_elsewhere(acme: Organisation, url: str) -> None:
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), acme.head("main") or "")}, "dev")
 
 
-def test_nothing_is_asked_of_what_is_not_allowed(acme: Organisation, other: Listener) -> None:
+def test_servers_that_are_not_allowed_get_no_request(acme: Organisation, other: Listener) -> None:
     name_elsewhere(acme, other.url)
     told = commands(acme)
     assert "not among those that may be read" in told

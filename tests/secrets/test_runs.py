@@ -322,7 +322,7 @@ def test_setting_up(laboratory: Laboratory) -> None:
     assert leaks(laboratory, ended) == []
 
 
-def test_the_look_sees_what_it_is_for(laboratory: Laboratory) -> None:
+def test_the_check_finds_planted_secrets(laboratory: Laboratory) -> None:
     token = laboratory.acme.token
     started = Started(2, 1, ("git", "fetch"), {VARIABLE: "Authorization: Basic x"})
     child = Started(3, 2, ("git-remote-http", "origin"), {VARIABLE: token})

@@ -75,7 +75,7 @@ def test_what_globs_allow(globs: list[str], url: str, allowed: bool) -> None:
         *("acme/*?x", "acme/*#x", "acme\\*", "https://host", "https://*", "https://[x/acme/*"),
     ],
 )
-def test_globs_that_are_none(glob: str) -> None:
+def test_invalid_globs(glob: str) -> None:
     with pytest.raises(UsageError, match="is not a glob of repositories") as caught:
         AllowedRepositories([glob], "https://git.test:8443", "acme/fleet")
     assert "** crosses segments" in caught.value.problem.advice

@@ -103,7 +103,7 @@ def propose(planes: Planes) -> str:
     return str(sources["registrations"]["app"]["commit"])
 
 
-def test_the_last_good_commit_stands_in_for_a_head_that_is_no_good(planes: Planes) -> None:
+def test_the_last_good_commit_replaces_an_unusable_head(planes: Planes) -> None:
     good = propose(planes)
     commit_branch(
         planes.app, {"workload.yaml": workload(target="new"), "evil.yaml": template("t", "x")}
@@ -173,7 +173,7 @@ def test_without_a_base_repo_nothing_comes_from_main(planes: Planes) -> None:
     assert problem.message.startswith("the branch of environment 'dev' has no BaseRepo")
 
 
-def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:
+def test_all_unreadable_base_repos_are_reported(planes: Planes) -> None:
     lost = "".join(
         document("BaseRepo", name, f"{{repo: 'file:///nowhere/{name}', branch: main, path: .}}")
         for name in ("first", "second")
@@ -189,7 +189,7 @@ def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:
     ]
 
 
-def test_a_registration_to_nowhere_is_told_where_it_stands(planes: Planes) -> None:
+def test_a_registration_of_a_missing_repository_is_reported_at_its_line(planes: Planes) -> None:
     planes.app.rename(planes.folder / "moved")
     (warning,) = planes.render().warnings
     missing = "the application of WorkloadRegistration 'app' is missing from the fleet"

@@ -27,7 +27,7 @@ def test_results_are_in_the_order_of_the_items() -> None:
     assert in_parallel(read, []) == []
 
 
-def test_everything_that_failed_is_told_at_once() -> None:
+def test_everything_that_failed_is_reported_at_once() -> None:
     def read(number: int) -> int:
         if number % 2:
             raise KalypsoError(f"{number} is odd")

@@ -23,7 +23,7 @@ def test_yaml_files_at_any_depth_count_in_the_order_of_their_paths() -> None:
     assert discovery.problems == discovery.warnings == ()
 
 
-def test_a_name_that_nearly_ends_as_yaml_is_a_warning_where_the_file_would_count() -> None:
+def test_a_misspelled_yaml_suffix_is_a_warning_if_the_file_would_count() -> None:
     misnamed = ("a.YAML", "b/c.yml.txt", "b/d.ymal")
     discovery = discovered(
         files("b/e.yaml", *misnamed, "excluded/f.YML") | {".sourceignore": "excluded/"}
@@ -35,7 +35,7 @@ def test_a_name_that_nearly_ends_as_yaml_is_a_warning_where_the_file_would_count
     assert discovered(files("b/e.yaml", "a.YAML") | {"kustomization.yaml": listed}).warnings == ()
 
 
-def test_documents_in_other_files_are_told() -> None:
+def test_documents_in_other_files_are_reported() -> None:
     document = '{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "ClusterType"}'
     policies = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\n"
     trees = {"b/e.json": document, "package.json": "{}", "policies": policies, "LICENSE": "MIT"}
@@ -147,7 +147,7 @@ def test_symbolic_link_inside_is_passed_over(path: str, target: str, *, warned: 
     assert texts(discovery.warnings) == ([expected] if warned else [])
 
 
-def test_symbolic_links_elsewhere_or_excluded_are_no_matter() -> None:
+def test_symbolic_links_elsewhere_or_excluded_are_ignored() -> None:
     discovery = discovered(
         {**files("a/x.yaml"), ".sourceignore": "bad\n"},
         "a",

@@ -96,7 +96,7 @@ def test_fields_without_effect_need_no_program(more: str) -> None:
         "unknown: 1",
     ],
 )
-def test_whatever_changes_objects_has_to_be_built(field: str) -> None:
+def test_fields_that_change_objects_need_a_build(field: str) -> None:
     discovery = discovered(
         {
             "app/kustomization.yaml": kustomization("a.yaml", more=f"{field}\n"),

@@ -75,7 +75,7 @@ ACCESS_BREAKS: Final = (
         "kalypso_actions/promotion/statuses.py",
         "    return {key: status for key, status in posted.items() if counts(status.author)}\n",
         "    return dict(posted)\n",
-        (f"{STATUSES}::test_a_configuration_change_goes_on_for_nobody_else",),
+        (f"{STATUSES}::test_a_status_of_others_promotes_no_configuration_change",),
     ),
     Break(
         "a branch goes before the commit whose id is its name",
@@ -110,7 +110,7 @@ ACCESS_BREAKS: Final = (
         f"{CLIENTS}/github/statuses.py",
         "if is_equal and viewer.identity(github, repository).is_of_chain(current.author):",
         "if is_equal:",
-        (f"{STATUSES}::test_an_equal_status_of_others_replaces_none_of_ours",),
+        (f"{STATUSES}::test_an_equal_status_of_others_does_not_replace_ours",),
     ),
     Break(
         "a name has no owner while its registration cannot be read",

@@ -84,14 +84,14 @@ PROMOTION_BREAKS: Final = (
         f"{GITOPS}/rejections.py",
         "        closing.by_bot or ",
         "        ",
-        (story("taken_out", "a_bot_that_closes_says_nothing"),),
+        (story("taken_out", "a_close_by_a_bot_is_no_rejection"),),
     ),
     Break(
         "a file beside the workloads is looked at for ever",
         f"{COMMANDS}/schedule/result.py",
         "        digest,\n        again_at=plan",
         "        digest[::-1],\n        again_at=plan",
-        (story("repairs", "a_file_beside_the_workloads_is_looked_at_once"),),
+        (story("repairs", "a_file_beside_the_workloads_starts_one_run"),),
     ),
     Break(
         "no start is recorded",
@@ -289,7 +289,7 @@ PROMOTION_BREAKS: Final = (
         (
             case(
                 "clients/resource_graph/with_sandbox",
-                "a_token_that_is_refused_is_fetched_anew_once",
+                "a_token_that_is_refused_is_fetched_again_once",
             ),
         ),
     ),

@@ -67,7 +67,7 @@ def test_a_tracking_file_names_a_commit_that_waits_for_approval(
 
 
 @pytest.mark.parametrize("by_cd", [False, True])
-def test_a_deployment_that_waits_for_days_is_replaced_meanwhile(story: Story, by_cd: bool) -> None:
+def test_a_deployment_that_waits_for_days_is_replaced(story: Story, by_cd: bool) -> None:
     story.begin("a line")
     story.require_approval(STAGE)
     release(story, DEV)

@@ -60,7 +60,7 @@ SETTINGS = settings(
 
 
 @pytest.mark.parametrize(("number", "count"), CASES)
-def test_every_story_comes_to_a_good_end(
+def test_every_story_comes_to_rest(
     number: int, count: int, begun: Callable[[str], Opening], tmp_path: Path
 ) -> None:
     stories = itertools.count(1)

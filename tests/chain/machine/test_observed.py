@@ -114,7 +114,7 @@ def test_a_proposal_of_cd_is_seen(begun: Callable[[str], Opening], tmp_path: Pat
         ("Waiting for #7", {Actor.SCHEDULE}),
     ],
 )  # fmt: skip
-def test_a_status_that_nobody_of_these_may_post_is_noticed(
+def test_a_status_by_a_wrong_actor_is_noticed(
     story: Story, description: str, actors: set[Actor]
 ) -> None:
     commit = offered(story)
@@ -152,7 +152,7 @@ def test_every_event_from_outside_is_played() -> None:
     assert all(PLAYED.values())
 
 
-def test_every_rule_plays_an_event_or_says_why_not(
+def test_every_rule_causes_an_event_or_has_a_reason(
     begun: Callable[[str], Opening], tmp_path: Path
 ) -> None:
     rules = {rule.function.__name__ for rule in Story(begun, tmp_path).rules}

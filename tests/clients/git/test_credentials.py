@@ -90,14 +90,14 @@ def test_table_as_a_user_writes_it() -> None:
         ("https://FIRST.example.com/x.git=me:s3cret", "an earlier line has the same"),
     ],
 )
-def test_faults_of_the_table_are_told_without_the_token(line: str, message: str) -> None:
+def test_faults_of_the_table_are_reported_without_the_token(line: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as caught:
         CredentialTable.parse(f"first.example.com/x=me:t\n{line}")
     assert "line 2 of git-credentials" in str(caught.value)
     assert "s3cret" not in f"{caught.value!r} {caught.value} {caught.value.__cause__}"
 
 
-def test_every_fault_of_the_table_is_told() -> None:
+def test_every_fault_of_the_table_is_reported() -> None:
     with pytest.raises(UsageError) as caught:
         CredentialTable.parse("a\nb.example.com=u:t\nc.example.com=u")
     assert [problem.message.split(":")[0] for problem in caught.value.problems] == [

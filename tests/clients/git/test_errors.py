@@ -161,7 +161,7 @@ def test_pushes_that_the_server_does_not_want(
         (failed("! [remote failure] x -> x (remote failed to report status)"), True),
     ],
 )
-def test_pushes_of_which_it_is_not_certain(error: ProcessError, *, later: bool) -> None:
+def test_pushes_with_an_unknown_outcome(error: ProcessError, *, later: bool) -> None:
     assert push_refusal(error, URL, BRANCH) is None
     assert may_push_later(error) is later
 

@@ -90,7 +90,7 @@ def test_default_branch(tmp_path: Path) -> None:
         assert opened.fetch(str(path)).commit == head
 
 
-def test_the_default_branch_is_asked_for_once_unless_everything_is_to_be_asked_anew(
+def test_the_default_branch_is_read_once_unless_everything_is_read_again(
     tmp_path: Path,
 ) -> None:
     path = repository(tmp_path / "origin", branch="trunk")
@@ -224,7 +224,7 @@ def test_a_second_look_reads_every_branch_again(tmp_path: Path) -> None:
         assert opened.fetch(f"file://{path}", branch="main").commit == third
 
 
-def test_heads_are_asked_anew_and_exact(tmp_path: Path) -> None:
+def test_heads_are_read_again_by_their_exact_names(tmp_path: Path) -> None:
     path, _, second = origin(tmp_path)
     for name in ("a", "deep/a", "refs/heads/a"):
         git(path, "branch", name)

@@ -59,7 +59,7 @@ def test_a_merge_is_compared_with_its_first_parent(tmp_path: Path) -> None:
     assert not ancestry.contains("1" * 40, first)
 
 
-def test_no_more_is_fetched_than_is_looked_at(
+def test_only_the_inspected_commits_are_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "DEPTHS", (2, 4))

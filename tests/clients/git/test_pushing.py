@@ -40,7 +40,7 @@ def test_commit_goes_on_top_of_the_head(
         assert server.asked(PUSH) == serve_http
 
 
-def test_a_branch_that_stands_there_already_is_unchanged(tmp_path: Path) -> None:
+def test_a_branch_at_that_commit_is_unchanged(tmp_path: Path) -> None:
     path, before = bare(tmp_path)
     url = f"file://{path}"
     with remotes() as opened:
@@ -66,7 +66,7 @@ def test_new_branch_and_one_that_is_rewritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("expected", [None, "old", "1" * 40])
-def test_branch_that_stands_elsewhere_is_left_alone(tmp_path: Path, expected: str | None) -> None:
+def test_branch_at_another_commit_is_left_alone(tmp_path: Path, expected: str | None) -> None:
     path, before = bare(tmp_path)
     now = add_commit(path)
     url = f"file://{path}"

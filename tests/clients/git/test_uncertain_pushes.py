@@ -100,7 +100,7 @@ def test_an_unknown_outcome_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["dropped", "meanwhile", "lost", "cut"])
-def test_somebody_who_comes_first_wins(tmp_path: Path, kind: FaultKind) -> None:
+def test_the_first_push_wins(tmp_path: Path, kind: FaultKind) -> None:
     path, before = bare(tmp_path)
     landed: list[str] = []
 

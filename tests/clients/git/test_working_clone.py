@@ -90,7 +90,7 @@ def test_commits_are_by_the_owner_of_the_clone(folder: Path) -> None:
     assert log == ["Kalypso <kalypso@example.com>", "Ann <ann@example.com>"]
 
 
-def test_where_it_comes_from(folder: Path) -> None:
+def test_the_origin_of_a_clone(folder: Path) -> None:
     clone = clone_at(folder)
     assert clone.origin == str(folder.parent / "origin")
     git(folder, "remote", "remove", "origin")
@@ -110,7 +110,7 @@ def test_the_default_branch_is_that_of_origin(folder: Path) -> None:
         clone.main_branch("main")
 
 
-def test_changes_that_are_not_committed_are_told(folder: Path) -> None:
+def test_changes_that_are_not_committed_are_reported(folder: Path) -> None:
     clone = clone_at(folder)
     (folder / "new.txt").write_text("nobody's", encoding="utf-8")
     clone.check_clean()

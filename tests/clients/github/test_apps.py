@@ -224,7 +224,7 @@ def test_refusals(paths: Mapping[str, tuple[int, Any]], message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_where_the_app_is_suspended_nobody_asks_again_for_each_call() -> None:
+def test_a_suspended_app_is_asked_once() -> None:
     with responses.RequestsMock() as server:
         url = f"{API}/orgs/acme/installation"
         server.get(url, json={"id": 7, "suspended_at": "2026-03-01T12:00:00Z"})

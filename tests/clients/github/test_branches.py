@@ -21,7 +21,7 @@ NOT_FOUND = {"message": "Not Found"}
         ("ümläut", "heads/%C3%BCml%C3%A4ut"),
     ],
 )
-def test_head_is_asked_for_exactly(branch: str, path: str) -> None:
+def test_a_head_is_requested_by_its_exact_name(branch: str, path: str) -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/git/ref/{path}", json={"object": {"sha": "abc"}})
         assert branches.head(connect(), "acme/fleet", branch) == "abc"

@@ -103,7 +103,7 @@ def test_a_long_text_is_the_same_when_it_is_read_again() -> None:
         assert recorded.bodies("POST") == [{"body": kept}]
 
 
-def test_a_refused_comment_is_said() -> None:
+def test_a_refused_comment_is_reported() -> None:
     locked = refusal("Unable to create comment because issue is locked.")
     with (
         conversation(listed(), (POST, 403, locked)) as recorded,

@@ -75,7 +75,7 @@ def test_a_repository_that_answered_before_is_not_looked_for() -> None:
         assert rest.read_optional(github, "ACME/fleet", "no", "/labels/x") is None
 
 
-def test_an_invisible_repository_is_not_taken_for_an_empty_one() -> None:
+def test_an_invisible_repository_is_not_empty() -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/labels/x", status=404, json={"message": "Not Found"})
         server.get(REPOSITORY, status=404, json={"message": "Not Found"})
@@ -141,7 +141,7 @@ def test_git_gets_the_token_for_this_server_alone(url: str, sent: bool) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "  \n", "ghp_a b", "ghp_a\nb", "ghp_ä", "ghp_a\x00"])
-def test_tokens_that_are_none(token: str) -> None:
+def test_invalid_tokens(token: str) -> None:
     with pytest.raises(UsageError) as caught:
         TokenAuth(token)
     assert "ghp" not in str(caught.value)
@@ -179,6 +179,6 @@ def test_proxy_and_certificates_are_used(tmp_path: object) -> None:
         rest.read(connect(environment=environment), "acme/fleet", "no", "")
 
 
-def test_absent_certificates_are_told_at_once() -> None:
+def test_absent_certificates_are_reported_at_once() -> None:
     with pytest.raises(KalypsoError, match="SSL_CERT_FILE names /absent, which does not exist"):
         connect(environment={"SSL_CERT_FILE": "/absent"})

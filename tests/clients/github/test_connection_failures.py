@@ -28,7 +28,7 @@ def failed(github: GitHub) -> GitHubError:
     return caught.value
 
 
-def test_an_untrusted_certificate_is_told_at_once(tmp_path: Path) -> None:
+def test_an_untrusted_certificate_is_reported_at_once(tmp_path: Path) -> None:
     clock = Clock()
     context, _ = server_context(tmp_path, datetime.now(UTC))
     with scripted(tls=context) as script:

@@ -56,7 +56,7 @@ def test_a_variable_that_is_not_set(read: Read, path: str) -> None:
 
 
 @pytest.mark.parametrize(("read", "path"), VARIABLES)
-def test_a_variable_that_may_not_be_read_is_not_taken_for_unset(read: Read, path: str) -> None:
+def test_an_unreadable_variable_is_not_unset(read: Read, path: str) -> None:
     with responses.RequestsMock() as server:
         server.get(REPOSITORY + path, status=403, json={"message": "No"})
         with pytest.raises(GitHubError, match="cannot be read"):

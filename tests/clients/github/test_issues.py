@@ -263,7 +263,7 @@ def test_an_issue_is_closed_with_its_reason(steps: list[Step], was_open: bool) -
     assert all(body == {"state": "closed", "state_reason": "completed"} for body in sent)
 
 
-def test_a_repository_without_issues_is_told_so() -> None:
+def test_a_repository_without_issues_is_a_refusal() -> None:
     gone = refusal("Issues has been disabled in this repository.")
     with conversation((LIST, 410, gone)) as recorded, pytest.raises(GitHubError) as caught:
         issues.ensure(recorded.github, REPOSITORY, title="t", body="b", labels=["kalypso"])

@@ -110,7 +110,7 @@ def test_a_label_is_deleted_once(steps: list[Step], deleted: bool) -> None:
         assert labels.delete(recorded.github, REPOSITORY, "in progress") is deleted
 
 
-def test_a_refusal_of_another_kind_is_said() -> None:
+def test_a_refusal_of_another_kind_is_reported() -> None:
     wrong = refusal("Validation Failed", {"resource": "Label", "code": "invalid", "field": "color"})
     with (
         conversation(ABSENT, VISIBLE, ("POST /labels", 422, wrong), ABSENT) as recorded,

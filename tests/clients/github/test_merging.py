@@ -39,7 +39,7 @@ def test_it_is_merged_once(steps: list[Step]) -> None:
 
 
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
-def test_the_head_that_was_looked_at_is_named(method: Method) -> None:
+def test_the_checked_head_is_named(method: Method) -> None:
     with conversation(OPEN, MERGED) as recorded:
         merge(recorded.github, REPOSITORY, 7, head=HEAD, method=method)
         assert recorded.bodies("PUT") == [{"sha": HEAD, "merge_method": method}]

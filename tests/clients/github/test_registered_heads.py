@@ -137,14 +137,14 @@ def test_the_query_holds_no_name() -> None:
         {"type": "NOT_FOUND", "path": ["r0", "object"], "message": "Something went wrong"},
     ],
 )
-def test_any_other_error_is_not_taken_for_absence(error: object) -> None:
+def test_other_errors_are_not_absence(error: object) -> None:
     with responses.RequestsMock() as server:
         server.post(f"{API}/graphql", json={"data": {"r0": None}, "errors": [error]})
         with pytest.raises(GitHubError, match="Something went wrong"):
             registered_heads.read(connect(), [registered("acme/app")])
 
 
-def test_a_repository_behind_single_sign_on_is_told_and_passed_over(
+def test_a_repository_behind_single_sign_on_is_reported_and_skipped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("INFO")

@@ -80,7 +80,7 @@ def test_a_refusal_is_final(method: str, status: int) -> None:
     assert len(script.requests) == 1
 
 
-def test_a_failure_that_stays_is_told_after_a_few_attempts() -> None:
+def test_a_failure_that_stays_is_reported_after_a_few_attempts() -> None:
     clock = Clock()
     with scripted(*[Reply(502, {})] * 5) as script:
         error = outcome(script, "GET", clock)
@@ -97,7 +97,7 @@ def test_a_failing_server_may_say_how_long() -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_connection_that_was_never_made_is_tried_again(method: str) -> None:
+def test_a_failed_connection_is_tried_again(method: str) -> None:
     clock = Clock()
     with scripted() as script:
         url = script.url

@@ -202,7 +202,7 @@ def test_a_renamed_repository_is_left_to_git(sandbox: Sandbox) -> None:
     assert registered_heads.read(github, [path]) == {path: None}
 
 
-def test_environments_that_are_none(sandbox: Sandbox) -> None:
+def test_names_that_are_no_environments(sandbox: Sandbox) -> None:
     github = connect(sandbox)
     assert environments.names(github, "acme/fleet") == ()
     assert environments.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT") is None
@@ -237,7 +237,7 @@ def test_reads_outlast_faults(sandbox: Sandbox, kind: FaultKind) -> None:
     assert branches.head(github, "acme/fleet", "main") == sandbox.git("acme/fleet").head("main")
 
 
-def test_the_quota_is_told(sandbox: Sandbox) -> None:
+def test_the_quota_is_reported(sandbox: Sandbox) -> None:
     github = connect(sandbox)
     branches.head(github, "acme/fleet", "main")
     registered_heads.read(github, [RegisteredPath("acme/fleet", "main", "")])

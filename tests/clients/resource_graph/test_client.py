@@ -107,7 +107,7 @@ def test_all_pages_are_read_and_each_row_once() -> None:
     assert len({body["query"] for body in bodies}) == 1
 
 
-def test_rows_that_come_and_go_between_pages_are_read_anew() -> None:
+def test_rows_that_come_and_go_between_pages_are_read_again() -> None:
     moved = [{"json": page([row("a")], 2, token="t")}, {"json": page([row("a")], 2)}]
     settled = [{"json": page([row("a")], 2, token="t")}, {"json": page([row("b")], 2)}]
     clusters, bodies = read(Waits(), *moved, *settled)

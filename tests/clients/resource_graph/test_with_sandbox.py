@@ -217,7 +217,7 @@ def test_a_client_secret_signs_in(simulated: Azure, tls: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["expired", "revoked", "challenged"])
 @pytest.mark.parametrize("way", ["assertion", "secret", "managed identity"])
-def test_a_token_that_is_refused_is_fetched_anew_once(
+def test_a_token_that_is_refused_is_fetched_again_once(
     simulated: Azure, tls: Path, monkeypatch: pytest.MonkeyPatch, way: str, kind: Any
 ) -> None:
     faults = simulated.settings.faults

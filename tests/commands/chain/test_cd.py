@@ -83,7 +83,7 @@ def test_a_deployed_commit_stays_deployed(acme: Organisation) -> None:
     assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
 
 
-def test_a_retry_after_a_failure_is_told(acme: Organisation) -> None:
+def test_a_retry_after_a_failure_is_reported(acme: Organisation) -> None:
     new = change_main(acme)
     run(acme, new)
     acme.status(new, DEV, "Failed to deploy: 1 of 2 clusters", "failure")
@@ -190,7 +190,7 @@ def test_a_superseded_commit_that_was_deployed_stays_so(acme: Organisation) -> N
     assert acme.writes() == []
 
 
-def test_a_person_goes_back_only_on_purpose(acme: Organisation) -> None:
+def test_a_person_must_allow_a_rollback(acme: Organisation) -> None:
     old, new = acme.head("main"), change_main(acme)
     assert old
     run(acme, new)

@@ -22,7 +22,7 @@ def test_a_concurrent_commit_is_not_lost(acme: Organisation) -> None:
     assert sum("looking again" in line for line in acme.logged) == 2
 
 
-def test_a_branch_that_never_stands_still(acme: Organisation) -> None:
+def test_a_branch_that_always_moves(acme: Organisation) -> None:
     new = change_main(acme)
     before = acme.clock()
     with (

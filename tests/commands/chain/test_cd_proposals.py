@@ -157,7 +157,7 @@ def test_a_change_of_the_environment_beside_it_leaves_the_proposal_alone(
     assert "east" in acme.files("dev")["config.yaml"]
 
 
-def test_a_proposal_that_could_not_be_merged_is_made_anew(acme: Organisation) -> None:
+def test_a_proposal_that_could_not_be_merged_is_made_again(acme: Organisation) -> None:
     middle, new = change_main(acme, "1"), change_main(acme, "2")
     run(acme, new)
     run(acme, middle, mode="commit")
@@ -245,7 +245,7 @@ def test_a_withdrawn_proposal_is_not_rejected(acme: Organisation) -> None:
     assert action(run(acme, new, promoted_from="ci")) == "proposed"
 
 
-def test_a_proposal_that_people_broke_is_made_anew(acme: Organisation) -> None:
+def test_a_proposal_that_people_broke_is_made_again(acme: Organisation) -> None:
     new = change_main(acme)
     run(acme, new)
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), "")}, OURS)

@@ -18,7 +18,7 @@ CONTEXT = "kalypso / ci"
 BAD_TEMPLATE = documents.template("flux", "name: {{ .ConfigData.SIZE | atoi | div 1 0 }}\n")
 
 
-def test_a_faultless_push_goes_on_its_way(acme: Organisation) -> None:
+def test_a_push_without_problems_starts_cd(acme: Organisation) -> None:
     commit = acme.commit({"notes.txt": "1"})
     acme.forget()
     result = run(acme)
@@ -107,7 +107,7 @@ def test_faults_of_main_fail(
     assert "**Next:** correct the problems" in result.summary
 
 
-def test_faults_of_placements_are_told_at_their_lines(acme: Organisation) -> None:
+def test_faults_of_placements_are_reported_at_their_lines(acme: Organisation) -> None:
     schedule_dev_by_placement(acme)
     acme.commit({".github/kalypso/one.yaml": PLACEMENT.replace("name: one", "name: two")}, "dev")
     result = run(acme)
@@ -118,7 +118,7 @@ def test_faults_of_placements_are_told_at_their_lines(acme: Organisation) -> Non
     ]
 
 
-def test_an_unknown_scheduler_is_told_once_at_its_line(acme: Organisation) -> None:
+def test_an_unknown_scheduler_is_reported_once_at_its_line(acme: Organisation) -> None:
     schedule_dev_by_placement(acme)
     environment = acme.files("main")[".environments/dev.yaml"].replace(": placement", ": placment")
     acme.commit({".environments/dev.yaml": environment})
@@ -126,7 +126,7 @@ def test_an_unknown_scheduler_is_told_once_at_its_line(acme: Organisation) -> No
     assert (problem.code, problem.advice) == ("scheduler-unknown", "did you mean placement?")
 
 
-def test_a_fault_of_main_is_told_once(acme: Organisation) -> None:
+def test_a_fault_of_main_is_reported_once(acme: Organisation) -> None:
     acme.commit({"registrations/shop.yaml": "kind: WorkloadRegistration\nmetadata: {name: shop}\n"})
     result = run(acme)
     messages = problems(result)
@@ -149,7 +149,7 @@ def test_a_new_problem_in_an_environment_fails(acme: Organisation) -> None:
     assert [environment.problems for environment in checked] == [2, 2]
 
 
-def test_a_template_that_goes_fails_where_it_is_used(acme: Organisation) -> None:
+def test_a_removed_template_fails_where_it_is_used(acme: Organisation) -> None:
     acme.commit({"templates/flux.yaml": None})
     result = run(acme)
     assert "names the Template 'flux', which does not exist" in problems(result)[0]
@@ -290,7 +290,7 @@ def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None
     assert problems(pushed)[0].startswith("dev, stage: shop-web on drone")
 
 
-def test_a_mass_removal_is_told(acme: Organisation) -> None:
+def test_a_mass_removal_is_reported(acme: Organisation) -> None:
     tree = {f"large/old-{number}/reconciler.yaml": "x\n" for number in range(8)}
     acme.commit(tree, "dev", GITOPS)
     acme.commit({"notes.txt": "1"})

@@ -34,7 +34,7 @@ def new(acme: Organisation) -> str:
     return acme.commit({"notes.txt": "a change"})
 
 
-def test_it_runs_before_the_write_and_knows_what_it_is_for(acme: Organisation, new: str) -> None:
+def test_it_runs_before_the_write_and_gets_its_purpose(acme: Organisation, new: str) -> None:
     (old,) = acme.sandbox.git(CONTROL_PLANE).commit(new).parents
     command = (
         'echo "$KALYPSO_ENVIRONMENT $KALYPSO_COMMIT $KALYPSO_PREVIOUS_COMMIT"\n'

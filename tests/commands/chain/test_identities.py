@@ -32,7 +32,7 @@ def authors(items: list[Any]) -> list[tuple[str, str]]:
     return [(item["user"]["login"], item["state"]) for item in items]
 
 
-def test_after_a_change_of_the_token_the_pull_request_is_opened_anew(acme: Organisation) -> None:
+def test_after_a_change_of_the_token_the_pull_request_is_opened_again(acme: Organisation) -> None:
     before = token_of(acme, "ada")
     (old,) = run(acme, token=before).pull_requests
     configure(acme, REGION="north")
@@ -73,7 +73,7 @@ def test_a_rejected_tree_closes_the_former_pull_request_with_this_reason(
     assert "what it is to have was rejected: " in comment
 
 
-def test_a_former_pull_request_that_people_forced_is_opened_anew(acme: Organisation) -> None:
+def test_a_former_pull_request_that_people_forced_is_opened_again(acme: Organisation) -> None:
     ada = token_of(acme, "ada")
     (old,) = run(acme, token=ada).pull_requests
     acme.close(old.number)
@@ -106,7 +106,7 @@ def test_a_person_s_pull_request_from_our_branch_is_not_edited(acme: Organisatio
     assert acme.pulls() == [before]
 
 
-def test_a_proposal_of_cd_is_opened_anew(acme: Organisation) -> None:
+def test_a_proposal_of_cd_is_opened_again(acme: Organisation) -> None:
     new = acme.commit({"notes.txt": "a change"})
     given: dict[str, Any] = {"environment": "dev", "mode": "pull-request", "commit": new}
     acme.run(cd, CdInputs, token=token_of(acme, "ada"), **given)

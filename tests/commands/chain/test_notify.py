@@ -111,7 +111,7 @@ def test_a_revert_is_not_promoted_and_a_rollback_by_cd_is(acme: Organisation) ->
     assert starts(acme) == [checks(merged, old)]
 
 
-def test_a_tracking_file_that_goes_is_a_revert(acme: Organisation) -> None:
+def test_a_deleted_tracking_file_is_a_revert(acme: Organisation) -> None:
     merge(acme, main_commit(acme))
     gone = acme.commit({TRACKING: None}, "dev", GITOPS)
     assert not document(run(acme)).promoted
@@ -304,7 +304,7 @@ def test_a_lost_answer_and_what_is_not_allowed(acme: Organisation) -> None:
     assert "actions: write" in caught.value.problem.advice
 
 
-def test_only_what_is_needed_is_asked_for(acme: Organisation) -> None:
+def test_only_the_needed_permissions_are_requested(acme: Organisation) -> None:
     permissions: Permissions = {"actions": "write", "contents": "read", "statuses": "read"}
     token = acme.sandbox.create_token("user", permissions, owner="acme")
     commit = main_commit(acme)

@@ -117,9 +117,7 @@ def test_a_command_works_with_what_it_needs(acme: Organisation, scene: str) -> N
 
 
 @_scenes(of_jobs=True)
-def test_a_jobs_own_token_is_enough_where_nothing_else_is_reached(
-    acme: Organisation, scene: str
-) -> None:
+def test_a_jobs_own_token_is_enough_for_its_own_repository(acme: Organisation, scene: str) -> None:
     played = BY_ID[scene]
     run = started(acme, played)
     result = run(credential(acme, together(played), list(played.needs), is_job=True))

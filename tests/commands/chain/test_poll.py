@@ -196,7 +196,7 @@ def test_a_base_repository_that_floats(acme: Organisation) -> None:
     assert acme.dispatches() == [schedule("dev")]
 
 
-def test_a_repository_that_cannot_be_read_stops_nobody_else(acme: Organisation) -> None:
+def test_an_unreadable_repository_stops_no_other(acme: Organisation) -> None:
     register(acme, acme.url("acme/gone"))
     at_rest(acme)
     push_to_shop(acme)

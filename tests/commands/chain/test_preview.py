@@ -247,7 +247,7 @@ def test_a_fault_after_the_comparison_has_a_status(
     assert state == ("failure", "nothing was compared: the visibility cannot be read")
 
 
-def test_the_comment_of_another_bot_goes(acme: Organisation) -> None:
+def test_the_comment_of_another_bot_is_deleted(acme: Organisation) -> None:
     """A person pushes to a pull request of Dependabot: the jobs' token has commented before."""
     number = propose(acme, setting("two"))
     run(acme, token=acme.sandbox.create_token("actions", owner="acme"))

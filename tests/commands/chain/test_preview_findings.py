@@ -14,7 +14,7 @@ from tests.commands.chain.previews import CONTEXT, document, job_of, newest, pro
 from tests.commands.chain.proposals import settle
 
 
-def test_settings_of_the_head_are_said(acme: Organisation) -> None:
+def test_settings_of_the_head_are_reported(acme: Organisation) -> None:
     path = ".github/workflows/ci.yaml"
     number = propose(acme, {path: "on: push\njobs: {}\n"})
     assert document(run(acme)).settings == (path,)

@@ -40,7 +40,7 @@ def titles(acme: Organisation, state: str = "open") -> list[str]:
     return [issue["title"] for issue in acme.issues(state=state)]
 
 
-def test_a_failing_assignment_blocks_and_is_told_by_an_issue(acme: Organisation) -> None:
+def test_a_failing_assignment_blocks_and_gets_an_issue(acme: Organisation) -> None:
     acme.commit(BROKEN, "dev")
     document = blocked(acme)
     assert (document.degraded, actions(document)) == (True, [])
@@ -236,7 +236,7 @@ def test_a_repository_without_issues(acme: Organisation) -> None:
     assert messages(document)[-1].startswith(f"the issue “{LARGE}” cannot be opened: ")
 
 
-def test_issues_that_may_not_be_written_are_a_problem_and_the_rest_is_told(
+def test_refused_issues_are_a_problem_beside_the_result(
     acme: Organisation,
 ) -> None:
     settle(acme)

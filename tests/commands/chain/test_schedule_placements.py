@@ -18,7 +18,7 @@ def record(acme: Organisation) -> list[tuple[str, list[str]]]:
     return [(item["policy"], item["clusterTypes"]) for item in body["placements"]]
 
 
-def test_a_placement_is_followed_recorded_and_looked_at_again(placed: Organisation) -> None:
+def test_a_placement_is_followed_recorded_and_evaluated_again(placed: Organisation) -> None:
     document = proposals.run(placed)
     assert document.assignments == 1
     assert document.requeue_time == ""  # the drone is before the large by name
@@ -65,7 +65,7 @@ def test_a_misconfigured_placement_proposes_nothing(placed: Organisation) -> Non
     assert (where.path, where.line) == (".github/kalypso/one.yaml", 1)
 
 
-def test_a_proposal_stays_as_it_is_while_time_passes(placed: Organisation) -> None:
+def test_time_alone_does_not_change_a_proposal(placed: Organisation) -> None:
     """The records have the time of the run; alone they are no change."""
     for action in ("created", "unchanged"):
         assert proposals.actions(proposals.run(placed)) == [(1, action)]

@@ -177,7 +177,7 @@ def test_one_that_was_left_open_is_merged_when_it_may_be(acme: Organisation) -> 
     assert len(acme.dispatches()) == 1
 
 
-def test_nothing_is_merged_at_once_where_people_have_rejected(acme: Organisation) -> None:
+def test_nothing_is_merged_automatically_after_a_rejection(acme: Organisation) -> None:
     run(acme)
     acme.close(1)
     configure(acme, REGION="north")
@@ -214,7 +214,7 @@ def test_while_something_is_proposed_nothing_is_started(acme: Organisation) -> N
     assert acme.dispatches() == []
 
 
-def test_a_refused_start_is_a_problem_and_what_was_done_is_told(acme: Organisation) -> None:
+def test_a_refused_start_is_a_problem_beside_the_result(acme: Organisation) -> None:
     settle(acme)
     acme.commit({".github/workflows/check-promote.yaml": documents.workflow(("other",))})
     configure(acme, REGION="north")

@@ -124,7 +124,7 @@ def test_a_mass_removal_blocks(acme: Organisation) -> None:
     assert recorded(acme) == ("failure", f"Blocked: {digest(acme)}")
 
 
-def test_nothing_where_github_has_refused_something(acme: Organisation) -> None:
+def test_no_record_after_a_refusal_of_github(acme: Organisation) -> None:
     """The next run may succeed."""
     acme.commit({".github/workflows/check-promote.yaml": documents.workflow(("other",))})
     assert run_schedule(acme, auto_merge="always").failed
@@ -132,7 +132,7 @@ def test_nothing_where_github_has_refused_something(acme: Organisation) -> None:
     assert polled(acme).environments == ("dev",)
 
 
-def test_nothing_where_a_repository_that_github_shows_was_not_read(acme: Organisation) -> None:
+def test_no_record_if_a_visible_repository_was_not_read(acme: Organisation) -> None:
     settle(acme)
     push_to_shop(acme)
     with acme.sandbox.faults.on(Fault("*", f"/{SHOP}*", "status", count=0)):

@@ -94,7 +94,7 @@ def test_manual_changes_are_repaired_by_force(acme: Organisation) -> None:
     assert actions(run(acme)) == []
 
 
-def test_somebody_elses_merge_over_ours_is_no_rejection(acme: Organisation) -> None:
+def test_another_merge_over_ours_is_no_rejection(acme: Organisation) -> None:
     """Upstream's operator makes such a merge: it changes the tracking file."""
     settle(acme)
     edit_gitops(acme, {FLUX: "by the operator\n", TRACKING: "0" * 40})
@@ -113,7 +113,7 @@ def test_a_closed_pull_request_with_commits_of_people(acme: Organisation) -> Non
     ]
 
 
-def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation) -> None:
+def test_our_withdrawal_is_no_rejection_and_hides_none(acme: Organisation) -> None:
     run(acme)
     acme.close(1)  # the rejection
     path = "workload/shop.yaml"
@@ -155,7 +155,7 @@ def test_the_latest_counts(acme: Organisation) -> None:
     assert actions(run(acme)) == [(4, "created")]
 
 
-def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -> None:
+def test_a_pull_request_without_its_commits_is_no_rejection(acme: Organisation) -> None:
     """The GitOps repository was recreated from a copy of its branch."""
     settle(acme)
     pull = acme.sandbox.repository(GITOPS).issues[1].pull_request
@@ -165,7 +165,7 @@ def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -
     assert actions(run(acme)) == [(2, "created")]
 
 
-def test_little_is_read_where_nothing_was_taken_out(acme_over_http: Organisation) -> None:
+def test_little_is_read_if_nothing_was_removed(acme_over_http: Organisation) -> None:
     """It reads one page of pull requests and the branch's history, no commit and no event."""
     acme = acme_over_http
     settle(acme)

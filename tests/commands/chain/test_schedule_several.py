@@ -146,7 +146,7 @@ def test_the_same_tree_twice_is_refused(acme: Organisation) -> None:
         run(acme)
 
 
-def test_where_one_cannot_be_read_nothing_is_written(acme: Organisation) -> None:
+def test_if_one_cannot_be_read_nothing_is_written(acme: Organisation) -> None:
     acme.sandbox.create_repository(EDGE, {"README.md": "x"})
     for branch, words in (("nowhere", "has no branch 'nowhere'"), ("main", "")):
         repo = documents.gitops_repo(acme.url(EDGE), branch, "zone")

@@ -47,7 +47,7 @@ def test_the_environment_of_the_branch(acme: Organisation) -> None:
     )
 
 
-def test_a_branch_may_be_called_otherwise_and_have_several(acme: Organisation) -> None:
+def test_a_branch_may_have_another_name_and_several_environments(acme: Organisation) -> None:
     for name in ("east", "west"):
         text = documents.environment(acme.url(), name).replace(
             f"branch: {name}", "branch: regions/both"

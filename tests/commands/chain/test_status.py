@@ -111,7 +111,7 @@ def test_pull_requests_to_main_wait_for_people(acme: Organisation) -> None:
     assert f"main waits for people: {said}" in text(document)
 
 
-def test_clusters_where_asked(acme: Organisation) -> None:
+def test_clusters_on_request(acme: Organisation) -> None:
     promoted = main_commit(acme)
     merge(acme, promoted)
     acme.status(promoted, "dev environment", "Deploying")

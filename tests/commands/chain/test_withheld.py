@@ -228,7 +228,7 @@ def test_an_environment_remembers_its_rollbacks_when_another_branch_is_cut_from_
     assert action(promote(acme, new, environment="dev", promoted_from="")) == "written"
 
 
-def test_an_environment_that_begins_with_an_older_commit_has_not_gone_back(
+def test_a_new_environment_with_an_older_commit_is_not_rolled_back(
     acme: Organisation, old: str, new: str
 ) -> None:
     acme.reset("stage", acme.head("dev"))

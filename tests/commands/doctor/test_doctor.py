@@ -196,7 +196,7 @@ def test_a_secret_that_a_file_uses_in_one_branch_alone(healthy: Acme) -> None:
     ]
 
 
-def test_secrets_are_looked_at_where_the_environments_are_hidden(healthy: Acme) -> None:
+def test_secrets_are_checked_if_the_environments_are_hidden(healthy: Acme) -> None:
     permissions: Permissions = {"contents": "read", "secrets": "read", "actions_variables": "read"}
     healthy.token = healthy.sandbox.create_token("user", permissions, owner="acme")
     healthy.control_plane.secrets.clear()

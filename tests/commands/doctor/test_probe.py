@@ -281,7 +281,7 @@ def test_an_interrupted_push_lands_late(healthy: Acme, monkeypatch: pytest.Monke
     assert heads(healthy, CONTROL_PLANE) == before
 
 
-def test_an_interruption_tells_what_remains(healthy: Acme, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_names_the_remains(healthy: Acme, monkeypatch: pytest.MonkeyPatch) -> None:
     rule(CONTROL_PLANE, pattern="kalypso/*-base", allow_force_push=True)(healthy)
     monkeypatch.setattr(pull_requests, "ensure", interrupt)
     with pytest.raises(KeyboardInterrupt):

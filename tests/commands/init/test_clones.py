@@ -92,7 +92,7 @@ def test_again_there_is_nothing_to_do(folder: Path) -> None:
     assert "Push the commits" not in {task.title for task in document.remaining}
 
 
-def test_branches_of_origin_alone_are_gone_on_with(folder: Path) -> None:
+def test_branches_of_origin_alone_are_continued(folder: Path) -> None:
     run(folder)
     for name in ("control-plane", "gitops"):
         server = folder / "server" / name

@@ -152,7 +152,7 @@ ERRORS: list[tuple[list[str], str, int, str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "token", "status", "message"), ERRORS)
-def test_errors_have_their_exit_codes_and_are_told_as_json_too(
+def test_errors_have_their_exit_codes_and_a_json_document(
     acme: Acme, terminal: Terminal, arguments: list[str], token: str, status: int, message: str
 ) -> None:
     given: dict[str, Any] = {"token": ""} if token == "none" else {}

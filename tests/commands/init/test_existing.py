@@ -14,7 +14,7 @@ from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, A
 from tests.conformance.real_control_planes import DATA
 
 
-def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> None:
+def test_in_upstreams_control_plane_only_workflow_files_change(acme: Acme) -> None:
     upstream.found(acme)
     main, dev = acme.files("main"), acme.files("dev")
     document = acme.init()
@@ -100,7 +100,7 @@ def test_main_is_not_the_default_branch(acme: Acme) -> None:
     assert warning.advice == "make main the default branch, or delete it"
 
 
-def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
+def test_upstreams_other_files_are_deleted_on_request(acme: Acme) -> None:
     upstream.found(acme)
     seen = acme.init(delete_upstream_workflows=True, decide=lambda _: None)
     assert "Delete upstream's workflow files" not in {task.title for task in seen.remaining}
@@ -174,7 +174,7 @@ def test_a_workflow_that_people_have_changed_stays(acme: Acme) -> None:
     assert not file.written
 
 
-def test_it_is_overwritten_when_that_is_asked_for(acme: Acme) -> None:
+def test_it_is_overwritten_on_request(acme: Acme) -> None:
     acme.create()
     acme.init(environments="dev")
     template = acme.files("main")[f"{WORKFLOWS}/cd.yaml"]
@@ -231,7 +231,7 @@ def test_another_environment_is_added_to_a_control_plane(acme: Acme) -> None:
     assert task.lines[-1] == "    kalypso.io/next-environment: prod"
 
 
-def test_an_environment_that_proposes_elsewhere_is_told(acme: Acme) -> None:
+def test_an_environment_that_proposes_elsewhere_is_reported(acme: Acme) -> None:
     upstream.found(acme)
     text = upstream.gitops_repo(acme.url, "dev", "acme/other")
     acme.sandbox.commit(CONTROL_PLANE, {"gitops-repo.yaml": text}, branch="dev")
@@ -273,7 +273,7 @@ def test_an_unreadable_branch_is_not_absent(acme: Acme, branch: str) -> None:
     assert acme.state() == before
 
 
-def test_files_that_are_not_kalypsos_are_no_matter(acme: Acme) -> None:
+def test_files_of_others_are_ignored(acme: Acme) -> None:
     acme.create({"chart.yaml": "{{ x", "values.yaml": "a: b\n", ".github/dependabot.yml": "v: 2\n"})
     assert acme.init(environments="dev").written
     assert "templates/flux.yaml" in acme.files("main")

@@ -12,7 +12,7 @@ from kalypso_actions.sandbox.store import Permissions
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, Acme
 
 
-def test_without_a_token_nothing_is_asked(acme: Acme) -> None:
+def test_without_a_token_no_request_is_sent(acme: Acme) -> None:
     with pytest.raises(UsageError, match="no token is given") as caught:
         acme.init(token="")
     assert "GH_TOKEN" in caught.value.problem.advice
@@ -81,7 +81,7 @@ def test_an_environment_named_as_what_the_chain_takes_for_the_default_branch(acm
         acme.init(environments="dev,main")
 
 
-def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
+def test_ids_and_kind_of_the_owner_come_from_github(acme: Acme) -> None:
     acme.create()
     acme.sandbox.create_app("acme")  # makes the owner an organization
     inputs = InitInputs(

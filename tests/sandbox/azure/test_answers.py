@@ -90,7 +90,7 @@ def test_wrong_scopes(made: Azure, scope: dict[str, Any], status: int, code: str
     assert (response.status_code, error_of(response)["details"][0]["code"]) == (status, code)
 
 
-def test_too_many_subscriptions_are_told_in_a_header(made: Azure) -> None:
+def test_a_header_reports_too_many_subscriptions(made: Azure) -> None:
     made.settings.subscription_limit = 1
     hit = "x-ms-tenant-subscription-limit-hit"
     response = ask(made)

@@ -78,7 +78,7 @@ def test_a_secret_signs_in(made: Azure, tls: Path) -> None:
     assert names(ask(made, token=token.token)) == ["drone-1"]
 
 
-def test_an_unknown_application_is_told_so(made: Azure, tls: Path) -> None:
+def test_an_unknown_application_is_refused(made: Azure, tls: Path) -> None:
     with serving(made, tls) as url:
         token_of_header = ClientAssertionCredential(
             made.tenant, "nobody", lambda: "x", authority=url, connection_verify=str(tls)

@@ -79,7 +79,7 @@ def refusal_of(response: TestResponse) -> tuple[int, str, int]:
     return response.status_code, error["error"], number
 
 
-def test_a_job_is_told_who_it_is(made: Azure) -> None:
+def test_a_job_gets_its_identity(made: Azure) -> None:
     answer = assertion_of(made).get_json()
     assert answer["count"] == len(answer["value"])
     claims = jwt.read(answer["value"], made._key)

@@ -186,7 +186,7 @@ def test_queries_that_have_pages(
         ("t | where id == 'a' and (id == 'b' or tostring(gone) == 'x')", 1, 47, "gone"),
     ],
 )
-def test_anything_else_is_refused_where_it_stands(
+def test_anything_else_is_refused_at_its_place(
     query: str, line: int, column: int, token: str
 ) -> None:
     with pytest.raises(kql.QueryError) as caught:

@@ -105,7 +105,7 @@ def test_versions_of_the_api(made: Azure, version: str, code: str) -> None:
     assert (response.status_code, error_of(response)["code"]) == (400, code)
 
 
-def test_the_quota_counts_down_and_begins_anew(made: Azure, clock: Clock) -> None:
+def test_the_quota_counts_down_and_begins_again(made: Azure, clock: Clock) -> None:
     made.settings.quota = 3
     told = []
     for clock.seconds in (0, 1, 2, 3, 4, 5):

@@ -62,7 +62,7 @@ def test_two_commits_compared(
     assert [file["filename"] for file in told["files"]] == paths
 
 
-def test_a_long_comparison_is_told_in_pages(github: ApiClient) -> None:
+def test_a_long_comparison_has_pages(github: ApiClient) -> None:
     person = github.git.commit(github.root).author
     tree = github.git.commit(github.root).tree
     made = [github.root]

@@ -25,7 +25,7 @@ def test_no_more_entries_of_a_folder(github: ApiClient, monkeypatch: pytest.Monk
     assert [entry["name"] for entry in github.made("GET", "contents/many")] == ["0", "1", "2"]
 
 
-def test_a_push_does_not_tell_which_files_it_changes(github: ApiClient) -> None:
+def test_a_push_does_not_name_its_files(github: ApiClient) -> None:
     github.commit("main", {"a.txt": "1"})
     (push,) = [event for event in github.events() if event.name == "push"]
     for commit in (*push.payload["commits"], push.payload["head_commit"]):

@@ -47,7 +47,7 @@ def test_whose_commits_are_signed(
         assert github.refused("PATCH", path, body) == UNSIGNED
 
 
-def test_a_rule_is_told_and_holds_for_merges(github: ApiClient) -> None:
+def test_a_rule_is_listed_and_applies_to_merges(github: ApiClient) -> None:
     github.branch("dev")
     github.branch("feature", at=github.head("dev"))
     github.repository.rules.append(RULE)
@@ -70,7 +70,7 @@ def test_a_rule_is_told_and_holds_for_merges(github: ApiClient) -> None:
         {"path": "a", "mode": "100644", "sha": "1" * 40, "content": "1"},
     ],
 )
-def test_entries_that_are_none(github: ApiClient, entry: dict[str, str]) -> None:
+def test_invalid_entries(github: ApiClient, entry: dict[str, str]) -> None:
     body = {"base_tree": github.root, "tree": [entry]}
     assert github.refused("POST", "git/trees", body).startswith("422 ")
 

@@ -140,7 +140,7 @@ def test_a_label_that_is_refused(github: ApiClient, body: dict[str, str], reason
     assert list(github.repository.labels) == ["known"]
 
 
-def test_pull_requests_tell_of_their_labels(github: ApiClient) -> None:
+def test_pull_requests_list_their_labels(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
     github.made("POST", f"issues/{number}/labels", ["a", "b"])

@@ -73,7 +73,7 @@ def test_a_merge_by_a_job_starts_nothing(github: ApiClient) -> None:
     assert github.events()[-1].actor == "github-actions[bot]"
 
 
-def test_another_head_than_was_looked_at_is_not_merged(github: ApiClient) -> None:
+def test_a_head_other_than_the_checked_one_is_not_merged(github: ApiClient) -> None:
     number, (first, _) = proposed(github)
     refused = github.refused("PUT", f"pulls/{number}/merge", {"sha": first})
     assert refused == "409 Head branch was modified. Review and try the merge again."

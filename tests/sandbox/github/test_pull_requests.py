@@ -11,7 +11,7 @@ from tests.git_repositories import programs
 from tests.sandbox.github.api_client import NAME, ApiClient, hub
 
 
-def test_a_pull_request_as_it_is_told(github: ApiClient) -> None:
+def test_the_fields_of_a_pull_request(github: ApiClient) -> None:
     head = github.branch("feature", {"a": "1\n", "b": "2\n"})
     number = github.propose("feature", body="Text")
     told = github.made("GET", f"pulls/{number}")

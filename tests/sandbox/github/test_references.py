@@ -65,7 +65,7 @@ def test_a_ref_moves_forward_only_unless_forced(github: ApiClient) -> None:
     assert (pushed["before"], pushed["after"], pushed["forced"]) == (ahead, side, True)
 
 
-def test_a_ref_that_stands_there_already_is_not_pushed_to(github: ApiClient) -> None:
+def test_a_ref_at_that_commit_is_not_pushed(github: ApiClient) -> None:
     github.made("PATCH", "git/refs/heads/main", {"sha": github.root})
     assert github.events() == []
 

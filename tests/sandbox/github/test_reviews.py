@@ -73,7 +73,7 @@ def test_the_last_word_of_each_reviewer_counts(
         github.made("PUT", f"pulls/{proposed}/merge", {})
 
 
-def test_nobody_s_opinion_counts_where_none_is_asked_for(
+def test_reviews_count_only_if_they_are_required(
     github: ApiClient, proposed: int, review: Reviewer
 ) -> None:
     review("anna", "REQUEST_CHANGES")

@@ -104,7 +104,7 @@ def test_a_run_is_started_and_named(github: ApiClient) -> None:
     assert (event.payload["workflow"], event.ref, event.commit) == (FILE, "refs/heads/main", commit)
 
 
-def test_without_being_asked_nothing_is_told_of_the_run(github: ApiClient) -> None:
+def test_a_run_is_named_only_on_request(github: ApiClient) -> None:
     with_workflow(github)
     answer = github.ask("POST", DISPATCH, {"ref": "main", "inputs": {"commit": "abc"}})
     assert (answer.status_code, answer.content) == (204, b"")
@@ -200,7 +200,7 @@ def test_runs_are_found(github: ApiClient) -> None:
     assert found("head_sha=" + "0" * 40) == []
 
 
-def test_a_repository_is_told_something(github: ApiClient) -> None:
+def test_a_repository_dispatch(github: ApiClient) -> None:
     payload = {"app": "a", "nested": {"list": [1]}}
     body = {"event_type": "kalypso-workload-changed", "client_payload": payload}
     github.made("POST", "dispatches", body)

@@ -133,7 +133,7 @@ def test_steps_get_the_inputs_of_their_file(
     assert made.pending_runs() == []
 
 
-def test_a_job_s_token_may_what_its_file_says_for_its_repository(
+def test_a_job_s_token_has_the_permissions_of_its_file(
     sandbox: Sandbox, command: Command, tmp_path: Path
 ) -> None:
     made = workflows(sandbox, tmp_path)

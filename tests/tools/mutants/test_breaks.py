@@ -38,5 +38,5 @@ def test_make_test_runs_what_catches_it(broken: Break) -> None:
         assert "slow" not in {mark.name for every in marks for mark in every}
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_unique() -> None:
     assert len({listed.name for listed in BREAKS}) == len(BREAKS)
