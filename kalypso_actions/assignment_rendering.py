@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -12,14 +12,15 @@ from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment, Fleet
-from kalypso_actions.model.processes import Processes
+from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.model.processes import Keep, Processes
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.platform_config import PlatformConfig
 
-Outcome = tuple[dict[str, bytes] | rendering.Failure, int]
+Outcome = tuple[dict[str, FileContent] | rendering.Failure, int]
 """The files or a failure, and the work that its registration pays for."""
 
-Folders = dict[str, dict[str, bytes]]
+Folders = dict[str, Mapping[str, FileContent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +105,24 @@ class AssignmentRenderer:
         processes = self._processes
         count = processes.usable(len(assignments)) if processes else 1
         if processes is None or count == 1:
-            return map(self._outcome, assignments)
+            return (self._outcome(item, _unchanged) for item in assignments)
         owners = divided(assignments, count)
-        return processes.compute(owners, lambda index: self._outcome(assignments[index]))
+        return processes.compute(
+            owners, lambda index, keep: self._outcome(assignments[index], keep)
+        )
 
-    def _outcome(self, assignment: Assignment) -> Outcome:
+    def _outcome(self, assignment: Assignment, keep: Keep) -> Outcome:
         registration = assignment.target.registration
         before = self._renderer.work_of(registration)
-        return self._rendered(assignment), self._renderer.work_of(registration) - before
+        files = self._rendered(assignment)
+        work = self._renderer.work_of(registration) - before
+        if isinstance(files, rendering.Failure):
+            return files, work
+        # Later stages look for missing values in the contents.
+        return {
+            name: content if rendering.lacks_value(content) else keep(content)
+            for name, content in files.items()
+        }, work
 
     def _rendered(self, assignment: Assignment) -> dict[str, bytes] | rendering.Failure:
         config = self._platform_config.config_of(assignment)
@@ -122,6 +133,10 @@ class AssignmentRenderer:
             rendered = assignment, outcome
             return rendering.missing_value_failure(rendered, self._fleet.templates) or outcome
         return outcome
+
+
+def _unchanged(content: bytes) -> bytes:
+    return content
 
 
 def divided(assignments: Sequence[Assignment], count: int) -> list[int]:

@@ -15,6 +15,7 @@ from kalypso_actions.assignment_rendering import AssignmentRenderer, Folders, Pl
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.input_digests import input_digests
 from kalypso_actions.model.kinds import Assignment, Fleet
+from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import Snapshot, TreeChanges
 from kalypso_actions.platform_config import PlatformConfig
@@ -37,7 +38,7 @@ class RenderedAssignments:
         return [item for item in self.planned if item.failure]
 
     @property
-    def written(self) -> list[tuple[Assignment, Mapping[str, bytes]]]:
+    def written(self) -> list[tuple[Assignment, Mapping[str, FileContent]]]:
         """The assignments that were rendered, with their files."""
         return [
             (item.assignment, self.folders[item.assignment.folder])
@@ -97,12 +98,11 @@ class UnchangedAssignments:
         """
         if self._inputs is None:
             return None
-        no_value = rendering.NO_VALUE.encode()
         unfit = {item.assignment.folder for item in planned if item.failure}
         unfit |= {
             folder
             for folder, files in folders.items()
-            if any(no_value in content for content in files.values())
+            if any(map(rendering.lacks_value, files.values()))
         }
         doubtful = _doubtful_registrations(planned, self._assignments)
         unfit |= {item.folder for item in self._assignments if item.target.registration in doubtful}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import comparison, gitops, rendering
-from kalypso_actions.assignment_rendering import PlannedAssignment
+from kalypso_actions.assignment_rendering import Folders, PlannedAssignment
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import (
@@ -141,8 +141,13 @@ class _Side:
         """Render the assignments of these folders."""
         renderer = assignment_renderer(self.snapshot, self.fleet, self._options)
         chosen = [item for folder, item in self.assignments.items() if folder in folders]
-        for item in renderer.render_all(chosen, self.files, progress):
+        files: Folders = {}
+        for item in renderer.render_all(chosen, files, progress):
             self.rendered[item.assignment.folder] = item
+        for folder, contents in files.items():  # this process renders, and writes no blobs
+            self.files[folder] = {
+                name: content for name, content in contents.items() if isinstance(content, bytes)
+            }
 
     @property
     def tree(self) -> BaseTree:
@@ -312,7 +317,7 @@ def _missing_values(before: _Side, after: _Side) -> tuple[list[Problem], int]:
     for folder, files in after.files.items():
         old = before.files.get(folder, {})
         for name, content in files.items():
-            if rendering.NO_VALUE.encode() in content:
+            if rendering.lacks_value(content):
                 known_lines = set(old.get(name, b"").splitlines())
                 for line in content.splitlines():
                     row = after.assignments[folder], {name: line}

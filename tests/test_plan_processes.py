@@ -14,7 +14,9 @@ from tests.builders import assignment, cluster_type, target
 
 PLANS = """
 import dataclasses
+from collections import deque
 from kalypso_actions.clients.worker_processes import WorkerProcesses
+from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.assignment_rendering import AssignmentRenderer
 from kalypso_actions.rendering import Options
@@ -22,7 +24,7 @@ from tests.builders import assignment, cluster_type, config_map, config_schema, 
 
 TEMPLATES = (
     template("reconciler", "a: {{ .Manifests.note }}\\n{{ if eq .Workload `w3` }}{{ fail `no` }}{{ end }}"),
-    template("namespace", "namespace: {{ .Namespace }}\\n"),
+    template("namespace", "namespace: {{ .Namespace }} {{ .Labels.none }}\\n"),
     template("config", "{{ toYaml .ConfigData }}\\n"),
 )
 types = [cluster_type(f"type-{number}") for number in range(12)]
@@ -47,6 +49,11 @@ def rendered(processes):
 
 alone, several = rendered(None), rendered(WorkerProcesses(0))
 assert several == alone
+ids, planned = rendered(WorkerProcesses(0, lambda contents: deque(contents, maxlen=0)))
+assert planned == alone[1]
+for folder, files in alone[0].items():
+    for name, content in files.items():
+        assert ids[folder][name] == (content if b"<no value>" in content else blob_id(content))
 failures = [failure for _, _, failure in alone[1] if failure]
 print(WorkerProcesses(0).usable(1) > 1, len(alone[0]), len({failure.code for failure in failures}))
 """

@@ -13,12 +13,16 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.object_ids import FileContent, blob_id
+from kalypso_actions.model.processes import Keep
 
 Result = TypeVar("Result")
 
@@ -32,12 +36,18 @@ BATCH: Final = 64
 """Results that are sent at once."""
 
 
-class WorkerProcesses:
-    """Forked processes."""
+WriteBlobs = Callable[[Iterable[bytes]], None]
 
-    def __init__(self, parallel_from: int = PARALLEL_FROM) -> None:
+
+class WorkerProcesses:
+    """Forked processes; they keep the contents of files with `write_blobs`, if there is one."""
+
+    def __init__(
+        self, parallel_from: int = PARALLEL_FROM, write_blobs: WriteBlobs | None = None
+    ) -> None:
         """`parallel_from` is the number of items that are worth it."""
         self._parallel_from = parallel_from
+        self._write_blobs = write_blobs
 
     def usable(self, items: int) -> int:
         """Return how many processes compute the items; 1 where forking is not safe."""
@@ -45,10 +55,12 @@ class WorkerProcesses:
             return 1
         return min(MOST, len(os.sched_getaffinity(0)))
 
-    def compute(self, owners: Sequence[int], compute: Callable[[int], Result]) -> Iterator[Result]:
-        """Yield `compute(index)` for each index of `owners`, in order.
+    def compute(
+        self, owners: Sequence[int], compute: Callable[[int, Keep], Result]
+    ) -> Iterator[Result]:
+        """Yield `compute(index, keep)` for each index of `owners`, in order.
 
-        Raises what `compute` raises, and KalypsoError if a process is killed.
+        Raises what `compute` and `write_blobs` raise, and KalypsoError if a process is killed.
         """
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # a child would write what is buffered, too
@@ -59,15 +71,17 @@ class WorkerProcesses:
         try:
             for owner in range(max(owners, default=-1) + 1):
                 receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(
-                    target=_send_all, args=(owner, owners, compute, sender), daemon=True
-                )
+                indexes = [index for index, other in enumerate(owners) if other == owner]
+                worker = _Worker(indexes, compute, sender, self._write_blobs)
+                process = context.Process(target=worker.run, daemon=True)
                 process.start()
                 sender.close()
                 processes.append(process)
                 receivers.append(_received(receiver))
             for owner in owners:
                 yield next(receivers[owner])
+            for receiver_ in receivers:
+                next(receiver_, None)  # waits for its blobs
         finally:
             gc.unfreeze()
             for process in processes:
@@ -75,27 +89,48 @@ class WorkerProcesses:
                 process.join()
 
 
-def _send_all(
-    owner: int, owners: Sequence[int], compute: Callable[[int], Result], sender: Connection
-) -> None:
-    """Compute one process's items; after an exception, send it and end."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # this process's handlers are for its programs
-    batch: list[Result] = []
-    with suppress(BrokenPipeError):  # nobody waits for more
-        try:
-            for index, of_item in enumerate(owners):
-                if of_item == owner:
-                    batch.append(compute(index))
-                    if len(batch) == BATCH:
-                        sender.send(batch)
-                        batch = []
-        except Exception as error:  # noqa: BLE001 - the other process raises it
-            error.add_note(traceback.format_exc())
-            sender.send(batch)
-            sender.send(error)
-        else:
-            sender.send(batch)
+@dataclass(frozen=True, slots=True)
+class _Worker(Generic[Result]):
+    """Computes the items of one process, and sends the results in batches, then None."""
+
+    indexes: Sequence[int]
+    compute: Callable[[int, Keep], Result]
+    sender: Connection
+    write_blobs: WriteBlobs | None
+
+    def run(self) -> None:
+        """Send all results, or an exception."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)  # this process's handlers are for its programs
+        with suppress(BrokenPipeError):  # nobody waits for more
+            try:
+                contents = self._contents()
+                if self.write_blobs:
+                    self.write_blobs(contents)
+                else:
+                    deque(contents, maxlen=0)
+            except Exception as error:  # noqa: BLE001 - the other process raises it
+                error.add_note(traceback.format_exc())
+                self.sender.send(error)
+            else:
+                self.sender.send(None)
+
+    def _contents(self) -> Iterator[bytes]:
+        """Compute and send the results, and yield the contents of files that they keep."""
+        kept: list[bytes] = []
+
+        def keep(content: bytes) -> FileContent:
+            if not self.write_blobs:
+                return content
+            kept.append(content)
+            return blob_id(content)
+
+        batches = (self.indexes[at : at + BATCH] for at in range(0, len(self.indexes), BATCH))
+        for batch in batches:
+            results = [self.compute(index, keep) for index in batch]
+            yield from kept
+            kept.clear()
+            self.sender.send(results)
 
 
 def _received(receiver: Connection) -> Iterator[Result]:
@@ -107,6 +142,8 @@ def _received(receiver: Connection) -> Iterator[Result]:
                 "a process that renders was killed, probably for want of memory",
                 advice="run on a machine with more memory",
             ) from None
+        if received is None:
+            return
         if isinstance(received, Exception):
             raise received
         yield from received

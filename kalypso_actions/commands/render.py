@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kalypso_actions import gitops
 from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
+from kalypso_actions.clients.worker_processes import WriteBlobs
 from kalypso_actions.commands.runtime.environment_reading import EnvironmentBranch, read_branch_of
 from kalypso_actions.commands.runtime.file_diffs import file_diffs
 from kalypso_actions.commands.runtime.local_commits import LocalBranch
@@ -53,7 +54,10 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
     with context.reader(inputs.source) as reader:
         branch = read_branch_of(inputs, reader, context, verb="Rendering")
         base = _Base(inputs, context, reader, branch_to)
-        snapshot, plan = _plan(inputs, context, reader, branch, base)
+        # A comparison and a folder need the contents, which the plan has unless git writes them.
+        is_committed = branch_to and not (inputs.compares or out) and branch_to.repository.has_sha1
+        write_blobs = branch_to.repository.write_blobs if branch_to and is_committed else None
+        snapshot, plan = _plan(inputs, context, reader, branch, base, write_blobs)
         if out and not plan.problems:
             out.write(base.applied(plan))
         commit = ""
@@ -92,6 +96,7 @@ def _plan(
     reader: Reader,
     branch: EnvironmentBranch,
     base: _Base,
+    write_blobs: WriteBlobs | None,
 ) -> tuple[Snapshot, Plan]:
     """Read the environment, and plan it with the findings of the fleet and the notes of `base`."""
     snapshot = gather(
@@ -105,7 +110,7 @@ def _plan(
         known=_known_repositories(branch, reader),
     )
     options = _options(inputs, branch)
-    snapshot, plan = plan_registrations(snapshot, options, reader, context.progress)
+    snapshot, plan = plan_registrations(snapshot, options, reader, context.progress, write_blobs)
     plan = judged(plan, snapshot, _view(plan, snapshot, branch.control_plane, reader))
     return snapshot, dataclasses.replace(plan, notes=(*plan.notes, *base.notes(plan)))
 
@@ -181,7 +186,7 @@ def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
     proposal = gitops.propose(changes, base, plan.environment, plan.promoted_commit)
     files = gitops.committed_files(changes, base.path)
     commit = branch.commit(files, gitops.commit_message(proposal.digest))
-    sources = files[f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE]
+    sources = changes.content(f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE)
     folders = branch.repository.files(commit).folder_ids(base.path)
     branch.record_tree(base.path, gitops.tree_id(sources, folders))
     return commit
@@ -254,7 +259,7 @@ class _Base:
 
     def applied(self, plan: Plan) -> dict[str, OutputFile]:
         """Return the resulting tree: the planned files and the unchanged ones of the base."""
-        tree = {path: OutputFile(content) for path, content in plan.changes.files.items()}
+        tree = {path: OutputFile(plan.changes.content(path)) for path in plan.changes.files}
         if self._files is None:
             return tree
         replaced = tree.keys() | set(plan.changes.deleted)

@@ -23,7 +23,7 @@ def tree_changes(
             path,
             kinds[path],
             before.get(path),
-            None if kinds[path] == "deleted" else changes.files[path],
+            None if kinds[path] == "deleted" else changes.content(path),
             frozenset(repositories),
         )
         for path in ordered

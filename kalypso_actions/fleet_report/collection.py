@@ -14,6 +14,7 @@ from kalypso_actions.explanation import decision_entry
 from kalypso_actions.fleet_report.history import MergedTree
 from kalypso_actions.model.history import BranchPosition, HistoryCommit
 from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.model.urls import without_secret
 from kalypso_actions.plan import Plan
 from kalypso_actions.report.comparison_entries import value_text
@@ -75,7 +76,7 @@ class ReportCollection:
 
         `main` is the position of its promoted commit, `merged` are its GitOps branches.
         """
-        files = _by_folder(plan.changes.files)
+        files = _by_folder(plan.changes)
         secrets = secret_texts(self._mask, plan.assignments)
         policies = {policy.name: policy.where for policy in plan.fleet.policies}
         configurations: dict[Hashable, int] = {}
@@ -215,10 +216,10 @@ def _tree(tree: MergedTree) -> MergedTreeEntry:
     )
 
 
-def _by_folder(files: Mapping[str, bytes]) -> dict[str, dict[str, bytes]]:
+def _by_folder(changes: TreeChanges) -> dict[str, dict[str, bytes]]:
     """Return the files of each assignment's folder."""
     folders: dict[str, dict[str, bytes]] = {}
-    for path, content in files.items():
+    for path in changes.files:
         *outer, name = path.split("/")
-        folders.setdefault("/".join(outer[-2:]), {})[name] = content
+        folders.setdefault("/".join(outer[-2:]), {})[name] = changes.content(path)
     return folders

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kalypso_actions.errors import Location, Problem
@@ -15,7 +15,7 @@ from kalypso_actions.gitops.own_files import (
 )
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import PLACEMENTS_FILE, README_FILE, TARGET_FILES
-from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.object_ids import FileContent, blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 
@@ -70,7 +70,7 @@ class _Folder:
 class _Survey:
     """Sorts the files of the base tree into those that stay and those that are deleted."""
 
-    def __init__(self, desired: DesiredTree, base: BaseTree, files: Mapping[str, bytes]) -> None:
+    def __init__(self, desired: DesiredTree, base: BaseTree, files: Collection[str]) -> None:
         self._desired = desired
         self._base = base
         self._files = files
@@ -140,14 +140,14 @@ class _Survey:
         )
 
 
-def _left_record(files: Mapping[str, bytes], base: BaseTree | None) -> Iterator[str]:
+def _left_record(files: Collection[str], base: BaseTree | None) -> Iterator[str]:
     """Yield the record of Placements if no Placement decides anything any more."""
     path = f"{base.path}/{PLACEMENTS_FILE}" if base and base.path else PLACEMENTS_FILE
     if base and path in base.entries and path not in files:
         yield path
 
 
-def _collisions(files: Mapping[str, bytes], base: BaseTree) -> Iterator[Problem]:
+def _collisions(files: Mapping[str, FileContent], base: BaseTree) -> Iterator[Problem]:
     """Yield a problem for each file in the place of a needed folder, and vice versa."""
     folders = {folder for path in files for folder in _parents(path)}
     for folder in sorted(folders):

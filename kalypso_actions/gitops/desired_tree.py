@@ -15,6 +15,7 @@ from kalypso_actions.model.layout import (
     README_TEXT,
     SOURCES_FILE,
 )
+from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.tree import BaseTree, Snapshot
 
 
@@ -46,7 +47,7 @@ class DesiredTree:
     """
 
     cluster_types: tuple[str, ...]
-    folders: Mapping[str, Mapping[str, bytes]]
+    folders: Mapping[str, Mapping[str, FileContent]]
     promoted_commit: str | None
     sources: bytes
     preserved: PreservedFolders = field(default_factory=PreservedFolders)
@@ -54,13 +55,15 @@ class DesiredTree:
     taken_over: frozenset[str] = frozenset()
 
 
-def tree_files(desired: DesiredTree, folder: str) -> dict[str, bytes]:
+def tree_files(desired: DesiredTree, folder: str) -> dict[str, FileContent]:
     """Return all our files by path from the repository's root; the tree lies in `folder`.
 
     The tracking file has no newline at its end, as in upstream.
     """
     prefix = f"{folder}/" if folder else ""
-    files = {f"{prefix}{name}/{README_FILE}": README_TEXT for name in desired.cluster_types}
+    files: dict[str, FileContent] = {
+        f"{prefix}{name}/{README_FILE}": README_TEXT for name in desired.cluster_types
+    }
     for place, contents in desired.folders.items():
         for name, content in contents.items():
             files[f"{prefix}{place}/{name}"] = content

@@ -12,13 +12,15 @@ from typing import Final
 
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import TRACKING_FOLDER
-from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.object_ids import FileContent, blob_id
 
 TRAILER: Final = "Kalypso-Digest"
 WRITTEN: Final = re.compile(rf"^{TRAILER}: (v1:[0-9a-f]{{64}})$", re.MULTILINE)
 
 
-def digest(files: Mapping[str, bytes], folder: str, preserved: Iterable[FileEntry] = ()) -> str:
+def digest(
+    files: Mapping[str, FileContent], folder: str, preserved: Iterable[FileEntry] = ()
+) -> str:
     """Return the digest of all our files in a proposed tree in `folder`.
 
     `files` are those that a run made, `preserved` those that it leaves as they are. The digest is

@@ -106,7 +106,7 @@ def tree_id(sources: bytes | None, folders: Mapping[str, str]) -> str:
     inputs = recorded_inputs(sources)
     if sources is None or inputs is None:
         return ""
-    lines = [blob_id(sources)]
+    lines: list[str] = [blob_id(sources)]
     lines += [f"{folders.get(name)} {name}" for name in sorted(inputs.cluster_types)]
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()[:ID_LENGTH]

@@ -6,6 +6,7 @@ from typing import Final
 
 from kalypso_actions.gitops.digest import with_trailer
 from kalypso_actions.gitops.own_files import record_paths
+from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.tree import TreeChanges
 
 MESSAGE: Final = "Kalypso Scheduler commit"
@@ -17,7 +18,7 @@ def commit_message(digest: str) -> str:
     return with_trailer(MESSAGE, digest)
 
 
-def committed_files(changes: TreeChanges, folder: str) -> dict[str, bytes | None]:
+def committed_files(changes: TreeChanges, folder: str) -> dict[str, FileContent | None]:
     """Return the files that the commit writes, by path; None deletes one.
 
     The tree lies in `folder`. The records are always written.

@@ -122,3 +122,10 @@ class TreeChanges:
     existing_folders: int = 0
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+
+    def content(self, path: str) -> bytes:
+        """Return the content of a file. Raises TypeError if only its blob's id is known."""
+        content = self.files[path]
+        if not isinstance(content, bytes):
+            raise TypeError(f"{path} is a blob that git has written already")
+        return content

@@ -38,8 +38,8 @@ from kalypso_actions.rendering.fields_read import fields_read
 from kalypso_actions.rendering.folder_files import Options, is_builtin_config
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.rendering.missing_values import (
-    NO_VALUE,
     Rendered,
+    lacks_value,
     missing_value_failure,
     missing_values,
 )
@@ -50,7 +50,6 @@ from kalypso_actions.rendering.unknown_fields import unknown_fields
 from kalypso_actions.rendering.unquoted import unquoted_texts
 
 __all__ = [
-    "NO_VALUE",
     "OF_TEMPLATES",
     "Excerpt",
     "Failure",
@@ -63,6 +62,7 @@ __all__ = [
     "fields_read",
     "is_builtin_config",
     "join_manifests",
+    "lacks_value",
     "missing_template",
     "missing_value_failure",
     "missing_values",

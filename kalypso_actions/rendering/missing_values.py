@@ -10,6 +10,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.kinds import Assignment, ClusterType, Template
 from kalypso_actions.model.layout import NAMESPACE_FILE, RECONCILER_FILE
+from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.unquoted import ACTION, PRINTS_NOTHING
 
@@ -22,7 +23,12 @@ ADVICE: Final = (
 
 _ANY_ACTION: Final = re.compile(r"\{\{.*?\}\}")
 
-Rendered = tuple[Assignment, Mapping[str, bytes]]
+Rendered = tuple[Assignment, Mapping[str, FileContent]]
+
+
+def lacks_value(content: FileContent) -> bool:
+    """Whether a file has `<no value>`; a blob that is written already has none."""
+    return isinstance(content, bytes) and NO_VALUE.encode() in content
 
 
 def missing_values(rendered: Sequence[Rendered], templates: Sequence[Template]) -> list[Problem]:
@@ -61,10 +67,12 @@ def missing_value_failure(rendered: Rendered, templates: Sequence[Template]) -> 
     return None
 
 
-def _lines(cluster_type: ClusterType, files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+def _lines(
+    cluster_type: ClusterType, files: Mapping[str, FileContent]
+) -> Iterator[tuple[str, str]]:
     """Yield the Template and the line of each missing value."""
     for file, content in files.items():
-        if NO_VALUE.encode() in content:
+        if isinstance(content, bytes) and lacks_value(content):
             names = {
                 RECONCILER_FILE: cluster_type.reconciler,
                 NAMESPACE_FILE: cluster_type.namespace_service,

@@ -34,7 +34,7 @@ compute = WorkerProcesses(0).compute
 def test_results_are_in_order_and_of_their_processes() -> None:
     output = run("""
         owners = [index % 3 % 2 for index in range(1000)]
-        results = list(compute(owners, lambda index: (index, os.getpid())))
+        results = list(compute(owners, lambda index, _: (index, os.getpid())))
         assert [index for index, _ in results] == list(range(1000))
         pids = {(owner, pid) for owner, (_, pid) in zip(owners, results)}
         print(len(pids), os.getpid() in {pid for _, pid in pids})
@@ -44,7 +44,7 @@ def test_results_are_in_order_and_of_their_processes() -> None:
 
 def test_an_error_is_raised_here_with_its_place() -> None:
     output = run("""
-        def fail(index):
+        def fail(index, _):
             return 1 // (index - 150)
         results = []
         try:
@@ -57,7 +57,7 @@ def test_an_error_is_raised_here_with_its_place() -> None:
 
 def test_a_killed_process_is_an_error() -> None:
     output = run("""
-        def kill(index):
+        def kill(index, _):
             os.kill(os.getpid(), signal.SIGKILL)
         try:
             list(compute([0, 1], kill))
@@ -69,7 +69,7 @@ def test_a_killed_process_is_an_error() -> None:
 
 def test_no_process_is_left_if_nobody_wants_more() -> None:
     output = run("""
-        results = compute([0, 1] * 100_000, lambda index: "x" * 1000)
+        results = compute([0, 1] * 100_000, lambda index, _: "x" * 1000)
         next(results)
         results.close()
         try:
@@ -92,3 +92,37 @@ def test_few_items_and_threads_need_this_process() -> None:
         thread.join()
     usable = run("print(WorkerProcesses().usable(20_000))")
     assert int(usable) == min(4, len(os.sched_getaffinity(0)))
+
+
+def test_contents_are_written_where_they_are_computed() -> None:
+    output = run("""
+        from pathlib import Path
+        from tempfile import TemporaryDirectory
+        folder = TemporaryDirectory()
+        def write(contents):
+            for number, content in enumerate(contents):
+                (Path(folder.name) / f"{os.getpid()}-{number}").write_bytes(content)
+        results = list(WorkerProcesses(0, write).compute(
+            [0, 1] * 200, lambda index, keep: (index, keep(b"%d" % index))
+        ))
+        contents = {file.read_bytes() for file in Path(folder.name).iterdir()}
+        assert contents == {b"%d" % index for index in range(400)}
+        print(results[7], len({name.split("-")[0] for name in os.listdir(folder.name)}))
+        folder.cleanup()
+    """)
+    assert output == "(7, 'c7930257dfef505fd996e1d6f22f2f35149990d0') 2\n"
+
+
+def test_nothing_is_done_before_all_contents_are_written() -> None:
+    output = run("""
+        def write(contents):
+            for _ in contents:
+                pass
+            raise KalypsoError("no space left on device")
+        results = []
+        try:
+            results.extend(WorkerProcesses(0, write).compute([0] * 10, lambda index, keep: keep(b"")))
+        except KalypsoError as error:
+            print(error.problem.message)
+    """)
+    assert output == "no space left on device\n"

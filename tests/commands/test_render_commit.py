@@ -11,6 +11,7 @@ import pytest
 
 from tests.command_line import call_kalypso
 from tests.git_repositories import commit_branch, git, repository
+from tests.workers import work_here
 
 FLEET = Path(__file__).parents[1] / "golden" / "fleet"
 SOURCES = {"control-plane": "main", "clinic": "apps/clinic", "archive": "apps/archive"}
@@ -63,6 +64,35 @@ def test_a_new_branch_and_one_commit_for_each_change(
     second = committed(planes, f"{bare}@dev")
     assert git(bare, "rev-list", "dev").split() == [second, first]
     assert git(bare, "for-each-ref", "--format=%(refname)") == "refs/heads/dev"
+
+
+def test_workers_write_the_same_files(
+    planes: Path, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed(planes, f"{bare}@dev")
+    written = work_here(monkeypatch)
+    committed(planes, f"{bare}@again")
+    assert len(written) > 10
+    assert git(bare, "rev-parse", "dev^{tree}") == git(bare, "rev-parse", "again^{tree}")
+    assert git(bare, "fsck", "--strict", "--no-progress") == ""
+    other = tmp_path / "sha256.git"
+    git(tmp_path, "init", "--quiet", "--bare", "--object-format=sha256", str(other))
+    written.clear()
+    committed(planes, f"{other}@dev")
+    assert not written
+    assert git(other, "ls-tree", "-r", "--name-only", "dev") == git(
+        bare, "ls-tree", "-r", "--name-only", "dev"
+    )
+
+
+def test_a_comparison_has_the_contents_that_workers_render(
+    planes: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = work_here(monkeypatch)
+    done = render(planes, f"--commit-to={bare}@dev", "--diff")
+    assert done.returncode == 0, done.stderr
+    assert "+  prune: true" in done.stdout
+    assert not written
 
 
 def test_files_of_others_stay(planes: Path, tmp_path: Path) -> None:

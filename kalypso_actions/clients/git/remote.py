@@ -7,7 +7,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.history import HistoryCommit
-from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.object_ids import FileContent, is_commit_id
 
 FIRST_PARENTS: Final = re.compile(r"([^~^]+)(~[0-9]{1,6}|~{1,40}|\^{1,40})")
 """`main~2` or `HEAD^`: git's names of commits on the first-parent line."""
@@ -188,20 +188,25 @@ class RemoteRepositories:
         url: str,
         *,
         parent: str | None,
-        changes: Mapping[str, bytes | None],
+        changes: Mapping[str, FileContent | None],
         message: str,
         author: Signature,
         date: datetime,
     ) -> str:
         """Make a commit on `parent` (None: a root commit) in the clone, and return its id.
 
-        In `changes`, None deletes a file or a whole folder, if it exists; bytes become a regular
-        file and replace whatever is in the way. Equal inputs give the same commit. Raises
-        KalypsoError for an unknown parent and for paths that no checkout would write.
+        In `changes`, None deletes a file or a whole folder, if it exists; bytes, or the id of a
+        written blob, become a regular file and replace whatever is in the way. Equal inputs give
+        the same commit. Raises KalypsoError for an unknown parent and for paths that no checkout
+        would write.
         """
         if parent is not None:
             check_commit(parent, url)
         return self._clone(url).commit(parent, changes, message, author, date)
+
+    def blob_writer(self, url: str) -> Callable[[Iterable[bytes]], None] | None:
+        """Return a function that writes blobs for `commit`; see `ShallowClone.blob_writer`."""
+        return self._clone(url).blob_writer()
 
     def push(
         self, url: str, commit: str, *, branch: str, expected: str | None

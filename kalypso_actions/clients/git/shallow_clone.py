@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,13 @@ from kalypso_actions.clients.git.bare_repository import (
     create_bare_repository,
     object_format_of,
 )
-from kalypso_actions.clients.git.commits import Signature, fast_import
+from kalypso_actions.clients.git.commits import (
+    FAST_IMPORT,
+    WRITING,
+    Signature,
+    fast_import,
+    import_blobs,
+)
 from kalypso_actions.clients.git.connection import Connection
 from kalypso_actions.clients.git.errors import MISMATCHED_FORMAT, MISSING_REF
 from kalypso_actions.clients.git.files import GitFiles
@@ -22,6 +28,7 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.pushing import push
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.object_ids import FileContent
 
 FETCH: Final = ("fetch", "--quiet", "--no-tags")
 
@@ -121,7 +128,7 @@ class ShallowClone:
     def commit(
         self,
         parent: str | None,
-        changes: Mapping[str, bytes | None],
+        changes: Mapping[str, FileContent | None],
         message: str,
         author: Signature,
         date: datetime,
@@ -134,15 +141,23 @@ class ShallowClone:
             else:
                 self._initialise(self._remote_format())
             try:
-                output = self._git.run(
-                    self._git_dir, ["fast-import", "--quiet", "--force"], stdin=stream
-                )
+                output = self._git.run(self._git_dir, FAST_IMPORT, stdin=stream)
             except ProcessError as error:
                 fault = f"the commit cannot be made: {error.problem.message}"
                 raise KalypsoError(fault, Location(self._connection.url)) from error
             commit = output.decode().strip()
             self._commits.add(commit)
             return commit
+
+    def blob_writer(self) -> Callable[[Iterable[bytes]], None] | None:
+        """Return a function that writes blobs for a commit; None unless their ids are SHA-1.
+
+        Several processes may write at once. The format is only certain if a commit was fetched.
+        """
+        return self._write_blobs if self._commits and self._format == "sha1" else None
+
+    def _write_blobs(self, contents: Iterable[bytes]) -> None:
+        self._git.run(self._git_dir, FAST_IMPORT, stdin=import_blobs(contents), timeout=WRITING)
 
     def push(self, branch: str, commit: str, expected: str | None) -> bool:
         """Set a remote branch; see `pushing.push`."""

@@ -11,6 +11,7 @@ from kalypso_actions.clients.git.local import check_branch
 from kalypso_actions.clients.git.writable_repository import WritableRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.model.object_ids import FileContent
 
 
 class WorkingClone(WritableRepository):
@@ -66,7 +67,7 @@ class WorkingClone(WritableRepository):
     def commit(
         self,
         parent: str,
-        changes: Mapping[str, bytes | None],
+        changes: Mapping[str, FileContent | None],
         message: str,
         author: Signature,
         date: datetime | None = None,

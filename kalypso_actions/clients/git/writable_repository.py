@@ -6,11 +6,19 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from kalypso_actions.clients.git.commits import REF, Signature, fast_import
+from kalypso_actions.clients.git.commits import (
+    FAST_IMPORT,
+    REF,
+    WRITING,
+    Signature,
+    fast_import,
+    import_blobs,
+)
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import GitRepository, check_branch
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.object_ids import FileContent
 
 NO_COMMIT: Final = "0" * 40
 REFLOG_MESSAGE: Final = "kalypso"
@@ -38,7 +46,7 @@ class WritableRepository(GitRepository):
     def commit(
         self,
         parent: str,
-        changes: Mapping[str, bytes | None],
+        changes: Mapping[str, FileContent | None],
         message: str,
         author: Signature,
         date: datetime | None = None,
@@ -49,9 +57,21 @@ class WritableRepository(GitRepository):
         """
         date = date or datetime.now(UTC)
         stream = fast_import(parent or None, changes, message, author, date)
-        commit = self._write("fast-import", "--quiet", "--force", stdin=stream).decode().strip()
+        commit = self._write(*FAST_IMPORT, stdin=stream).decode().strip()
         self._write("update-ref", "-d", REF)
         return commit
+
+    @property
+    def has_sha1(self) -> bool:
+        """Whether ids of objects are SHA-1, as those of `blob_id`."""
+        return self._query("rev-parse", "--show-object-format") == "sha1"
+
+    def write_blobs(self, contents: Iterable[bytes]) -> None:
+        """Write blobs that a later commit will have; several processes may do so at once.
+
+        Blobs that no commit has in the end are garbage, which git removes by itself.
+        """
+        self._write(*FAST_IMPORT, stdin=import_blobs(contents), timeout=WRITING)
 
     def setting(self, name: str) -> str:
         """Return a setting of git, "" without one. No push can change it."""
@@ -82,8 +102,10 @@ class WritableRepository(GitRepository):
         old = expected or NO_COMMIT
         self._write("update-ref", "-m", REFLOG_MESSAGE, reference, commit, old)
 
-    def _write(self, *arguments: str, stdin: bytes | Iterable[bytes] = b"") -> bytes:
+    def _write(
+        self, *arguments: str, stdin: bytes | Iterable[bytes] = b"", timeout: float = 600
+    ) -> bytes:
         try:
-            return self._git.run(self._git_dir, arguments, stdin=stdin)
+            return self._git.run(self._git_dir, arguments, stdin=stdin, timeout=timeout)
         except ProcessError as error:
             raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error

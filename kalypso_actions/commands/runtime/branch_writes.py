@@ -14,9 +14,13 @@ from kalypso_actions.clients.git import (
 )
 from kalypso_actions.clients.github import GitHub, GitHubError, branches, git_data, refs, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.urls import owner_of
 
 CommitBy = Literal["auto", "git", "api"]
+
+NOBODY: Final = Signature("Kalypso", "kalypso@noreply.invalid")
+"""The author of a commit that stays in the clone."""
 
 RULE: Final = "rule violations"
 UNSIGNED: Final = "verified signatures"
@@ -29,8 +33,9 @@ class BranchWrite:
     `repository` is owner/name, `url` is for git.
 
     `changes` apply to the files of `parent` (None: no files): None deletes a file, bytes are its
-    new content. `base` is the branch that the commit is proposed to ("": none);
-    `requires_signatures` says whether a rule of it requires them (None: not known).
+    new content, and an id is that of a blob in the clone of `url`. `base` is the branch that the
+    commit is proposed to ("": none); `requires_signatures` says whether a rule of it requires them
+    (None: not known).
     """
 
     repository: str
@@ -38,7 +43,7 @@ class BranchWrite:
     branch: str
     expected: str | None
     parent: str | None
-    changes: Mapping[str, bytes | None]
+    changes: Mapping[str, FileContent | None]
     message: str
     base: str = ""
     requires_signatures: bool | None = None
@@ -87,17 +92,32 @@ def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
     return branches.requires_signatures(github, write.repository, branch, exists=exists)
 
 
-def _write_by_git(write: BranchWrite, context: CommandContext) -> str:
-    commit = context.remotes.commit(
+def _commit_in_clone(write: BranchWrite, author: Signature, context: CommandContext) -> str:
+    return context.remotes.commit(
         write.url,
         parent=write.parent,
         changes=write.changes,
         message=write.message,
-        author=own_signature(context.github, write.repository),
+        author=author,
         date=context.runtime.now(),
     )
+
+
+def _write_by_git(write: BranchWrite, context: CommandContext) -> str:
+    author = own_signature(context.github, write.repository)
+    commit = _commit_in_clone(write, author, context)
     context.remotes.push(write.url, commit, branch=write.branch, expected=write.expected)
     return commit
+
+
+def _with_contents(write: BranchWrite, context: CommandContext) -> dict[str, bytes | None]:
+    """Return the changes with the contents of blobs that only the clone has."""
+    changes = dict(write.changes)
+    blobs = [path for path, content in changes.items() if isinstance(content, str)]
+    if blobs:
+        commit = _commit_in_clone(write, NOBODY, context)
+        changes |= context.repositories.open(write.url, commit=commit).read(blobs)
+    return {path: content for path, content in changes.items() if not isinstance(content, str)}
 
 
 def _write_by_api(write: BranchWrite, context: CommandContext) -> str:
@@ -106,7 +126,7 @@ def _write_by_api(write: BranchWrite, context: CommandContext) -> str:
         github,
         repository,
         parent=write.parent,
-        changes=write.changes,
+        changes=_with_contents(write, context),
         message=write.message,
     )
     try:

@@ -11,6 +11,7 @@ from kalypso_actions.clients.git import GitFiles, Signature, WritableRepository,
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.paths import PathAtBranch
+from kalypso_actions.model.object_ids import FileContent
 
 AUTHOR: Final = Signature("Kalypso", "kalypso@noreply.invalid")
 """The author in repositories that name none, with an address that nobody can own."""
@@ -53,7 +54,7 @@ class LocalBranch:
 
     def commit(
         self,
-        changes: Mapping[str, bytes | None],
+        changes: Mapping[str, FileContent | None],
         message: str,
         date: datetime | None = None,
         author: Signature | None = None,

@@ -9,6 +9,7 @@ from typing import Final
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.installed_code import code_digest
+from kalypso_actions.clients.worker_processes import WriteBlobs
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.arrivals import arrivals
@@ -84,7 +85,11 @@ def _attempt(
     with disabled_on_failure(inputs.environment, context):
         read = read_everything(inputs, context)
         sources, plan = plan_registrations(
-            read.sources, _options(inputs), context.reader, context.runtime.progress
+            read.sources,
+            _options(inputs),
+            context.reader,
+            context.runtime.progress,
+            _blob_writer(read, context),
         )
         read = dataclasses.replace(read, sources=sources)
         if taken_over := len(plan.changes.taken_over):
@@ -128,6 +133,12 @@ def _view(plan: Plan, read: EnvironmentSnapshot) -> FleetView:
     """Return the environment alone: objects of main are judged by ci, over all environments."""
     scope = scope_of(plan, read.sources)
     return FleetView((scope,) if scope else (), read.environments)
+
+
+def _blob_writer(read: EnvironmentSnapshot, context: CommandContext) -> WriteBlobs | None:
+    """Return what writes files into the clone of the only GitOps repository; None for several."""
+    urls = {state.url for state in read.states}
+    return context.remotes.blob_writer(*urls) if len(urls) == 1 else None
 
 
 def _options(inputs: ScheduleInputs) -> PlanOptions:

@@ -105,9 +105,9 @@ def record_pushed_trees(
         state = proposal_plan.state
         if commit != state.own_head:
             path = state.tree.path
-            sources = proposal_plan.changes.files[
+            sources = proposal_plan.changes.content(
                 f"{path}/{SOURCES_FILE}" if path else SOURCES_FILE
-            ]
+            )
             files = context.repositories.open(state.url, commit=commit)
             written.append(gitops.tree_id(sources, files.folder_ids(path)))
     if head and written:

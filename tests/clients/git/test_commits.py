@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kalypso_actions.clients.git import RemoteRepositories, Signature
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.object_ids import FileContent, blob_id
 from tests.clients.git.remotes import Counting, bare, origin, remotes
 from tests.git_repositories import git, repository
 
@@ -21,7 +21,7 @@ AUTHOR = Signature("Kalypso", "kalypso@example.com")
 DATE = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)
 
 Files = Mapping[str, bytes]
-Changes = Mapping[str, bytes | None]
+Changes = Mapping[str, FileContent | None]
 Content = TypeVar("Content")
 
 
@@ -227,6 +227,32 @@ def test_a_file_in_a_file_is_refused(tmp_path: Path) -> None:
     changes = {"a/b/c": b"", "a": b""}
     with remotes() as opened, pytest.raises(KalypsoError, match="'a' would be both a file and"):
         committed(opened, f"file://{tmp_path}", changes)
+
+
+def test_blobs_are_written_before_their_commit(tmp_path: Path) -> None:
+    path, head = bare(tmp_path)
+    url = f"file://{path}"
+    contents = [b"", b"a\n", b"blob\ndata 3\n", "\N{SNOWMAN}".encode()]
+    with remotes() as opened:
+        opened.fetch(url, branch="main")
+        for some in (contents[:2], contents[2:]):
+            write = opened.blob_writer(url)
+            assert write
+            write(some)
+        files: Changes = {f"{number}": blob_id(each) for number, each in enumerate(contents)}
+        commit = committed(opened, url, files, parent=head)
+        assert opened.push(url, commit, branch="main", expected=head) == "pushed"
+    written = {f"{number}": each for number, each in enumerate(contents)}
+    assert listing(path, "main").items() >= expected_listing(written).items()
+    assert git(path, "fsck", "--strict", "--no-progress") == ""
+
+
+def test_blobs_of_repositories_with_other_ids_are_not_written_ahead(tmp_path: Path) -> None:
+    path, _ = bare(tmp_path, object_format="sha256")
+    with remotes() as opened:
+        assert opened.blob_writer(f"file://{path}") is None  # nobody knows the format yet
+        opened.fetch(f"file://{path}", branch="main")
+        assert opened.blob_writer(f"file://{path}") is None
 
 
 def test_a_parent_that_the_server_does_not_have(tmp_path: Path) -> None:

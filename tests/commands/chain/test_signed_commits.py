@@ -18,6 +18,7 @@ from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.store import BranchRule
 from tests.commands.chain.founding import organisation
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
+from tests.workers import work_here
 
 OWN_BRANCH = "kalypso/dev"
 
@@ -87,6 +88,22 @@ def test_schedule_proposes_where_signatures_are_required(
     (pull,) = acme.pulls()
     acme.merge(pull["number"])
     assert acme.files("dev", GITOPS).keys() > {".github/tracking/sources.json"}
+
+
+@pytest.mark.parametrize("is_signed", [True, False], ids=["api", "git"])
+def test_workers_write_what_is_proposed(
+    acme: Organisation, app: dict[str, str], monkeypatch: pytest.MonkeyPatch, is_signed: bool
+) -> None:
+    """GitHub's API takes contents, and git the ids of blobs."""
+    if is_signed:
+        require_signatures(acme, GITOPS)
+    written = work_here(monkeypatch)
+    result = run_schedule(acme, **app)
+    assert not result.failed, result.document.problems
+    assert written
+    files = acme.files(OWN_BRANCH, GITOPS)
+    assert set(written) <= {text.encode() for text in files.values()}
+    assert bool(newest(acme, OWN_BRANCH, GITOPS).signature) == is_signed
 
 
 @pytest.mark.parametrize("pattern", ["dev", "kalypso/*", "**/*"])
