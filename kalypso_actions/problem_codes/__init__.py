@@ -5,14 +5,14 @@ files           files, YAML, kustomizations
 documents       documents, their fields and names
 environments    environments, BaseRepos, promotion
 scheduling      policies, cluster types, targets, registrations
-placement       Placements, and how cluster types stand for managed clusters
+placement       Placements, and cluster types as managed clusters
 configuration   ConfigMaps and schemas
 rendering       Templates
 gitops          GitOps repositories
 application     configs, manifests and trees of applications
 charts          charts and their values
 
-`docs/reference/problems.md` is made of them.
+`make docs` writes `docs/reference/problems.md` from them.
 """
 
 from __future__ import annotations

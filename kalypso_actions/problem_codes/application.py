@@ -8,21 +8,21 @@ CODES = (
     ProblemCode(
         "configs-link",
         "error",
-        "The configs branch has a symbolic link, which is not followed.",
+        "The configs branch has a symbolic link, which Kalypso does not follow.",
         "east-us/values.yaml -> ../west-us/values.yaml",
-        "Write the file in its place, or move common values to the folder above.",
+        "Replace it with the file, or move common values to the folder above.",
     ),
     ProblemCode(
         "configs-group",
         "warning",
-        "A folder with a values.yaml is neither a target nor above one: its subfolders make "
-        "it a group, and have no values.",
+        "A folder with a values.yaml is neither a target nor above one: its subfolders make it a "
+        "group, but have no values.",
         """\
 functional-test/values.yaml
 functional-test/docs/notes.md
 """,
-        "Remove the subfolders, or set `compatibility: none`, in which only a subfolder with "
-        "values counts.",
+        "Remove the subfolders, or set `compatibility: none`: then only subfolders with values "
+        "count.",
     ),
     ProblemCode(
         "configs-root-values",
@@ -41,8 +41,8 @@ functional-test/docs/notes.md
     ProblemCode(
         "configs-new-group",
         "warning",
-        "A folder was a target, and is a group since it has subfolders with values: its "
-        "manifests are deleted.",
+        "A folder was a target, but is now a group, because it has subfolders with values: the "
+        "run deletes its manifests.",
         """\
 functional-test/values.yaml
 functional-test/east-us/values.yaml   # new
@@ -67,8 +67,8 @@ functional-test/east-us/values.yaml   # new
     ProblemCode(
         "target-without-folder",
         "warning",
-        "A deployment target names a folder of the branch for which no manifests are made: "
-        "its clusters find nothing.",
+        "A deployment target names a folder of the branch that gets no manifests: its clusters "
+        "find nothing.",
         "manifests: {branch: dev, path: ./functional-tests}",
         "Correct the path, or add the folder to the configs.",
     ),
@@ -82,14 +82,14 @@ functional-test/east-us/values.yaml   # new
     ProblemCode(
         "descriptor-missing",
         "note",
-        "There is no DeploymentDescriptor for a target, because a name in it is not known.",
+        "A target gets no DeploymentDescriptor, because a name in it is unknown.",
         "kalypso app render   # without --workspace",
         "Give the options that the message names.",
     ),
     ProblemCode(
         "manifest-invalid",
         "error",
-        "Generated manifests are no YAML, or no objects.",
+        "Generated manifests are not YAML, or not objects.",
         "- just a list",
         "Correct the template.",
     ),
@@ -127,7 +127,7 @@ metadata: {name: web}
     ProblemCode(
         "manifest-hook",
         "note",
-        "An object is a hook of helm. In a GitOps tree it is an object like all others.",
+        "An object is a hook of helm. In a GitOps tree it is an object like any other.",
         "annotations: {helm.sh/hook: pre-install}",
         "Set `hooks: false` to leave hooks out.",
     ),
@@ -169,7 +169,7 @@ kind: ServiceMonitor
     ProblemCode(
         "configs-branch",
         "warning",
-        "The folder of the configs has another branch checked out than that of the environment.",
+        "The checked-out branch in the folder of the configs is not the environment's.",
         "kalypso app render --environment dev --configs ../configs   # on main",
         "Check the branch out, or name it: `--configs PATH@dev`.",
     ),

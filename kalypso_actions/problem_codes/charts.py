@@ -16,7 +16,7 @@ CODES = (
     ProblemCode(
         "variable-unknown",
         "error",
-        "A chart's values or the configs use a variable that is none of the ten. Upstream "
+        "A chart's values or the configs use a variable that is not one of the ten. Upstream "
         "replaces every variable of the runner's environment, and so prints its secrets.",
         "token: $CD_BOOTSTRAP_TOKEN",
         "Correct the name. For a variable of the container's shell write `${HOME:-}`, which "
@@ -44,8 +44,8 @@ port: 80
     ProblemCode(
         "values-glued",
         "warning",
-        "With `compatibility: current` or `2023`, the texts of the levels are joined, and one"
-        " of them has no newline at its end. If the result is no YAML, this is an error.",
+        "With `compatibility: current` or `2023`, the texts of the levels are joined, and one of "
+        "them has no newline at its end. If the result is not YAML, this is an error.",
         "replicas: 1app:   # the last line of the parent, the first of the child",
         "End the file with a newline, or set `compatibility: none`.",
     ),
@@ -67,7 +67,7 @@ port: 80
     ProblemCode(
         "chart-output-invalid",
         "error",
-        "The output of a template is no YAML.",
+        "The output of a template is not YAML.",
         'name: {{ .Values.title }}   # with title: "a: b"',
         "Quote the value: `{{ .Values.title | quote }}`.",
     ),
@@ -81,8 +81,8 @@ port: 80
     ProblemCode(
         "chart-lookup",
         "warning",
-        "A template asks the cluster or the network, which helm does not have when it "
-        "renders: the answer is empty.",
+        "A template queries the cluster or the network, which helm does not have when it renders: "
+        "the result is empty.",
         '{{ lookup "v1" "Secret" "dev" "db" }}',
         "Pass what the template needs as a value.",
     ),
@@ -92,12 +92,12 @@ port: 80
         "A template reads a file that the chart does not have. helm reads files of the chart "
         "only, and prints nothing.",
         '{{ .Files.Get "../config.json" }}',
-        "Add the file to the chart, outside of `templates`.",
+        "Add the file to the chart, outside `templates`.",
     ),
     ProblemCode(
         "chart-not-repeatable",
         "warning",
-        "A template uses chance or the clock, so each run changes the manifests, and each "
+        "A template uses random values or the clock, so each run changes the manifests, and each "
         "change is a deployment.",
         "password: {{ randAlphaNum 16 }}",
         "Pass the value in the configs, or as a Secret of the cluster.",
@@ -173,16 +173,16 @@ resources:
     ProblemCode(
         "chart-schema-invalid",
         "error",
-        "The values.schema.json of the chart is no JSON, or no JSON schema.",
+        "The values.schema.json of the chart is not JSON, or not a JSON Schema.",
         '{"properties": {"replicas": {"type": "number of pods"}}}',
         "Correct it: [json-schema.org](https://json-schema.org/understanding-json-schema/).",
     ),
     ProblemCode(
         "chart-schema-reference",
         "error",
-        "A values.schema.json refers to a file or a server. helm would read files of the "
-        "machine, and call servers on it.",
+        "A values.schema.json refers to a file or a server. For such a reference, helm would read "
+        "files of the machine and call servers.",
         '"$ref": "https://example.com/schema.json"',
-        "Copy what it refers to below `definitions`, and refer to `#/definitions/…`.",
+        "Copy the schema below `definitions`, and refer to `#/definitions/…`.",
     ),
 )

@@ -13,12 +13,12 @@ CODES = (
 data:
   TABLE: "[[[[[[[[…]]]]]]]]"
 """,
-        "Make it smaller, or put it in single quotes to keep it a text.",
+        "Make it smaller, or put it in single quotes to keep it as text.",
     ),
     ProblemCode(
         "config-value-not-text",
         "warning",
-        "A value of one line is read as a list or a mapping, and not as a text.",
+        "A value of one line is read as a list or a mapping, not as text.",
         """\
 data:
   MOTTO: "Note: mind the gap"
@@ -51,7 +51,7 @@ data:
     ProblemCode(
         "config-label-wrong",
         "warning",
-        'The label of this ConfigMap nearly is `platform-config: "true"`, so that it is no '
+        'The label of this ConfigMap is not quite `platform-config: "true"`, so it is not '
         "platform configuration.",
         """\
 kind: ConfigMap
@@ -64,13 +64,13 @@ metadata:
     ProblemCode(
         "config-label-missing",
         "warning",
-        "This ConfigMap has no label `platform-config`, so that it configures nothing.",
+        "This ConfigMap has no label `platform-config`, so it configures nothing.",
         """\
 kind: ConfigMap
 metadata:
   name: region
 """,
-        'Add `platform-config: "true"`; with `"false"` it is known to have another purpose.',
+        'Add `platform-config: "true"`, or `"false"` if it has another purpose.',
     ),
     ProblemCode(
         "config-secret",
@@ -122,8 +122,8 @@ spec:
     ProblemCode(
         "schema-keyword-unknown",
         "warning",
-        "A keyword of a schema has no effect: it is misspelled, or belongs to a later draft of "
-        "JSON Schema than 7.",
+        "A keyword of a schema has no effect: it is misspelled, or belongs to a draft of JSON "
+        "Schema after draft 7.",
         """\
 spec:
   schema: |

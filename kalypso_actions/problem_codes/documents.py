@@ -19,7 +19,7 @@ spec:
     ProblemCode(
         "documents-missing",
         "error",
-        "The validated places have no document: probably others are meant.",
+        "The validated places contain no document; probably other places were meant.",
         "kalypso validate ../docs",
         "Change to a clone of the control plane, or name it.",
     ),
@@ -33,7 +33,7 @@ kind: ClusterType
 metadata:
   name: large
 """,
-        "Add what is missing, or exclude files that are no manifests by `.sourceignore`.",
+        "Add what is missing, or exclude files that are not manifests by `.sourceignore`.",
     ),
     ProblemCode(
         "api-version-missing",
@@ -60,7 +60,7 @@ itmes: []
     ProblemCode(
         "api-version-wrong",
         "error",
-        "The `apiVersion` does not belong to this kind, or is that of Kalypso with a misspelling.",
+        "The `apiVersion` does not belong to this kind, or is Kalypso's, but misspelled.",
         """\
 apiVersion: scheduler.kalypso.io/v1
 kind: ClusterType
@@ -99,8 +99,8 @@ metadata:
 labels:
   edge: true   # must be "true"
 """,
-        "Write the value that the message asks for; a number or boolean that is a text needs "
-        "quotes.",
+        "Write the value that the message asks for; put quotes around a number or boolean that "
+        "should be a text.",
     ),
     ProblemCode(
         "field-unknown",
@@ -115,7 +115,7 @@ spec:
     ProblemCode(
         "name-invalid",
         "error",
-        "Kubernetes refuses this name, or a name that is made of it.",
+        "Kubernetes refuses this name, or a name that is made from it.",
         """\
 metadata:
   name: Large_Clusters
@@ -159,7 +159,7 @@ metadata:
     ProblemCode(
         "workload-misplaced",
         "error",
-        "A Workload lies in a control plane, where nobody reads it.",
+        "A Workload is in a control plane, where nothing reads it.",
         """\
 kind: Workload
 metadata:
@@ -181,7 +181,7 @@ metadata:
         "manifests-incomplete",
         "warning",
         "The `manifests` of a deployment target lack `repo`, `branch` or `path`. Templates that "
-        "print them give `<no value>`. `kalypso validate --workload` tells it.",
+        "print them give `<no value>`. `kalypso validate --workload` reports this.",
         """\
 manifests:
   repo: https://github.com/contoso/boards-gitops
@@ -194,9 +194,10 @@ manifests:
         "registration-text",
         "error",
         "A text of a registered repository, which a Template can print, has a control character, "
-        "an invisible one or a line separator, or is no repository, revision or folder that Flux "
-        "or Argo CD accepts there. A line break would continue the platform's document. In other "
-        "commands, the registration is unusable; with `registration-text: any`, this is a warning.",
+        "an invisible character or a line separator, or is not a repository, revision or folder "
+        "that Flux or Argo CD accepts. A line break would continue the platform's document. In "
+        "other commands, the registration is unusable; with `registration-text: any`, this is a "
+        "warning.",
         """\
 manifests:
   branch: "dev\\nsuspend: true"
@@ -219,7 +220,7 @@ manifests:
     ProblemCode(
         "annotation-unknown",
         "warning",
-        "Nobody reads an annotation of Kalypso: it is misspelled, stands on another kind, or among "
+        "An annotation of Kalypso has no effect: it is misspelled, on the wrong kind, or among "
         "the labels.",
         """\
 kind: Environment
@@ -255,7 +256,7 @@ annotations:
         "ignore-stale",
         "note",
         "The annotation `kalypso.io/ignore` names a warning that the object does not have. "
-        "`kalypso validate` says so when it knows all environments and applications.",
+        "`kalypso validate` reports this if it has read all environments and applications.",
         """\
 annotations:
   kalypso.io/ignore: policy-without-targets

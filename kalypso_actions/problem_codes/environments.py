@@ -20,7 +20,7 @@ metadata:
     ProblemCode(
         "environment-missing",
         "error",
-        "Main has no Environment object, so that no commit can be promoted.",
+        "Main has no Environment object, so no commit can be promoted.",
         """\
 # no file of main has this kind
 kind: Environment
@@ -30,7 +30,7 @@ kind: Environment
     ProblemCode(
         "environment-undeclared",
         "error",
-        "A branch is an environment's, but no Environment object of main names it.",
+        "A branch belongs to an environment, but no Environment object of main names it.",
         """\
 # main has no Environment with this branch
 kind: Environment
@@ -60,8 +60,8 @@ spec:
     ProblemCode(
         "environment-branch-shared",
         "warning",
-        "Two Environments have the same branch and path, so that one of them is never scheduled "
-        "by itself.",
+        "Two Environments have the same branch and path, so one of them is never scheduled by "
+        "itself.",
         """\
 # the Environments dev and stage
 spec:
@@ -73,7 +73,7 @@ spec:
     ProblemCode(
         "environment-branch-missing",
         "warning",
-        "The clone lacks the branch of an Environment, and has one with nearly its name.",
+        "The clone lacks the branch of an Environment, but has one with a similar name.",
         """\
 kind: Environment
 spec:
@@ -85,7 +85,7 @@ spec:
     ProblemCode(
         "environment-circle",
         "error",
-        "Environments name each other as next in a circle, so that a promotion never ends.",
+        "Environments name each other as next in a circle, so a promotion never ends.",
         """\
 # dev names stage, and stage names dev
 annotations:
@@ -117,7 +117,7 @@ annotations:
     ProblemCode(
         "environment-unjudged",
         "warning",
-        "The branch of another environment has a problem, so that the checks over all environments "
+        "The branch of another environment has a problem, so the checks across all environments "
         "leave it out.",
         """\
 # on the branch stage
@@ -130,7 +130,7 @@ metadata:
     ProblemCode(
         "next-environment-unknown",
         "error",
-        "An Environment names one as next that does not exist.",
+        "An Environment names a next environment that does not exist.",
         """\
 annotations:
   kalypso.io/next-environment: stge
@@ -169,7 +169,7 @@ spec:
     ProblemCode(
         "base-commit-absent",
         "warning",
-        "`base-repo.yaml` names a commit of main that the clone at hand lacks.",
+        "`base-repo.yaml` names a commit of main that the current clone lacks.",
         """\
 kind: BaseRepo
 metadata:
@@ -196,7 +196,7 @@ spec:
     ProblemCode(
         "base-repo-nested",
         "warning",
-        "A base repository has a BaseRepo itself. Bases of bases are not read.",
+        "A base repository has a BaseRepo of its own. Kalypso does not read bases of bases.",
         """\
 # on main
 kind: BaseRepo
@@ -217,7 +217,7 @@ spec:
     ProblemCode(
         "base-repo-not-writable",
         "error",
-        "The form of `base-repo.yaml` does not permit to set the commit alone.",
+        "The form of `base-repo.yaml` does not allow a change of the commit alone.",
         "spec: &base {repo: https://github.com/contoso/control-plane, branch: main, path: .}",
         "Write the BaseRepo in plain form.",
     ),

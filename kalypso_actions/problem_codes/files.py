@@ -25,13 +25,13 @@ kalypso validate --source https://github.com/contoso/board=../boards
 spec:
   path: ../other
 """,
-        "Write a path inside of the repository. Remove the symbolic link, or exclude it by "
+        "Write a path inside the repository. Remove the symbolic link, or exclude it by "
         "`.sourceignore`.",
     ),
     ProblemCode(
         "folder-missing",
         "error",
-        "The `path` of a repository names no folder on that branch. Capital letters count.",
+        "The `path` of a repository names no folder on that branch. Upper and lower case matter.",
         """\
 spec:
   workload:
@@ -49,7 +49,7 @@ spec:
 kind: Kustomization
 resources: policies.yaml   # not a list
 """,
-        "Correct the file; the message names what is wrong.",
+        "Correct the file; the message names the fault.",
     ),
     ProblemCode(
         "kustomization-resource-missing",
@@ -64,7 +64,7 @@ resources:
     ProblemCode(
         "kustomize-missing",
         "error",
-        "A kustomization patches or generates objects, which takes the kustomize program.",
+        "A kustomization patches or generates objects, which only the kustomize program can do.",
         """\
 resources: [policies.yaml]
 patches:
@@ -99,7 +99,7 @@ kind: Kustomization
         "warning",
         "Flux does not follow symbolic links, so their documents are not applied.",
         "shared -> ../main/config",
-        "Replace the link by the files.",
+        "Replace the link with the files.",
     ),
     ProblemCode(
         "file-misnamed",
@@ -111,7 +111,7 @@ policies.YAML
 templates.yaml.txt
 policies.json
 """,
-        "Let its name end with `.yaml` or `.yml`; YAML may hold JSON.",
+        "Rename it to end with `.yaml` or `.yml`; YAML may contain JSON.",
     ),
     ProblemCode(
         "ignore-file-too-complex",
@@ -154,7 +154,7 @@ spec:
     ProblemCode(
         "file-too-large",
         "error",
-        "A YAML file exceeds the limit of its size.",
+        "A YAML file exceeds the size limit.",
         "# a file of 20 MiB",
         "Split the file, or exclude it by `.sourceignore`.",
     ),
@@ -167,12 +167,12 @@ metadata:
   name: dev
    labels: {}
 """,
-        "Correct the text at the place. YAML is indented with spaces, never with tabs.",
+        "Correct the text at this place. Indent YAML with spaces, never with tabs.",
     ),
     ProblemCode(
         "yaml-key-not-text",
         "error",
-        "A key is a number, a boolean or null in YAML. Kubernetes knows only keys that are texts.",
+        "A key is a number, a boolean or null in YAML. Kubernetes accepts only texts as keys.",
         """\
 labels:
   on: edge

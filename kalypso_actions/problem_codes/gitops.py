@@ -47,7 +47,7 @@ spec:
     ProblemCode(
         "gitops-path-misplaced",
         "error",
-        "The GitOpsRepo names a path, but the tree of upstream's operator stands at the root.",
+        "The GitOpsRepo names a path, but the tree of upstream's operator is at the root.",
         """\
 kind: GitOpsRepo
 spec:
@@ -58,7 +58,7 @@ spec:
     ProblemCode(
         "gitops-path-blocked",
         "error",
-        "A file of the GitOps repository stands where a folder is needed, or the other way round.",
+        "A file of the GitOps repository is where a folder is needed, or the other way round.",
         """\
 # a file named like the cluster type large
 large
@@ -68,7 +68,7 @@ large
     ProblemCode(
         "gitops-file-foreign",
         "warning",
-        "The GitOps repository has a file or folder that Kalypso did not write. It is kept.",
+        "The GitOps repository has a file or folder that Kalypso did not write. Kalypso keeps it.",
         "large/hello-world/notes.txt",
         "Remove it if nobody wants it.",
     ),
@@ -77,14 +77,14 @@ large
         "warning",
         "A run would remove a large share of all assignments at once.",
         "# on main: the folder with all registrations was deleted",
-        "Check the cause. If the removal is intended, merge by hand, or raise `max-removal- "
-        "percent`.",
+        "Check the cause. If the removal is intended, merge by hand, or raise "
+        "`max-removal-percent`.",
     ),
     ProblemCode(
         "gitops-repo-shared",
         "warning",
-        "Two environments write their manifests to the same branch and path: each deletes what the "
-        "other has written.",
+        "Two environments write their manifests to the same branch and path: each deletes the "
+        "other's files.",
         """\
 # on the branch dev, and on the branch stage
 kind: GitOpsRepo
@@ -100,7 +100,7 @@ spec:
         "gitops-repo-in-control-plane",
         "warning",
         "A GitOpsRepo names the branch of an environment in the control plane, where manifests "
-        "would stand among the environment's objects.",
+        "would be among the environment's objects.",
         """\
 kind: GitOpsRepo
 spec:

@@ -1,4 +1,4 @@
-"""Placements, and how cluster types stand for managed clusters."""
+"""Placements, and cluster types as managed clusters."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ metadata:
   annotations:
     kalypso.io/placement: edge
 """,
-        "Annotate the Environment with `kalypso.io/scheduler: placement`, or remove this one.",
+        "Annotate the Environment with `kalypso.io/scheduler: placement`, or remove this "
+        "annotation.",
     ),
     ProblemCode(
         "placement-misconfigured",
@@ -121,7 +122,7 @@ kind: Placement
 metadata:
   name: edge
 """,
-        "Annotate a policy with its name, or remove it.",
+        "Annotate a policy with its name, or remove the Placement.",
     ),
     ProblemCode(
         "placement-finds-nothing",
@@ -140,18 +141,18 @@ spec:
     ProblemCode(
         "placement-finds-too-few",
         "warning",
-        "A Placement selects fewer cluster types than it wants.",
+        "A Placement selects fewer cluster types than its `numberOfClusters`.",
         """\
 spec:
   numberOfClusters: 3   # two match
 """,
-        "Add cluster types, or want fewer.",
+        "Add cluster types, or lower the number.",
     ),
     ProblemCode(
         "placement-without-record",
         "note",
         "`kalypso render` decides Placements without the GitOps tree, which has the decisions so "
-        "far: what runs somewhere does not count.",
+        "far: the present assignments do not count.",
         """\
 kalypso render dev   # schedule decides with the GitOps branch
 """,
@@ -160,7 +161,7 @@ kalypso render dev   # schedule decides with the GitOps branch
     ProblemCode(
         "placement-scores-expired",
         "warning",
-        "Scores of an add-on are no longer valid. They count 0.",
+        "Scores of an add-on are no longer valid. They count as 0.",
         """\
 kind: AddOnPlacementScore
 status:

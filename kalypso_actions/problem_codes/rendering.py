@@ -42,7 +42,7 @@ spec:
     ProblemCode(
         "template-type-unknown",
         "error",
-        "The `type` of a Template is none that Kubernetes accepts.",
+        "Kubernetes does not accept the `type` of a Template.",
         """\
 kind: Template
 spec:
@@ -73,8 +73,8 @@ spec:
     ProblemCode(
         "template-failed",
         "error",
-        "A Template fails for an assignment. Below the advice is the whole message of Go's "
-        "templates.",
+        "A Template fails for an assignment. The whole message of Go's templates follows the "
+        "advice.",
         """\
 manifests:
   - |
@@ -85,7 +85,7 @@ manifests:
     ProblemCode(
         "namespace-invalid",
         "error",
-        "The name of an assignment's namespace is too long, or not a name of Kubernetes.",
+        "The name of an assignment's namespace is too long, or not a valid name in Kubernetes.",
         """\
 # dev-a-very-long-cluster-type-a-very-long-workload-and-its-target
 kind: ClusterType
@@ -98,23 +98,25 @@ metadata:
         "registration-documents",
         "warning",
         "A text of a registered repository changes the documents of a Template: their number, "
-        "keys, kinds, namespaces, or names that are not made of the text; or it leaves no YAML, or "
-        "no text; or a document gets a name that Kubernetes refuses. The registration is unusable.",
+        "keys, kinds, namespaces, or names that are not made from the text; or the result is not "
+        "YAML; or the text becomes a value of another type; or a document gets a name that "
+        "Kubernetes refuses. The registration is unusable.",
         """\
 # a Template with `description: "{{ .Manifests.description }}"`
 manifests:
   description: 'boards", kind: "Secret'
 """,
         "Write the text without these characters, or quote it in the Template: `description: {{ "
-        ".Manifests.description | quote }}`. A Template that makes documents of a list names its "
-        "key in the annotation `kalypso.io/documents-from`.",
+        ".Manifests.description | quote }}`. A Template that makes documents from a list must "
+        "name its key in the annotation `kalypso.io/documents-from`.",
     ),
     ProblemCode(
         "registration-render",
         "warning",
-        "A Template fails with what a registered repository delivers, and renders its last good "
-        "commit, targets of others there, usual texts and labels, or those of others; or only the "
-        "schemas of its own refuse the configuration. The registration is unusable.",
+        "A Template fails with the texts or labels of a registered repository, but renders its "
+        "last good commit, targets of others on the same cluster type, usual texts and labels, or "
+        "the texts and labels of others; or only the repository's own schemas refuse the "
+        "configuration. The registration is unusable.",
         """\
 # a Template with {{ index (splitList "/" .Manifests.path) 2 }}
 manifests:
@@ -139,7 +141,8 @@ manifests:
         "template-unquoted",
         "note",
         "A template prints a text of `.Manifests` or `.Labels` as it is. An application team "
-        "writes it: special characters, and a branch `1.10` that becomes a number, are refused.",
+        "writes it: Kalypso refuses special characters in it, and a branch `1.10`, which becomes "
+        "a number.",
         """\
 manifests:
   - |

@@ -12,7 +12,7 @@ Level = Literal["error", "warning", "note"]
 class ProblemCode:
     """A kind of problem: its stable name, cause, an example that has it, and the repair.
 
-    `level` is that of `kalypso validate`; other commands may report less.
+    `level` is the level in `kalypso validate`; other commands may use a lower one.
     """
 
     name: str

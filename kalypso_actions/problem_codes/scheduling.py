@@ -33,7 +33,7 @@ clusterTypeSelector:
         "policy-without-targets",
         "warning",
         "The `deploymentTargetSelector` matches no deployment target. The policy schedules "
-        "nothing. A note if it matches targets of other environments.",
+        "nothing. This is a note if it matches targets of other environments.",
         """\
 deploymentTargetSelector:
   labelSelector:
@@ -55,8 +55,8 @@ deploymentTargetSelector:
     ProblemCode(
         "selector-value-unknown",
         "warning",
-        "A selector lists a value that nothing has, and that resembles one: it was probably "
-        "misspelled. Values without such a resemblance may wait for an object, and are no fault.",
+        "A selector lists a value that no object has, but that resembles an existing one: it is "
+        "probably misspelled. Other values may wait for an object, and are not reported.",
         """\
 matchExpressions:
   - key: connection
@@ -108,8 +108,8 @@ metadata:
     ProblemCode(
         "registration-without-workspace",
         "warning",
-        "Policies ask for workspaces, and this WorkloadRegistration has none: they never "
-        "select its targets.",
+        "Policies require workspaces, but this WorkloadRegistration has none: they never select "
+        "its targets.",
         """\
 kind: WorkloadRegistration
 spec:
@@ -121,8 +121,8 @@ spec:
     ProblemCode(
         "registration-foreign-kind",
         "error",
-        "A registered repository has other documents than Workloads. They would affect the "
-        "whole fleet.",
+        "A registered repository has documents other than Workloads. They would affect the whole "
+        "fleet.",
         """\
 # in the repository of an application
 kind: ClusterType
@@ -132,7 +132,7 @@ kind: ClusterType
     ProblemCode(
         "registration-unread",
         "note",
-        "A registered repository was not read. Nothing is said about its Workloads.",
+        "A registered repository was not read. Its Workloads are not checked.",
         """\
 kind: WorkloadRegistration
 spec:
@@ -155,15 +155,16 @@ spec:
     ProblemCode(
         "workload-conflict",
         "error",
-        "Two registrations, or a registration and the control plane, deliver the same "
-        "Workload or target, or with `namespace-scheme: legacy` the same namespace. The "
-        "registration that the merged tree has the name from keeps it; the other is unusable.",
+        "Two registrations, or a registration and the control plane, deliver the same Workload or "
+        "target, or with `namespace-scheme: legacy` the same namespace. The registration that "
+        "delivered the name to the merged tree keeps it; the other is unusable.",
         """\
 kind: Workload
 metadata:
   name: boards   # also in another registered repository
 """,
-        "Rename one, or remove a registration. To move a Workload, remove it where it was first.",
+        "Rename one, or remove a registration. To move a Workload, first remove it from its old "
+        "place.",
     ),
     ProblemCode(
         "target-duplicate",
@@ -211,12 +212,12 @@ spec:
     ProblemCode(
         "registration-without-targets",
         "warning",
-        "A registered folder has no Workload, or a Workload has no deployment targets, so that the "
+        "A registered folder has no Workload, or a Workload has no deployment targets, so the "
         "fleet lacks the application.",
         """\
 # the .sourceignore of the application's repository
 workload/
 """,
-        "Correct the path of the registration, or what is left out there.",
+        "Correct the path of the registration, or the exclusions in that folder.",
     ),
 )
