@@ -4,7 +4,7 @@
 tests that should notice. It prints a table, and fails if no test notices a break, or if the text to
 replace is no longer there.
 
-breaks    what is broken, where, and which tests should notice
+breaks    the form of a break; `*_breaks` say what is broken, and which tests should notice
 trials    one break: the copy, the tests, how they ended
 table     all of them, for people
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools.mutants.access_breaks import ACCESS_BREAKS
-from tools.mutants.breaks import CHAIN_BREAKS
+from tools.mutants.chain_breaks import CHAIN_BREAKS
 from tools.mutants.cost_breaks import COST_BREAKS
 from tools.mutants.placement_breaks import PLACEMENT_BREAKS
 from tools.mutants.preview_breaks import PREVIEW_BREAKS
