@@ -92,7 +92,8 @@ def measure(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
     target.move("dev", commit, "")
     base = stages.measure("list", lambda: read_base_tree(target.files(commit), "dev", ""))
     names = frozenset(item.name for item in known.cluster_types)
-    folders = _by_folder(plan.changes.files, names)
+    contents = {path: plan.changes.content(path) for path in plan.changes.files}
+    folders = _by_folder(contents, names)
     desired = gitops.DesiredTree(tuple(names), folders, None, b"{}")
     stages.measure("compare", lambda: gitops.compute_changes(desired, base))
     pushed = _bare(folder / "pushed.git")

@@ -63,7 +63,7 @@ def written(made: Plan, base: BaseTree) -> BaseTree:
     changes = made.changes
     kept = {path: old for path, old in base.entries.items() if path not in changes.deleted}
     new = {path: entry(path, blob_id(content)) for path, content in changes.files.items()}
-    sources = changes.files[SOURCES]
+    sources = changes.content(SOURCES)
     return replace(base, entries=kept | new, sources=sources, is_as_written=True)
 
 

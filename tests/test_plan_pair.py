@@ -113,18 +113,18 @@ def test_a_pair_is_two_full_plans(
     base, head = (snapshot(made, *read) for made, read in (base_fleet, head_fleet))
     compared = pair(base, head, options).comparison
     before = full(base, options)
-    files = {path: text.decode() for path, text in before.changes.files.items()}
+    files = {path: before.changes.content(path).decode() for path in before.changes.files}
     after = full(replace(head, base_trees=(tree(files),)), options)
 
     expected: dict[str, tuple[bytes | None, bytes | None]] = {
-        path: (None, after.changes.files[path])
+        path: (None, after.changes.content(path))
         for path in after.changes.added
         if TRACKING_FOLDER not in path
     }
     for path in after.changes.modified:
-        expected[path] = before.changes.files[path], after.changes.files[path]
+        expected[path] = before.changes.content(path), after.changes.content(path)
     for path in after.changes.deleted:
-        expected[path] = before.changes.files[path], None
+        expected[path] = before.changes.content(path), None
     assert {item.path: (item.before, item.after) for item in compared.files} == expected
 
     folders = [{item.assignment.folder for item in plan.assignments} for plan in (before, after)]

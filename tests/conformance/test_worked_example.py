@@ -123,7 +123,7 @@ def test_the_tree() -> None:
 )
 def test_what_templates_see(manifest: str, expected: str) -> None:
     result = factory(template("envcfg", manifest))
-    assert result.changes.files["factory/paint-line1/platform-config.yaml"].decode() == expected
+    assert result.changes.content("factory/paint-line1/platform-config.yaml").decode() == expected
 
 
 def test_both_schemas_fail() -> None:

@@ -20,7 +20,6 @@ from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import FileContent
 
-NO_COMMIT: Final = "0" * 40
 REFLOG_MESSAGE: Final = "kalypso"
 """The message in the reflog of a moved branch."""
 
@@ -99,8 +98,8 @@ class WritableRepository(GitRepository):
         if self._commit(reference) != expected:
             message = f"the branch {branch!r} has moved during this run"
             raise KalypsoError(message, Location(self.repository), "run again")
-        old = expected or NO_COMMIT
-        self._write("update-ref", "-m", REFLOG_MESSAGE, reference, commit, old)
+        # An empty old value means that the branch must not exist.
+        self._write("update-ref", "-m", REFLOG_MESSAGE, reference, commit, expected)
 
     def _write(
         self, *arguments: str, stdin: bytes | Iterable[bytes] = b"", timeout: float = 600

@@ -60,4 +60,5 @@ def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
     snapshot = gather(sources["environment"], reader.documents(place), reader)
     plan = make_plan(snapshot, PlanOptions(), find_scheduler(), no_progress)
     assert not plan.problems, plan.problems
-    return {path: content for path, content in plan.changes.files.items() if path != SOURCES_FILE}
+    changes = plan.changes
+    return {path: changes.content(path) for path in changes.files if path != SOURCES_FILE}

@@ -21,14 +21,14 @@ AUTHOR = Signature("Kalypso", "kalypso@example.com")
 DATE = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)
 
 Files = Mapping[str, bytes]
-Changes = Mapping[str, FileContent | None]
+Changes = Mapping[str, bytes | None]
 Content = TypeVar("Content")
 
 
 def committed(
     opened: RemoteRepositories,
     url: str,
-    changes: Changes,
+    changes: Mapping[str, FileContent | None],
     *,
     parent: str | None = None,
     message: str = "change",
@@ -239,7 +239,7 @@ def test_blobs_are_written_before_their_commit(tmp_path: Path) -> None:
             write = opened.blob_writer(url)
             assert write
             write(some)
-        files: Changes = {f"{number}": blob_id(each) for number, each in enumerate(contents)}
+        files = {f"{number}": blob_id(each) for number, each in enumerate(contents)}
         commit = committed(opened, url, files, parent=head)
         assert opened.push(url, commit, branch="main", expected=head) == "pushed"
     written = {f"{number}": each for number, each in enumerate(contents)}
