@@ -41,8 +41,8 @@ UNCHANGED_BREAKS: Final = (
     Break(
         "the id of a tree leaves its record out",
         RECORDS,
-        "    lines = [blob_id(sources)]\n",
-        "    lines = []\n",
+        "    lines: list[str] = [blob_id(sources)]\n",
+        "    lines: list[str] = []\n",
         (ID,),
     ),
     Break(
@@ -84,7 +84,7 @@ UNCHANGED_BREAKS: Final = (
     Break(
         "a missing value is reported once",
         ASSIGNMENTS,
-        "            if any(no_value in content for content in files.values())\n",
+        "            if any(map(rendering.lacks_value, files.values()))\n",
         "            if not files\n",
         (f"{PLANS}::test_a_missing_value_is_reported_again_by_each_run",),
     ),
