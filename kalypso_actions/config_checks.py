@@ -151,8 +151,8 @@ def _trace_all(
 ) -> _Trace:
     """Trace the violations of all schemas; at least one schema must be violated."""
     places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
-    found = (_trace(schema, config, places, other_layers, spend) for schema in schemas)
-    traces = [trace for trace in found if trace]
+    all_traces = (_trace(schema, config, places, other_layers, spend) for schema in schemas)
+    traces = [trace for trace in all_traces if trace]
     first = next((trace for trace in traces if trace.is_value), traces[0])
     return _Trace(first.where, "; ".join(trace.text for trace in traces))
 

@@ -1,4 +1,4 @@
-"""The configuration values that differ from those of an earlier state of the control plane."""
+"""The configuration values that differ from an earlier state of the control plane."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalypso_actions.platform_config import ConfigChanges, PlatformConfig
 def changed_values(
     earlier: Fleet, fleet: Fleet, items: Iterable[PlannedAssignment], added: Collection[str]
 ) -> tuple[ValueChange, ...]:
-    """Return the values of assignments that differ from those of an earlier fleet.
+    """Return the values of assignments that differ from the values in an earlier fleet.
 
     The earlier fleet needs no targets: the current targets replace them. `added` has the folders of
     assignments that the earlier fleet did not have.

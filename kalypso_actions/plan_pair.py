@@ -41,9 +41,9 @@ _UNCHANGED: Final = {RECONCILER_FILE: b"", NAMESPACE_FILE: b""}
 
 @dataclass(frozen=True, slots=True)
 class PairedPlan:
-    """One side of a pair: all assignments by folder, and those that were rendered.
+    """One side of a pair: all assignments, and the rendered ones, by folder.
 
-    `files` are those of the rendered assignments, by folder and name; failing assignments have
+    `files` are the files of the rendered assignments by folder and name; failing assignments have
     none.
     """
 

@@ -55,7 +55,7 @@ def try_rendering(view: FleetView, diagnostics: Diagnostics, trial: TrialOptions
 def _assignments(
     scope: FleetScope, view: FleetView, trial: TrialOptions, diagnostics: Diagnostics
 ) -> tuple[Assignment, ...]:
-    """Schedule an environment, and add what its scheduler reports.
+    """Schedule an environment, and add the findings of its scheduler.
 
     The trial does not know which cluster types have the targets now. It assumes all of them: some
     taints spare cluster types that already have a target, but could otherwise empty a Placement.

@@ -18,7 +18,7 @@ _Key = tuple[str, str, str, str]
 def new_findings(
     base: Iterable[Problem], head: Iterable[Problem]
 ) -> tuple[tuple[Problem, ...], int]:
-    """Return the problems that only `head` has, and the number of those that both have.
+    """Return the problems that only `head` has, and the number of problems that both have.
 
     The same problem on another line of a file is known; a second problem with the same text is new.
     """

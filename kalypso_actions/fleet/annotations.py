@@ -39,7 +39,7 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def annotation_faults(document: Document) -> Iterator[Problem]:
-    """Warn of annotations of Kalypso without effect: misspelled, on the wrong kind, or a label."""
+    """Warn about annotations without effect: misspelled, on the wrong kind, or among labels."""
     own = (*_OF_KINDS.get(document.kind, ()), *_OF_ALL_KINDS)
     subject = f"{document.kind} {document.name!r}"
     for key, value in _texts(document, "annotations").items():

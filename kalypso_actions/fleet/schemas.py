@@ -1,6 +1,6 @@
 """The fields of each kind.
 
-Required fields are those of upstream's custom resource definitions, where a required text may be
+A field is required if upstream's custom resource definition requires it; a required text may be
 empty. Values are not coerced: as in Kubernetes, a text field refuses a number. Editors show the
 descriptions: `editor_schemas` turns these models into JSON Schemas.
 """

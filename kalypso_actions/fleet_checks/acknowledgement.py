@@ -50,7 +50,7 @@ class Acknowledgements:
         self._used: set[_Acknowledgement] = set()
 
     def split(self, warnings: Iterable[Problem]) -> tuple[list[Problem], list[Problem]]:
-        """Return the warnings that remain, and those that are acknowledged, with the reasons."""
+        """Return the remaining warnings, and the acknowledged ones with their reasons."""
         remaining: list[Problem] = []
         acknowledged: list[Problem] = []
         for warning in warnings:

@@ -60,7 +60,7 @@ Registered = Mapping[RepositoryPath, RegisteredReading]
 
 @dataclass(frozen=True, slots=True)
 class ControlPlaneBranches:
-    """The branches of a control plane among those that were given.
+    """The branches of a control plane among the given branches.
 
     `own` are the environments' branches by the name of the environment; `undeclared` are the
     branches of environments that main does not declare.

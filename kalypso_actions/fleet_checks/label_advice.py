@@ -42,9 +42,10 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
         if not any(requirement.matches(labels) for labels in objects):
             advice = label_advice(requirement.key, requirement.values, objects, noun)
             meant = _meant(requirement, objects)
-            slip = None if meant else _misspelled_label((requirement,), objects)
-            if slip:
-                advice = f"a {noun} has {slip[1]}: did you mean {slip[0]} there? Otherwise {advice}"
+            misspelled_label = None if meant else _misspelled_label((requirement,), objects)
+            if misspelled_label:
+                key, label = misspelled_label
+                advice = f"a {noun} has {label}: did you mean {key} there? Otherwise {advice}"
             repaired = tuple(meant if r is requirement else r for r in requirements if meant)
             is_known = any(requirement.key in labels for labels in objects)
             return Mismatch(
@@ -70,7 +71,7 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
 
 
 def label_advice(key: str, values: Collection[str], objects: Iterable[Labels], noun: str) -> str:
-    """Return the label that was probably meant, and those that exist."""
+    """Return advice with the label that was probably meant and the existing labels."""
     labels = _labels(objects)
     known = sorted({value for name, value in labels if name == key})
     if known:
@@ -141,6 +142,6 @@ def _nearest_value(values: Collection[str], known: Sequence[str]) -> str:
 
 
 def _nearest_key(key: str, values: Collection[str], labels: Collection[tuple[str, str]]) -> str:
-    telling = {*values} - _BOOLEANS
-    of_value = sorted({name for name, value in labels if value in telling})
+    distinctive = {*values} - _BOOLEANS
+    of_value = sorted({name for name, value in labels if value in distinctive})
     return nearest(key, sorted({name for name, _ in labels})) or next(iter(of_value), "")

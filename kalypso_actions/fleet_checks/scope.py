@@ -59,7 +59,7 @@ class FleetScope:
         unread: Iterable[WorkloadRegistration] = (),
         missing: Mapping[str, str] | None = None,
     ) -> FleetScope:
-        """Add Workloads to a fleet without any; `documents` are those of its own branch."""
+        """Add Workloads to a fleet without any; `documents` are on the environment's own branch."""
         read = tuple(workloads)
         targets = {
             target.name: target
@@ -112,14 +112,14 @@ class FleetScope:
         """The registrations whose missing workspace may hide their targets from policies."""
         if not any(policy.workspace for policy in self.policies):
             return ()
-        all_ask = all(policy.workspace for policy in self.policies)
+        all_require = all(policy.workspace for policy in self.policies)
         unselected = {
             target.registration for target in self.fleet.targets if not self.is_selected(target)
         }
         return tuple(
             registration
             for registration in self.fleet.registrations
-            if not registration.workspace and (all_ask or registration.name in unselected)
+            if not registration.workspace and (all_require or registration.name in unselected)
         )
 
     def is_own(self, resource: Named) -> bool:
@@ -145,8 +145,8 @@ class FleetScope:
 class FleetView:
     """The fleets of environments that are checked together.
 
-    `environments` are those of main, by name; None if main was not read. `is_complete` is whether
-    all of them have a scope; `faults` tell why others have none.
+    `environments` are the Environments of main by name; None if main was not read. `is_complete` is
+    whether all of them have a scope; `faults` tell why others have none.
     """
 
     scopes: tuple[FleetScope, ...]

@@ -29,8 +29,8 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
         for scope in view.scopes
         for registration in scope.without_workspace
     }
-    asked = {policy.workspace for scope in view.scopes for policy in scope.policies} - {""}
-    names = abbreviated(sorted(asked), MAX_LISTED)
+    workspaces = {policy.workspace for scope in view.scopes for policy in scope.policies} - {""}
+    names = abbreviated(sorted(workspaces), MAX_LISTED)
     diagnostics.warnings += (_workspace_problem(item, names) for item in unplaced.values())
     diagnostics.warnings += _missing_applications(view)
     diagnostics.warnings += _unselected(view, meant, unplaced.keys())
@@ -39,12 +39,12 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
         diagnostics.warnings += _unknown_environments(view, view.environments.keys())
 
 
-def _workspace_problem(registration: WorkloadRegistration, asked: str) -> Problem:
+def _workspace_problem(registration: WorkloadRegistration, workspaces: str) -> Problem:
     return Problem(
         f"WorkloadRegistration {registration.name!r} has no workspace, and policies ask for one: "
         "none selects its targets",
         registration.where,
-        f"add spec.workspace; policies ask for {asked}",
+        f"add spec.workspace; policies ask for {workspaces}",
         "registration-without-workspace",
     )
 
@@ -119,9 +119,9 @@ def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
         return f"{scope.environment} has no SchedulingPolicy: add one to its branch"
     near = min(scope.policies, key=lambda policy: len(_failing(policy, target)))
     failing = _failing(near, target)
-    asks = ", ".join(match.requirement for match in failing)
+    required = ", ".join(match.requirement for match in failing)
     has = ", ".join("none" if match.value is None else match.value or '""' for match in failing)
-    return f"SchedulingPolicy {near.name!r} asks for {asks}; the target has {has}"
+    return f"SchedulingPolicy {near.name!r} asks for {required}; the target has {has}"
 
 
 def _failing(policy: CompiledPolicy, target: DeploymentTarget) -> list[RequirementMatch]:

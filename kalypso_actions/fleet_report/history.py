@@ -53,7 +53,7 @@ def last_changes(
                 wanted.discard(name)
         if not wanted:
             break
-    return {name: tuple(found) for name, found in changes.items()}
+    return {name: tuple(newest) for name, newest in changes.items()}
 
 
 def _folders(paths: Iterable[str], folder: str) -> Iterator[str]:

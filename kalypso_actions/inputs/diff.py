@@ -19,7 +19,7 @@ from kalypso_actions.inputs.values import (
 
 
 class DiffInputs(Inputs):
-    """Inputs of `kalypso diff`; without a control plane, it reads the clone at hand.
+    """Inputs of `kalypso diff`; without a control plane, it reads the current clone.
 
     It compares two environments, the newer one first, or two commits of one environment.
     """

@@ -13,7 +13,7 @@ from kalypso_actions.inputs.values import Flag
 class DoctorInputs(ClusterReportsInputs, PlanInputs):
     """Inputs of `kalypso doctor`.
 
-    The token is that of a person who may see the settings of both repositories. An App is examined
+    The token belongs to a person who may see the settings of both repositories. An App is examined
     as well, and the clusters' reports are read if the source's inputs are given.
     """
 

@@ -52,7 +52,7 @@ class EnvironmentInputs(Inputs):
 
 
 class ExplainInputs(EnvironmentInputs):
-    """Inputs of `kalypso explain`: what to explain of an environment."""
+    """Inputs of `kalypso explain`: the subject to explain in an environment."""
 
     target: str = ""
     cluster_type: str = ""
@@ -67,7 +67,7 @@ class ExplainInputs(EnvironmentInputs):
 
 
 class ReportInputs(Inputs):
-    """Inputs of `kalypso report`; without a control plane, it reads the clone at hand."""
+    """Inputs of `kalypso report`; without a control plane, it reads the current clone."""
 
     out: Folder
     title: str = ""
@@ -125,7 +125,7 @@ class RenderInputs(EnvironmentInputs):
 
 
 class ValidateInputs(Inputs):
-    """Inputs of `kalypso validate`; without any place, it checks the clone or folder at hand.
+    """Inputs of `kalypso validate`; without any place, it checks the current clone or folder.
 
     In a control plane, it checks main and the branches of the environments. With `workload`, the
     places have the Workloads of an application team.

@@ -15,7 +15,7 @@ Change = Literal["added", "modified", "deleted"]
 class AssignmentName:
     """A deployment target on a cluster type of an environment.
 
-    `repositories` are the URLs of those that define both, if they are known.
+    `repositories` are the URLs of the repositories that define both, if they are known.
     """
 
     environment: str
@@ -60,7 +60,7 @@ class ValueChange:
     """A value of the merged configuration that differs in the same way for `assignments`.
 
     The assignments exist on both sides. `path` has keys and list indexes, outermost first; a side
-    without the value is None. `repositories` are those of both places.
+    without the value is None. `repositories` are the repositories of both places.
     """
 
     path: Path

@@ -17,7 +17,7 @@ Mark = tuple[int, int]
 EntryMark = tuple[int, int, int]
 """Line and column of a key or list item, and the column of a key's value.
 
-The last column is that of the key if the value begins on another line.
+If the value begins on another line, the last column is the column of the key.
 """
 
 FILE_MODE = "100644"

@@ -15,7 +15,7 @@ Level = Literal["read", "write"]
 CONTROL_PLANE: Final = "control plane"
 GITOPS: Final = "GitOps repositories"
 REGISTERED: Final = "registered repositories"
-"""Repositories of applications, and those that BaseRepo objects name."""
+"""Repositories of applications, and repositories that BaseRepo objects name."""
 
 OF_JOBS_ALONE: Final = frozenset({"id-token"})
 """Permissions that jobs can have and Apps cannot."""

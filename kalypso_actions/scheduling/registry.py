@@ -1,4 +1,4 @@
-"""Schedulers by name: our own, and those that packages register as entry points."""
+"""Schedulers by name: our own, and the entry points of other packages."""
 
 from __future__ import annotations
 

@@ -39,12 +39,14 @@ def environments_among(
     findings = fleet.Diagnostics()
     environments: dict[str, Environment] = {}
     for document in documents:
-        noun = fleet.parse_document(document, findings) if document.kind == "Environment" else None
-        if isinstance(noun, Environment):
-            first = environments.setdefault(noun.name, noun)
-            if first is not noun:
-                message = f"Environment {noun.name!r} is already defined in {first.where}"
+        if document.kind != "Environment":
+            continue
+        environment = fleet.parse_document(document, findings)
+        if isinstance(environment, Environment):
+            first = environments.setdefault(environment.name, environment)
+            if first is not environment:
+                message = f"Environment {environment.name!r} is already defined in {first.where}"
                 advice = "remove or rename one of the two"
-                problem = Problem(message, noun.where, advice, "object-duplicate")
+                problem = Problem(message, environment.where, advice, "object-duplicate")
                 findings.problems.append(problem)
     return environments, tuple(findings.problems)

@@ -78,7 +78,7 @@ def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
 
 
 def uncommitted(folder: Path, repository: GitRepository) -> list[str]:
-    """Return the edited and the new files of a working tree, among those that are read.
+    """Return the edited and the new files of a working tree, among the files that are read.
 
     It does not call `git status`, which might run programs that the settings name. Raises
     KalypsoError.

@@ -15,12 +15,12 @@ from kalypso_actions.model.tree import Snapshot, TreeChanges
 from kalypso_actions.plan import Plan
 from kalypso_actions.snapshot.gitops_state import GitOpsState, ProposalCommits
 
-FURTHEST: Final = 1000
+MAX_COMMITS: Final = 1000
 """The most commits of a branch to read: no environment keeps one commit of main for longer."""
 
 
 class PastPullRequests:
-    """Our closed and merged pull requests for a GitOps branch, and what others changed since."""
+    """Our closed and merged pull requests for a GitOps branch, and others' changes since then."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class PastPullRequests:
             pass
         if not self._merges:
             return gitops.without_merges(state.tree, cluster_types)
-        line = islice(self._remotes.history(state.url, state.commit), FURTHEST)
+        line = islice(self._remotes.history(state.url, state.commit), MAX_COMMITS)
         return gitops.read_merge_history(
             line, state.tree, cluster_types, proposal.promoted_commit, self._number_of
         )

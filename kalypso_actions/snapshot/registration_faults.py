@@ -13,10 +13,10 @@ from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 
-_ENOUGH: Final = 200
+_MAX_FAILURES: Final = 200
 """The most failures of a registration to examine; the others rarely have a different cause."""
 
-_OTHERS: Final = 5
+_MAX_OTHERS: Final = 5
 """The most registrations whose texts are tried."""
 
 
@@ -48,7 +48,7 @@ def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOp
                 if renders_others:
                     return True
                 others = [other for name, other in targets.items() if name != target.registration]
-                return renderer.renders_other_texts(assignment, item.config, others[:_OTHERS])
+                return renderer.renders_other_texts(assignment, item.config, others[:_MAX_OTHERS])
         return False
 
-    return all(map(is_own, islice(items, _ENOUGH)))
+    return all(map(is_own, islice(items, _MAX_FAILURES)))

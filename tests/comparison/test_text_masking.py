@@ -209,7 +209,7 @@ def test_encoded_secrets(text: str) -> None:
 def test_the_guide_publishes_the_names_of_secret_keys() -> None:
     page = Path(__file__).parents[2] / "docs" / "guide" / "preview.md"
     section = page.read_text(encoding="utf-8").partition("### Secret keys")[2]
-    listed, _, rest = section.partition("These are")
+    listed, _, rest = section.partition("These values are")
     assert re.findall(r"`([*a-z]{3,})`", listed) == [*MASKED_KEYS]
     shown = rest.partition("and of `key`")[0]
     assert sorted(re.findall(r"`([*a-z]{3,})`", shown)) == sorted(SHOWN_KEYS)

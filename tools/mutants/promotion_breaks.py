@@ -277,7 +277,7 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a fault of a Template is one of all applications",
         "kalypso_actions/snapshot/registration_faults.py",
-        "renderer.renders_other_texts(assignment, item.config, others[:_OTHERS])\n",
+        "renderer.renders_other_texts(assignment, item.config, others[:_MAX_OTHERS])\n",
         "True\n",
         ("tests/hostile/test_one_stops_nobody.py::test_a_fault_of_a_template_stops_a_new_fleet",),
     ),

@@ -27,7 +27,7 @@ class Scored:
 
     unit: Unit
     candidates: tuple[Cluster, ...]
-    found: Scheduled
+    scheduled: Scheduled
     decisions: tuple[Cluster, ...]
 
 
@@ -43,27 +43,27 @@ class Explanation:
 
     def steps(self, name: str) -> Iterator[DecisionStep]:
         """Yield the steps of one cluster type, up to the one that drops it."""
-        scored, found = self._scored, self._scored.found
+        scored, scheduled = self._scored, self._scored.scheduled
         owner = f"Placement {scored.unit.placement.name}"
         chosen = name in {cluster.name for cluster in scored.decisions}
         if name in self._hub.incumbents(self._placement):
             yield DecisionStep(f"{owner}: so far", "selected")
-        if found.status.failed:
-            detail = f"{found.status.message}; the last decision stays"
+        if scheduled.status.failed:
+            detail = f"{scheduled.status.message}; the last decision stays"
             yield DecisionStep(owner, detail, passed=chosen)
             return
         if name not in {cluster.name for cluster in scored.candidates}:
             yield DecisionStep(f"{owner}: cluster sets", self._sets(name), passed=False)
             return
         cluster = self._hub.clusters[name]
-        for stage, names in found.filtered:
+        for stage, names in scheduled.filtered:
             plugin = stage.rpartition(",")[2]
             reason = self._unmatched if plugin == PREDICATE else self._untolerated
             passed = name in names
             yield DecisionStep(f"{owner}: {plugin}", "" if passed else reason(cluster), passed)
             if not passed:
                 return
-        for result in found.prioritized:
+        for result in scheduled.prioritized:
             detail = f"{result.scores.get(name, 0)} × {result.weight}"
             yield DecisionStep(f"{owner}: {result.name}", detail)
         yield DecisionStep(f"{owner}: cut", self._rank(name), passed=chosen)
@@ -110,7 +110,7 @@ class Explanation:
         return f"{text} is not tolerated since {format_instant(end)}"
 
     def _rank(self, name: str) -> str:
-        totals = self._scored.found.totals
+        totals = self._scored.scheduled.totals
         ranks = {cluster: rank for rank, (cluster, _) in enumerate(totals, 1)}
         wanted = self._placement.number_of_clusters
         limit = "all" if wanted is None else str(wanted)

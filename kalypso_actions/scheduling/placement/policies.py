@@ -89,7 +89,7 @@ def faults(
             yield Problem(message, where, "write policy or target", "placement-scope-invalid")
 
 
-def decisions_so_far(found: Sequence[Unit], state: PlacementState) -> list[Decisions]:
+def decisions_so_far(all_units: Sequence[Unit], state: PlacementState) -> list[Decisions]:
     """Return the decisions of all units, or the cluster types that hold their targets."""
     if state.decisions is not None:
         return [
@@ -98,7 +98,7 @@ def decisions_so_far(found: Sequence[Unit], state: PlacementState) -> list[Decis
         ]
     return [
         Decisions("", unit.policy.name, _name(unit.target), tuple(sorted(holders)))
-        for unit in found
+        for unit in all_units
         if (holders := {c for target in unit.targets for c in state.assigned.get(target.name, ())})
     ]
 

@@ -1,6 +1,6 @@
 """Reconcile a Placement: candidates, filters, scores, the choice, groups, status.
 
-The steps and their order are those of OCM's scheduling controller and plugin scheduler.
+OCM's scheduling controller and plugin scheduler have the same steps in the same order.
 """
 
 from __future__ import annotations
@@ -148,8 +148,9 @@ def schedule(
     _choose(placement, kept, result, choose)
     for name in incumbents:
         if name in hub.clusters:
-            held = toleration_of(hub.clusters[name], placement.tolerations, True, now)
-            result.requeue = earliest(result.requeue, held.until if held.tolerated else None)
+            toleration = toleration_of(hub.clusters[name], placement.tolerations, True, now)
+            end = toleration.until if toleration.tolerated else None
+            result.requeue = earliest(result.requeue, end)
     return result
 
 

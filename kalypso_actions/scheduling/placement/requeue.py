@@ -13,13 +13,13 @@ from kalypso_actions.scheduling.placement.prioritizers import effective_prioriti
 from kalypso_actions.scheduling.placement.reconciliation import Scheduled
 
 
-def requeue_instant(placement: Placement, hub: Hub, found: Scheduled, now: int) -> int | None:
+def requeue_instant(placement: Placement, hub: Hub, scheduled: Scheduled, now: int) -> int | None:
     """Return the earliest future end of a toleration or of a score's validity."""
     instant: int | None = None
-    for cluster in found.decisions:
+    for cluster in scheduled.decisions:
         instant = earliest(instant, toleration_of(cluster, placement.tolerations, True, now).until)
     resources = {p.add_on[0] for p in effective_prioritizers(placement)[0] if p.add_on}
-    for name, _ in found.totals:
+    for name, _ in scheduled.totals:
         for resource in resources:
             score = hub.scores.get((name, resource))
             if score is not None and score.valid_until is not None and score.valid_until >= now:

@@ -83,12 +83,12 @@ class _Run:
 
     def _placements(self, objects: HubObjects) -> dict[str, Placement]:
         """Return the Placements by name; report duplicate and unused ones."""
-        found: dict[str, Placement] = {}
+        placements: dict[str, Placement] = {}
         used = {annotated.placement_of(policy) for policy in self.policies}
         for placement in objects.placements:
-            if placement.name in found:
+            if placement.name in placements:
                 message = f"the Placement {placement.name!r} is already defined in "
-                message += str(found[placement.name].where)
+                message += str(placements[placement.name].where)
                 advice = "rename one of them"
                 self.problems.append(
                     Problem(message, placement.where, advice, "placement-duplicate")
@@ -97,8 +97,8 @@ class _Run:
                 message = f"no SchedulingPolicy names the Placement {placement.name!r}"
                 advice = f"annotate a policy with kalypso.io/placement: {placement.name}"
                 self.warnings.append(Problem(message, placement.where, advice, "placement-unused"))
-            found.setdefault(placement.name, placement)
-        return found
+            placements.setdefault(placement.name, placement)
+        return placements
 
     def decide(self) -> None:
         """Decide all units in order; a unit for one target affects the units after it."""
@@ -123,7 +123,7 @@ class _Run:
         if unit.placement.disabled:
             return self._kept(unit, hub, candidates, Status("Misconfigured", "", "it is disabled"))
         try:
-            found = schedule(placement, hub, candidates, self.expressions, self.now, choose)
+            scheduled = schedule(placement, hub, candidates, self.expressions, self.now, choose)
         except UsageError:
             raise
         except KalypsoError as error:
@@ -132,13 +132,13 @@ class _Run:
         except NegativeNumberError:
             status = Status("Misconfigured", "", "numberOfClusters is negative")
             return self._kept(unit, hub, candidates, status)
-        if found.status.failed:
-            return self._kept(unit, hub, candidates, found.status, found)
-        self._note(unit, found)
-        instant = requeue_instant(placement, hub, found, self.now)
+        if scheduled.status.failed:
+            return self._kept(unit, hub, candidates, scheduled.status, scheduled)
+        self._note(unit, scheduled)
+        instant = requeue_instant(placement, hub, scheduled, self.now)
         if instant is not None:
             self.requeue = instant if self.requeue is None else min(self.requeue, instant)
-        return self._scored(unit, candidates, found, found.decisions)
+        return self._scored(unit, candidates, scheduled, scheduled.decisions)
 
     def _kept(
         self,
@@ -146,7 +146,7 @@ class _Run:
         hub: Hub,
         candidates: Sequence[Cluster],
         status: Status,
-        found: Scheduled | None = None,
+        scheduled: Scheduled | None = None,
     ) -> Scored:
         """Keep the last decision of a unit that cannot be decided, and report a problem."""
         plugin = f"{status.plugin}: " if status.plugin else ""
@@ -159,27 +159,31 @@ class _Run:
             self.problems.append(problem)
         incumbents = hub.incumbents(unit.own_placement)
         kept = tuple(cluster for name, cluster in hub.clusters.items() if name in incumbents)
-        return self._scored(unit, candidates, found or Scheduled(status=status), kept)
+        return self._scored(unit, candidates, scheduled or Scheduled(status=status), kept)
 
     def _scored(
-        self, unit: Unit, candidates: Sequence[Cluster], found: Scheduled, chosen: Sequence[Cluster]
+        self,
+        unit: Unit,
+        candidates: Sequence[Cluster],
+        scheduled: Scheduled,
+        chosen: Sequence[Cluster],
     ) -> Scored:
         if self.keep:
-            return Scored(unit, tuple(candidates), found, tuple(chosen))
-        return Scored(unit, (), Scheduled(status=found.status), tuple(chosen))
+            return Scored(unit, tuple(candidates), scheduled, tuple(chosen))
+        return Scored(unit, (), Scheduled(status=scheduled.status), tuple(chosen))
 
-    def _note(self, unit: Unit, found: Scheduled) -> None:
+    def _note(self, unit: Unit, scheduled: Scheduled) -> None:
         name, where = unit.placement.name, unit.placement.where
-        if found.status.code == "Warning":
-            problem = Problem(found.status.message, where, "", "placement-scores-expired")
+        if scheduled.status.code == "Warning":
+            problem = Problem(scheduled.status.message, where, "", "placement-scores-expired")
             if problem not in self.warnings:
                 self.warnings.append(problem)
-        if not found.decisions:
+        if not scheduled.decisions:
             message = f"the Placement {name!r} selects no cluster type for {unit.policy.name!r}"
             advice = "kalypso explain names the filter that drops each"
             self.warnings.append(Problem(message, where, advice, "placement-finds-nothing"))
-        elif found.unscheduled > 0:
-            message = f"the Placement {name!r} lacks {found.unscheduled} cluster types"
+        elif scheduled.unscheduled > 0:
+            message = f"the Placement {name!r} lacks {scheduled.unscheduled} cluster types"
             message += f" for {unit.policy.name!r}"
             self.warnings.append(Problem(message, where, "", "placement-finds-too-few"))
 

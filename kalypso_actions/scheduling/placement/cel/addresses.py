@@ -68,12 +68,12 @@ def parse(text: str) -> CelURL:
 
 
 def _query(url: CelURL) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for part in url.url.query.split("&"):
         if part and ";" not in part:
             key, _, value = part.partition("=")
-            found.setdefault(unquote_plus(key), []).append(unquote_plus(value))
-    return found
+            values.setdefault(unquote_plus(key), []).append(unquote_plus(value))
+    return values
 
 
 def _port(url: CelURL) -> str:

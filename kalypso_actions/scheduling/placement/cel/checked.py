@@ -139,7 +139,7 @@ class _Reader:
         return Const(0, None)
 
     def _select(self, part: Fields, number: int) -> Node:
-        if self._references.get(number):  # a qualified name, such as that of a type
+        if self._references.get(number):  # a qualified name, such as the name of a type
             return Ident(self._references[number])
         return Select(self.node(part[1][0]), _text(part, 2), bool(part.get(3, [0])[0]))
 

@@ -62,7 +62,7 @@ class Meter:
 
 
 def call_cost(function: str, args: Sequence[Value]) -> int:  # noqa: PLR0911 - one for each formula
-    """Return the cost of a call without that of its arguments."""
+    """Return the cost of a call without the cost of its arguments."""
     if function in _ONE_STRING:
         return _traversal(args[0]) if args else 1
     if function in {"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"}:

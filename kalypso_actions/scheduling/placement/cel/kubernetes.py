@@ -78,10 +78,10 @@ def _quantity(text: str) -> CelQuantity:
 
 def _integer(quantity: CelQuantity) -> int | None:
     """Return the value if it has no fraction and fits into int64, like Kubernetes' isInteger."""
-    held = quantity.quantity
-    if held.exponent < 0 or not held.text:
+    amount = quantity.quantity
+    if amount.exponent < 0 or not amount.text:
         return None
-    value = held.digits * 10**held.exponent
+    value = amount.digits * 10**amount.exponent
     return value if INT[0] <= value <= INT[1] else None
 
 
@@ -127,9 +127,9 @@ LIBRARIES: Final[Mapping[str, Implementation]] = {
     "isQuantity(string) -> bool": is_valid(_quantity),
     "quantity(string) -> kubernetes.Quantity": _quantity,
     "sign(kubernetes.Quantity) -> int": _sign,
-    "kubernetes.Quantity:isInteger() -> bool": lambda held: _integer(held) is not None,
+    "kubernetes.Quantity:isInteger() -> bool": lambda value: _integer(value) is not None,
     "kubernetes.Quantity:asInteger() -> int": _as_integer,
-    "kubernetes.Quantity:asApproximateFloat() -> double": lambda held: held.quantity.approximate,
+    "kubernetes.Quantity:asApproximateFloat() -> double": lambda value: value.quantity.approximate,
     "kubernetes.Quantity:isGreaterThan(kubernetes.Quantity) -> bool": lambda a, b: _order(a, b) > 0,
     "kubernetes.Quantity:isLessThan(kubernetes.Quantity) -> bool": lambda a, b: _order(a, b) < 0,
     "kubernetes.Quantity:compareTo(kubernetes.Quantity) -> int": _order,

@@ -49,12 +49,12 @@ def _pattern(text: str) -> Any:
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     if limit == 0:
         return []
-    found: list[str] = []
+    matches: list[str] = []
     for match in _pattern(pattern).finditer(text):
-        if limit >= 0 and len(found) == limit:
+        if limit >= 0 and len(matches) == limit:
             break
-        found.append(match.group(0))
-    return found
+        matches.append(match.group(0))
+    return matches
 
 
 def _find(text: str, pattern: str) -> str:
