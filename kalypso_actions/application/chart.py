@@ -31,7 +31,7 @@ def files_of_folder(
         if entry.mode != SYMLINK_MODE:
             files[path[len(prefix) :]] = path
             continue
-        for below, file in _behind(path, entries, links).items():
+        for below, file in _link_targets(path, entries, links).items():
             files[path[len(prefix) :] + below] = file
     return files
 
@@ -42,20 +42,20 @@ def faulty_links(
     """Yield a problem for each link below a folder that leads to no file of the repository."""
     prefix = f"{folder}/" if folder else ""
     for path in links:
-        if path.startswith(prefix) and not _behind(path, entries, links):
+        if path.startswith(prefix) and not _link_targets(path, entries, links):
             yield Problem(
                 f"the symbolic link leads to {links[path].decode('utf-8', 'replace')!r}, which is "
-                "no file of this repository",
+                "not a file of this repository",
                 Location(repository, path),
                 "copy the file into the repository",
                 "source-link",
             )
 
 
-def _behind(
+def _link_targets(
     path: str, entries: Mapping[str, FileEntry], links: Mapping[str, bytes]
 ) -> dict[str, str]:
-    """Return the regular files behind a link: "" for a file, else their paths below a folder."""
+    """Return the regular files that a link leads to, by their path below it ("" for a file)."""
     place = path
     for _ in range(MAX_LINKS):
         text = links[place].decode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""The dependencies of a chart: compare those in its folder with Chart.lock."""
+"""Compare the dependencies in a chart's folder with Chart.lock."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def from_template(
 ) -> tuple[bytes, list[Problem]]:
     """Return upstream's descriptor: its template, with the variables of a target.
 
-    The target's name is its whole path; with `2023`, it is the name of the folder alone.
+    The target's name is its whole path; with `2023`, it is only the name of the folder.
     """
     name = target.name if compatibility == "2023" else target.folder.replace("/", "-")
     own = {"DEPLOYMENT_TARGET": name, "DEPLOYMENT_TARGET_MANIFESTS_PATH": f"./{target.folder}"}

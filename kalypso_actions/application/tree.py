@@ -30,7 +30,7 @@ YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class TreeOptions:
-    """The content of the tree besides the manifests.
+    """The options for the content of the tree other than manifests.
 
     `template` is upstream's template of descriptors, None if the source at `repository` has none.
     """

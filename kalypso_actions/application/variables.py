@@ -62,7 +62,7 @@ def _problem(name: str, where: Location) -> Problem:
     near = misspelled(name, VARIABLES)
     advice = f"is ${near} meant? " if near else ""
     advice += f"write ${{{name}:-}} for a variable of the container's shell, which stays as it is"
-    message = f"the variable ${name} is none of those that charts and configs may use"
+    message = f"charts and configs may not use the variable ${name}"
     return Problem(message, where, advice, "variable-unknown")
 
 

@@ -5,8 +5,8 @@ process_limits       limits the memory and the time of a running process
 leftover_processes   ends the processes that programs leave behind
 worker_processes     processes of Python that share the work of a run
 network              proxies and certificates from a given environment
-git                  repositories by the `git` program
-github               GitHub by its APIs
+git                  repositories, with the `git` program
+github               GitHub, with its REST and GraphQL APIs
 resource_graph       Azure Resource Graph
 kustomize            the `kustomize` program
 helm                 the `helm` program

@@ -23,7 +23,7 @@ class KubernetesSchemas:
             from kubernetes_validate import utils  # noqa: PLC0415 - an extra
         except ImportError as error:
             raise UsageError(
-                f"validate-manifests takes the package {PACKAGE}",
+                f"validate-manifests needs the package {PACKAGE}",
                 advice='install it: pip install "kalypso-actions[validation]"',
             ) from error
         wanted = version.removeprefix("v")

@@ -27,7 +27,7 @@ TIMEOUT: Final = (10.0, 60.0)
 
 
 def trusted_certificates(environment: Mapping[str, str]) -> str | bool:
-    """Return the file of CA certificates; True for those of `requests`.
+    """Return the file of CA certificates; True to use those of `requests`.
 
     Raises UsageError if the file does not exist.
     """

@@ -292,7 +292,7 @@ def _check_length(output: bytes | None, max_output: int | None) -> None:
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether the program itself has ended.
 
-    This does not reap it: until somebody does, no other group can get its id, which is its group's.
+    This does not reap the program. Until then, no other process group can get its id.
     """
     if not hasattr(os, "waitid"):
         return process.poll() is not None

@@ -152,7 +152,7 @@ class _Compiler:
     def _refer(self, schema: Schema, text: str) -> bool:
         """Set the target of a `$ref`; return whether this is the first reference to it.
 
-        Upstream reads the keywords beside a `$ref` only if an earlier one has the same target.
+        Upstream reads the keywords next to a `$ref` only if an earlier `$ref` has the same target.
         """
         url = parse_reference(text)
         name = str(url)

@@ -28,7 +28,7 @@ MAX_STEPS = 1_000_000
 """Applications of schemas or their parts to one configuration (two seconds)."""
 
 MAX_VIOLATIONS_LENGTH = 1 << 24
-"""Characters of all violations, including those of branches that are not reported."""
+"""Characters of all violations, including those in branches that are not reported."""
 
 MAX_CONFIG_VALUES = 200_000
 """Values of one configuration, including nested ones."""

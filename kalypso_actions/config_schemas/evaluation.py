@@ -3,7 +3,7 @@
 A keyword that combines schemas reports itself and the violations inside: all of `allOf`, and the
 nearest branch of `anyOf` and `oneOf`, which is the one with the highest score. Scores change
 exactly where upstream's do. A wrong type hides all other violations of a value, `$ref` replaces
-every keyword beside it, and no number has a `format`.
+every keyword next to it, and no number has a `format`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class EvaluationBudget:
     characters: int = MAX_VIOLATIONS_LENGTH
 
     def spend(self, steps: int) -> None:
-        """Count steps before they are taken. Raises SchemaError."""
+        """Count steps before an evaluation takes them. Raises SchemaError."""
         self.steps -= steps
         if self.steps < 0:
             raise SchemaError(

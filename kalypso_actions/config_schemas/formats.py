@@ -54,7 +54,7 @@ def _is_zone(text: str) -> bool:
 
 
 def _is_date_time(text: str) -> bool:
-    """Check for RFC 3339, which needs a zone; upstream also accepts a date or a time alone."""
+    """Check for RFC 3339, which needs a zone; upstream also accepts only a date or only a time."""
     if _is_date(text) or _is_time(text):
         return True
     date, _, time = text.partition("T")

@@ -40,7 +40,7 @@ class Number:
 
     @property
     def is_integer(self) -> bool:
-        """Whether the value is whole, as those of `1.0` and `1e2` are."""
+        """Whether the value is whole, as in `1.0` and `1e2`."""
         return isinstance(self.value, int)
 
     @property

@@ -1,6 +1,6 @@
 """`$id` and `$ref`: find the target of a reference in the schema's own text.
 
-Make references absolute by the `$id`s around them, then look them up among the schemas with an
+Make references absolute with the `$id`s around them, then look them up among the schemas with an
 `$id`, else as a JSON pointer into one of these. Upstream fetches every other URL or file; this
 module never does.
 """
@@ -62,7 +62,7 @@ def _draft(document: Json) -> Draft:
 
 
 class Documents:
-    """The schema and those of its parts that have an `$id`."""
+    """The schema, and its parts that have an `$id`."""
 
     def __init__(self, document: Json) -> None:
         """Collect the `$id`s of the document and make its references absolute, in place.

@@ -37,13 +37,13 @@ def credential_checks(
     )
     if needed > MAX_CREDENTIALS:
         text = (
-            f"{needed} federated credentials are needed, and Azure accepts {MAX_CREDENTIALS} an "
-            "identity"
+            f"{needed} federated credentials are needed, but Azure accepts {MAX_CREDENTIALS} for "
+            "each identity"
         )
         yield problem(place, text, advice, pages.VARIABLES)
     elif of_all_forms > MAX_CREDENTIALS:
         text = (
-            f"{of_all_forms} federated credentials are needed for both forms of subjects, and "
-            f"Azure accepts {MAX_CREDENTIALS} an identity"
+            f"{of_all_forms} federated credentials are needed for both forms of subjects, but "
+            f"Azure accepts {MAX_CREDENTIALS} for each identity"
         )
         yield warning(place, text, f"keep one form, or {advice}", pages.VARIABLES)

@@ -164,7 +164,7 @@ def unprobed_rules(
 
 
 def remains(repository: str, pull_request: int | None, left: Collection[str]) -> Check:
-    """Report what is left of the probe in a repository; `left` are names of branches and labels."""
+    """Report what the probe left in a repository; `left` are the names of branches and labels."""
     kept = (
         f"pull request #{pull_request} remains, because GitHub deletes none"
         if pull_request

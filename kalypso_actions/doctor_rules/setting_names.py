@@ -144,7 +144,7 @@ def _is_required(name: str, environment: str, without_azure: Collection[str]) ->
 
 
 def _missing(place: str, name: str, users: str, where: str) -> Check:
-    """Report a missing name: a warning if it is not one of ours, since the job may run without."""
+    """Report a missing name; only warn of names that are not ours, as the job may not need them."""
     kind, _, short = name.partition(".")
     noun = "secret" if kind == "secrets" else "variable"
     text = f"the {noun} {short} is not set ({users})"

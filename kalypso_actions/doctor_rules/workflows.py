@@ -78,7 +78,7 @@ def workflow_checks(
         if path not in templates_here and is_upstreams_other_file(path, text, templates_here):
             yield warning(
                 place,
-                f"{path} on {branch} is a file of upstream's workflows, no longer used",
+                f"{path} on {branch} is a workflow file of upstream that is no longer used",
                 "delete it, or let kalypso init --delete-upstream-workflows do it",
                 file(branch, path),
             )
@@ -89,8 +89,8 @@ def copy_checks(
 ) -> Iterator[Check]:
     """Check that the default branch has the same workflow files as another branch.
 
-    GitHub documents that any branch with an identical file will do, but it has also looked at the
-    default branch alone (DataDog/datadog-agent#49532).
+    GitHub documents that any branch with an identical file will do, but it has also looked only at
+    the default branch (DataDog/datadog-agent#49532).
     """
     for path in paths:
         text = files.texts.get(path)

@@ -21,7 +21,7 @@ NO_NEWLINE: Final = "\\ No newline at end of file"
 REASONS: Final[Mapping[Origin, str]] = {
     "upstream": "in place of upstream's workflow",
     "ours": "differs from the template",
-    "foreign": "is a workflow of somebody else",
+    "foreign": "is somebody else's workflow",
 }
 
 NO_PATHS: Final[Mapping[str, str]] = {}
@@ -146,7 +146,7 @@ def workflow_changes(
 
 
 def kept_warnings(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Problem]:
-    """Warn of changed workflows that stay as they are because people have not agreed."""
+    """Warn of changed workflows that stay because people have not agreed to update them."""
     for plan in plans:
         for change in plan.changes:
             if change.action == "update" and not consent.covers(change.action):

@@ -79,7 +79,7 @@ def environment_setups(
 
 
 def check_branch(environment: EnvironmentSetup, control_plane: RepositorySetup) -> None:
-    """Check that an environment has a branch of its own. Raises KalypsoError."""
+    """Check that an environment has its own branch. Raises KalypsoError."""
     if environment.branch == control_plane.main:
         raise KalypsoError(
             f"environment {environment.name!r} is on the branch {control_plane.main}, where "

@@ -34,7 +34,7 @@ class WorkflowFiles:
     `main` is for the control plane's main branch, and `environment` for an environment's branch
     there. `gitops` is for all branches of the GitOps repository, including main: a credential
     without the permission `workflows` may only push workflow files that the repository already has,
-    and GitHub may look for those on the default branch alone.
+    and GitHub may look for those only on the default branch.
     """
 
     main: Mapping[str, str]

@@ -1,7 +1,7 @@
 """The interface to GitHub Actions' runner: annotations, outputs, step summary, masks.
 
 workflow_commands  workflow commands on standard output: annotations and masks
-files        the files behind GITHUB_OUTPUT, GITHUB_STEP_SUMMARY and GITHUB_PATH
+files        the files that GITHUB_OUTPUT, GITHUB_STEP_SUMMARY and GITHUB_PATH name
 job          the job's context: event, repository, ref, commit, attempt
 runner       all of these as one object, which does nothing outside of GitHub Actions
 """

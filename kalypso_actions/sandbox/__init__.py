@@ -6,7 +6,7 @@ server          reads the request; sends the response, half of it, or nothing
 dispatcher      applies the faults that are on, and records the exchange
 application     routes: GitHub's API, git, Azure, the sandbox's own controls
 rest            GitHub's API: token, endpoint, permission; then an endpoint of `github`
-git_http        git: fetches by the git program, pushes by `receive_pack`
+git_http        git: fetches with the git program, pushes with `receive_pack`
 azure           identities and Resource Graph, over simulated clusters
 
 They share a `state`: the `store` of a folder, and its lock.

@@ -82,7 +82,7 @@ def workflows_refusal(
     request (`by_merge`), its own branch does not count.
 
     https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication
-    (spinframework/spin#1226; DataDog/datadog-agent#49532 reads it as the default branch alone;
+    (spinframework/spin#1226; DataDog/datadog-agent#49532 reads it as only the default branch;
     mikelane/valid8r#326 for merges)
     """
     if "workflows" in identity.permissions:

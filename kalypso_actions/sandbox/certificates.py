@@ -124,7 +124,7 @@ def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def _write_secret(file: Path, content: bytes) -> None:
-    """Write a file that nobody but its owner can read at any time."""
+    """Write a file that only its owner can read, from its creation on."""
     file.unlink(missing_ok=True)
     file.touch(mode=0o600)
     file.write_bytes(content)

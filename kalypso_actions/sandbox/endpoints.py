@@ -69,7 +69,7 @@ class RefusedError(Exception):
 def invalid(
     resource: str, fieldname: str, code: str = "invalid", message: str = ""
 ) -> RefusedError:
-    """Return a 422 for one field. `code` is one of GitHub's, such as `missing_field`."""
+    """Return a 422 for one field. `code` is a code of GitHub's, such as `missing_field`."""
     error = {"resource": resource, "field": fieldname, "code": code}
     if message:
         error["message"] = message

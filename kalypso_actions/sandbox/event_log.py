@@ -1,4 +1,4 @@
-"""The events of a store on disk, in a file of their own. Each event is written once, as a line.
+"""The events of a store on disk, in a separate file. Each event is written once, as a line.
 
 The store is saved after every request, and events are most of its data.
 """

@@ -1,4 +1,4 @@
-"""Git over HTTP: authorization, fetches by the git program, pushes by `receive_pack`.
+"""Git over HTTP: authorize requests, serve fetches with git, and pushes with `receive_pack`.
 
 https://git-scm.com/docs/http-protocol
 """

@@ -44,7 +44,7 @@ class IncomingPack:
         self._files = sorted(set(folder.iterdir()) - before)
 
     def _unpack(self, pack: bytes) -> None:
-        """Store each object in a file of its own."""
+        """Store each object in its own file."""
         objects = self._git_dir / "objects"
         with TemporaryDirectory(prefix="tmp_objdir-", dir=objects) as folder:
             environment = {

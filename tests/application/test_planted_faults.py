@@ -43,7 +43,7 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
             CHART,
             {"app/values.yaml": "replicas: 2\nregion: $REGION\n"},
             ("variable-unknown", "app/values.yaml", 2),
-            "$REGION is none of those",
+            "may not use the variable $REGION",
             id="an unknown variable in configs",
         ),
         pytest.param(

@@ -264,7 +264,7 @@ BY_NAME, BY_ID = "repo:acme/cp", "repo:acme@7/cp@42"
             [BY_ID],
             ["ok: continued runs", "problem: 21 federated credentials"],
         ),
-        (21, "", [BY_NAME], ["problem: 21 federated credentials are needed, and Azure accepts 20"]),
+        (21, "", [BY_NAME], ["problem: 21 federated credentials are needed, but Azure accepts 20"]),
         (21, "", [BY_NAME, BY_ID], ["problem: 21 federated credentials are needed"]),
     ],
 )

@@ -218,7 +218,7 @@ class Installations:
         return self._installations[key]
 
     def _request_installation(self, owner: str) -> Json:
-        """Try the path of organizations, then that of users."""
+        """Request an installation by the path of organizations, then by that of users."""
         name = quote(owner, safe="")
         try:
             installation = self._send("GET", f"/orgs/{name}/installation")

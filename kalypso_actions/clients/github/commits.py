@@ -12,7 +12,7 @@ from kalypso_actions.model.github import Commit, Relation
 from kalypso_actions.model.history import BranchPosition
 
 WITHOUT_FILES: Final = {"per_page": "1", "page": "2"}
-"""GitHub computes the differing files for the first page alone; for large trees, it fails there.
+"""GitHub computes the differing files only for the first page; for large trees, it fails there.
 
 https://docs.github.com/rest/commits/commits#compare-two-commits
 """
@@ -32,9 +32,9 @@ def get(github: GitHub, repository: str, commit: str) -> Commit:
 
 
 def relation(github: GitHub, repository: str, base: str, head: str) -> Relation | None:
-    """Return the relation of `head` to `base` (commit ids or branches), by one request.
+    """Return the relation of `head` to `base` (commit ids or branches), with one request.
 
-    It is None if one of them is not in the repository, or if they share no history.
+    Return None if one of them is not in the repository, or if they share no history.
     Raises GitHubError.
     """
     failure, path = _comparison(base, head)
@@ -44,7 +44,7 @@ def relation(github: GitHub, repository: str, base: str, head: str) -> Relation 
 
 
 def position(github: GitHub, repository: str, commit: str, branch: str) -> BranchPosition:
-    """Return the place of a commit on a branch, by one request. Raises GitHubError."""
+    """Return the place of a commit on a branch, with one request. Raises GitHubError."""
     failure, path = _comparison(commit, branch)
     answer = rest.read_optional(github, repository, failure, path, WITHOUT_FILES)
     if answer is None:
@@ -85,7 +85,7 @@ def commits_after(
 
 
 def merge_base(github: GitHub, repository: str, base: str, head: str) -> str:
-    """Return the newest common ancestor of two commits or branches, by one request.
+    """Return the newest common ancestor of two commits or branches, with one request.
 
     Raises GitHubError.
     """

@@ -61,7 +61,7 @@ class TokenAuth:
 
 
 class GitHub:
-    """GitHub by its REST and GraphQL APIs. Thread-safe."""
+    """A client of GitHub's REST and GraphQL APIs. Thread-safe."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class GitHub:
         """As `call`, but return None if GitHub answers 404.
 
         GitHub also answers 404 for a repository that the token may not see. This is an error,
-        because nobody knows then what is absent there. Raises GitHubError.
+        because the token cannot show what is absent there. Raises GitHubError.
         """
         try:
             return self.call(repository, failure, send)

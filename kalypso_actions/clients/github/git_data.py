@@ -1,4 +1,4 @@
-"""Make commits by the git data API; GitHub signs those of Apps and of jobs.
+"""Make commits with the git data API; GitHub signs those of Apps and of jobs.
 
 An object that is on no branch is invisible, so requests with an uncertain result are repeated.
 https://docs.github.com/rest/git

@@ -34,7 +34,7 @@ DUPLICATE: Final = "<!-- kalypso:v1 kind=duplicate -->"
 def find_all(
     github: GitHub, repository: str, *, label: str = "", state: State = "open"
 ) -> tuple[Issue, ...]:
-    """Return the issues, optionally those with a label, oldest first; no pull requests.
+    """Return the issues, optionally only those with a label, oldest first, without pull requests.
 
     Raises GitHubError.
     """

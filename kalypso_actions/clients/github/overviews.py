@@ -1,4 +1,4 @@
-"""A repository at one moment, by one request: heads, commits, statuses, pull requests, issues."""
+"""Read a repository with one request: heads, commits, statuses, pull requests, issues."""
 
 from __future__ import annotations
 

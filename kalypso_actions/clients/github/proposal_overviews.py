@@ -1,7 +1,7 @@
-"""Read the context of a proposal by one request: pull requests, labels, rules, a commit.
+"""Read the context of a proposal with one request: pull requests, labels, rules, a commit.
 
 It replaces five to seven requests of the REST API. A part that GitHub does not return completely
-is None, and the caller reads it by REST.
+is None, and the caller reads it with the REST API.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def variables(
 
 
 def _own_number(node: Json) -> int | None:
-    """Return the number of a pull request from the repository itself; None for one of a fork."""
+    """Return the number of a pull request from the repository itself; None if it is from a fork."""
     return None if node["isCrossRepository"] else int(node["number"])
 
 

@@ -100,7 +100,7 @@ def open_into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, 
 def open_from(github: GitHub, repository: str, owner: str, branch: str) -> tuple[PullRequest, ...]:
     """Return the open pull requests from an owner's branch, also in a fork. Raises GitHubError.
 
-    GitHub's listing by commit has none of forks.
+    GitHub's listing by commit omits pull requests from forks.
     """
     failure = f"the pull requests from {owner}:{branch} cannot be listed"
     query = {"head": f"{owner}:{branch}", "state": "open"}
@@ -219,7 +219,8 @@ def set_texts(
 def is_own(github: GitHub, repository: str, pull: PullRequest) -> bool:
     """Whether we opened an open pull request from our branch; False for a former identity.
 
-    Raises GitHubError, and KalypsoError if somebody else opened it: GitHub allows no second one.
+    Raises GitHubError, and KalypsoError if somebody else opened it, since GitHub allows no second
+    one.
     """
     identity = viewer.identity(github, repository)
     author, marked = pull.author or "a deleted account", is_marked(pull.body)
@@ -271,7 +272,7 @@ def close(
 
 
 def _replace(github: GitHub, repository: str, pull: PullRequest, labels: Collection[str]) -> None:
-    """Close a pull request of a former identity, with a link to the one to be opened."""
+    """Close a pull request of a former identity, with a link to its replacement."""
     login = viewer.identity(github, repository).login
     query = urlencode({"q": f"is:pr is:open head:{pull.head_branch}"})
     url = f"{github.server.server_url}/{repository}/pulls?{query}"

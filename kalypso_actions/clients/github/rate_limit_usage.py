@@ -27,7 +27,7 @@ class Quota:
         self._uses: dict[tuple[str, str], _Use] = {}
 
     def count(self, account: str, path: str, headers: Mapping[str, str]) -> None:
-        """Count a request by its response. A server without rate limits sends no such headers."""
+        """Count a request by the headers of its response, which a server without limits omits."""
         default = "graphql" if path.endswith("/graphql") else "core"
         key = (account, headers.get("x-ratelimit-resource", default))
         with self._lock:

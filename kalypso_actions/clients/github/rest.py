@@ -1,4 +1,4 @@
-"""REST calls by the paths of GitHub's API description: JSON in, JSON out."""
+"""Call GitHub's REST API by the paths of its description, with JSON in and out."""
 
 from __future__ import annotations
 

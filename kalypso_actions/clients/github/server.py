@@ -52,7 +52,7 @@ class GitHubServer:
 
     @property
     def graphql_url(self) -> str:
-        """The GraphQL API; on GitHub Enterprise Server it is `/api/graphql` beside `/api/v3`."""
+        """The URL of the GraphQL API; GitHub Enterprise Server has `/api/graphql` and `/api/v3`."""
         return self.api_url.removesuffix("/v3") + "/graphql"
 
     @property

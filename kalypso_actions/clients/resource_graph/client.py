@@ -154,7 +154,7 @@ class ResourceGraph:
             log.debug("Azure Resource Graph gave %d rows of %d", len(rows), total)
         raise KalypsoError(
             f"Azure Resource Graph gave {len(rows)} of {total} {noun}",
-            advice="run this again; if it stays so, ask for less by azure-scopes",
+            advice="run this again; if the error stays, narrow azure-scopes",
         )
 
     def _in_smaller_pages(
@@ -174,7 +174,7 @@ class ResourceGraph:
                 if not self._page_size:
                     raise KalypsoError(
                         f"Azure Resource Graph refuses a single row of the {noun} as too large",
-                        advice="please report this; ask for less by azure-scopes meanwhile",
+                        advice="please report this; narrow azure-scopes meanwhile",
                     ) from None
 
     def _all_pages(self, query: str, noun: str, budget: WaitBudget) -> tuple[Sequence[object], int]:
@@ -216,7 +216,7 @@ def _check_complete(answer: Answer, noun: str) -> None:
         raise KalypsoError(
             f"Azure Resource Graph cut its answer short ({len(answer.rows)} of "
             f"{answer.total} {noun})",
-            advice="run this again; if it stays so, ask for less by azure-scopes",
+            advice="run this again; if the error stays, narrow azure-scopes",
         )
 
 

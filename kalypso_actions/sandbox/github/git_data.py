@@ -68,7 +68,7 @@ def create_tree(call: Call) -> Answer:
 
 @endpoint("POST", "/repos/{owner}/{repo}/git/commits", "contents: write", statuses=(201, 409, 422))
 def create_commit(call: Call) -> Answer:
-    """Write a commit. GitHub signs those of Apps and jobs without an author of their own."""
+    """Write a commit. GitHub signs commits of Apps and jobs if the request names no author."""
     git, body = _git(call), call.body
     message = body_fields.required_text(body, "message")
     tree = body_fields.required_text(body, "tree")

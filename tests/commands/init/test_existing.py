@@ -191,7 +191,7 @@ def test_a_workflow_of_somebody_else_stays(acme: Acme) -> None:
     document = acme.init(environments="dev")
     assert acme.files("main")[f"{WORKFLOWS}/ci.yaml"] == own
     (warning,) = document.warnings
-    assert warning.message == ("on main: it is a workflow of somebody else, and is left as it is")
+    assert warning.message == ("on main: it is somebody else's workflow, and is left as it is")
     assert warning.advice == "--update-workflows writes the template"
 
 

@@ -110,7 +110,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Sort by these keys, first by the first one; each may be descending."""
+    """Sort by these keys, the most significant first; each may be descending."""
 
     keys: tuple[tuple[Expression, bool], ...]
 
