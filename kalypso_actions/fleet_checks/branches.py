@@ -226,8 +226,8 @@ class _Delivered:
 def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> FleetScope | None:
     """Return the scope of an environment.
 
-    None if a base repository is not given, or documents have faults: the documents that are missing
-    then could cause wrong findings.
+    None if a base repository is not given, or documents have faults: other documents may refer to
+    the missing ones.
     """
     if {*_names(own, "BaseRepo")} - {MAIN_BASE_REPO} or own.problems or main.problems:
         return None

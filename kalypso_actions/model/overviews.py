@@ -66,7 +66,7 @@ class RepositoryOverview:
 
 @dataclass(frozen=True, slots=True)
 class ProposalOverview:
-    """The data about a proposal from our branch to a GitOps branch; None stands for unknown.
+    """The data about a proposal from our branch to a GitOps branch; None means unknown.
 
     `from_branch` are the numbers of the open pull requests from our branch, `into_branch` of all
     open ones into the GitOps branch. `has_closed` is whether one between the two was closed or

@@ -1,4 +1,4 @@
-"""Processes that compute at once."""
+"""Parallel processes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Processes(Protocol):
     """Computes items in several processes."""
 
     def usable(self, items: int, /) -> int:
-        """Return how many processes compute so many items; 1 if only this process should."""
+        """Return the number of processes for a number of items; 1 is this process alone."""
 
     def compute(
         self, owners: Sequence[int], compute: Callable[[int, Keep], Result], /
     ) -> Iterator[Result]:
         """Yield `compute(index, keep)` for each index of `owners`, in order.
 
-        An item is computed by the process with the number `owners[index]`; each process computes
-        its own items in order. All blobs are written when the last result has been yielded.
+        The process with the number `owners[index]` computes an item; each process computes its own
+        items in order. All blobs are written when the last result has been yielded.
         """

@@ -105,7 +105,7 @@ class TreeChanges:
     `files` are all our files with their content, by path from the repository's root. The lists of
     paths are sorted bytewise and leave out `sources.json`, whose change alone does not count.
     `foreign_deleted` are deleted files of others in a target's folder. The base tree has
-    `existing_folders` of targets; the run deletes `removed_folders`. `preserved_folders` stay
+    `existing_folders` target folders; the run deletes `removed_folders`. `preserved_folders` stay
     because the run does not know their content, `taken_over` because their inputs are the same as
     in the base tree.
     """

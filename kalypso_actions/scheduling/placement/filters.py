@@ -38,7 +38,7 @@ class Expressions(Protocol):
     """An evaluator of CEL expressions."""
 
     def matcher(self, expressions: Sequence[str]) -> Matcher:
-        """Return a function: whether a cluster matches all expressions. Raises ExpressionError."""
+        """Return a matcher for all of the expressions. Raises ExpressionError."""
 
 
 def predicate_matchers(

@@ -68,10 +68,10 @@ class CelExpressions:
         self._answers: dict[str, array[int]] = {}
 
     def matcher(self, expressions: Sequence[str]) -> Matcher:
-        """Return a function: whether a cluster matches all expressions within a predicate's budget.
+        """Return a matcher for all of the expressions, within the budget of one predicate.
 
         Raises ExpressionError for an expression that does not compile, and
-        UnsupportedExpressionError for one that cannot be evaluated as in OCM. The function raises
+        UnsupportedExpressionError for one that cannot be evaluated as in OCM. The matcher raises
         UnsupportedExpressionError for an expression with too large a value or too high a cost.
         """
         for expression in expressions:

@@ -52,7 +52,7 @@ class Overload:
 
 
 def is_valid(parse: Callable[[str], object]) -> Callable[[str], bool]:
-    """Return a function: whether `parse` accepts a text, without an EvaluationError."""
+    """Return a function that tells whether `parse` accepts a text or raises EvaluationError."""
 
     def valid(text: str) -> bool:
         try:
