@@ -1,10 +1,10 @@
 """Install what Kalypso needs, once per job, and print the path of the Python that has it.
 
-Started by launch.sh; the standard library is all there is. The virtual environment lies in
-RUNNER_TEMP, has the packages of requirements.lock, those of the input `plugins` and of the extras
-that the arguments name (requirements-EXTRA.lock), and finds Kalypso in this checkout. A
-marker beside it names it, and is written last: what was left half-way is never used, and of two
-actions at once each uses what it has finished itself.
+launch.sh starts it, and it uses only the standard library. It makes a virtual environment in
+RUNNER_TEMP with the packages of requirements.lock, of the input `plugins`, and of the extras that
+the arguments name (requirements-EXTRA.lock); Kalypso itself comes from this checkout. It writes the
+marker beside the environment last, so no run uses an incomplete one. If two actions run at the same
+time, each uses the environment that it completed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OF_PIP_FOR_UV = {
     "PIP_EXTRA_INDEX_URL": "UV_INDEX",
     "PIP_CERT": "SSL_CERT_FILE",
 }
-"""Where packages come from, as a job tells pip -> uv's name for it."""
+"""pip's variable for a source of packages -> uv's."""
 
 MISLEADING = frozenset(
     {
@@ -47,14 +47,14 @@ SECRETS = (
     *("KALYPSO_", "GH_TOKEN", "GITHUB_TOKEN", "AZURE_CREDENTIALS"),
     *("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_RUNTIME_TOKEN"),
 )
-"""How the names begin of what an index need not know."""
+"""Prefixes of variables that an index need not know."""
 
 MOST_SHOWN = 4000
-"""Characters of what an installer has said: the last ones, where it says what went wrong."""
+"""Characters of an installer's output: the last ones, which contain the error."""
 
 
 class InstallError(Exception):
-    """Something that the user has to change; `advice` says what."""
+    """A fault that the user can repair; `advice` says how."""
 
     def __init__(self, message: str, advice: str = "") -> None:
         super().__init__(message)
@@ -76,36 +76,36 @@ def main() -> None:
 
 
 def temporary_folder() -> Path:
-    """Where the runner keeps what lives as long as a job.
+    """Return the runner's folder for the files of a job.
 
-    Raises InstallError outside of jobs, and for a folder where no library can be loaded from.
+    Raises InstallError outside of jobs, and if the folder cannot hold programs.
     """
     folder = os.environ.get("RUNNER_TEMP", "")
     if not folder:
         advice = "this script is for jobs of GitHub Actions; elsewhere, install by pip install ."
         raise InstallError("RUNNER_TEMP is not set", advice)
-    if hasattr(os, "ST_NOEXEC") and os.statvfs(folder).f_flag & os.ST_NOEXEC:  # known to Linux
+    if hasattr(os, "ST_NOEXEC") and os.statvfs(folder).f_flag & os.ST_NOEXEC:  # only Linux has it
         advice = "keep the runner's work folder where programs may run"
         raise InstallError(f"RUNNER_TEMP ({folder}) is mounted noexec", advice)
     return Path(folder)
 
 
 def wheelhouse_of(inputs: str) -> Path | None:
-    """The folder of wheels that an action's inputs name. Raises InstallError where it is none."""
+    """Return the folder of wheels in an action's inputs. Raises InstallError if it is missing."""
     try:
         given = json.loads(inputs or "{}")["wheelhouse"]
     except (ValueError, KeyError, TypeError):
-        return None  # the command tells what is wrong with its inputs
+        return None  # the command itself reports wrong inputs
     if not given:
         return None
     folder = Path(given).resolve()
     if not folder.is_dir():
-        raise InstallError(f"the input wheelhouse: {folder} is no folder")
+        raise InstallError(f"the input wheelhouse: {folder} is not a folder")
     return folder
 
 
 def plugins_of(inputs: str) -> Path | None:
-    """The requirements file of plugins that an action's inputs name. Raises InstallError."""
+    """Return the requirements file of plugins in an action's inputs. Raises InstallError."""
     try:
         given = json.loads(inputs or "{}")["plugins"]
     except (ValueError, KeyError, TypeError):
@@ -114,7 +114,7 @@ def plugins_of(inputs: str) -> Path | None:
         return None
     file = Path(os.environ.get("GITHUB_WORKSPACE", "."), given).resolve()
     if not file.is_file():
-        raise InstallError(f"the input plugins: {file} is no file")
+        raise InstallError(f"the input plugins: {file} is not a file")
     return file
 
 
@@ -135,7 +135,7 @@ def install_more(python: Path, file: Path, wheelhouse: Path | None) -> None:
 
 
 def installed(temporary: Path, wheelhouse: Path | None) -> Path:
-    """The Python of an environment that has everything, made now unless there is one."""
+    """Return the Python of a complete environment; make one if there is none."""
     marker = temporary / f"kalypso-{fingerprint()}"
     if marker.exists():
         python = python_in(Path(marker.read_text(encoding="utf-8")))
@@ -154,7 +154,7 @@ def installed(temporary: Path, wheelhouse: Path | None) -> Path:
 
 
 def fingerprint() -> str:
-    """Of all that an environment depends on: packages, Python with its C library, checkout."""
+    """Return a hash of the packages, the Python with its C library, and the checkout."""
     parts = (
         hashlib.sha256(LOCK.read_bytes()).hexdigest(),
         sys.version,
@@ -166,13 +166,13 @@ def fingerprint() -> str:
 
 
 def python_in(folder: Path) -> Path | None:
-    """The Python of a virtual environment, in the layout of Windows or of everywhere else."""
+    """Return the Python of a virtual environment, in the layout of Windows or of other systems."""
     found = (folder / name for name in ("Scripts/python.exe", "bin/python"))
     return next((path for path in found if path.exists()), None)
 
 
 def install(folder: Path, wheelhouse: Path | None) -> Path:
-    """Make an environment in an empty folder; its Python. Raises InstallError."""
+    """Make an environment in an empty folder; return its Python. Raises InstallError."""
     run([sys.executable, "-I", "-m", "venv", "--without-pip", str(folder)], folder)
     python = python_in(folder)
     if python is None:
@@ -187,10 +187,10 @@ def install(folder: Path, wheelhouse: Path | None) -> Path:
 
 
 def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
-    """By uv, which is quicker, or else by pip, which more is configured for in companies.
+    """Install by uv, which is quicker, or else by pip, which companies often configure further.
 
-    Python compiles what a command imports, and keeps it: compiling all packages takes two seconds
-    more.
+    Python compiles the modules that a command imports, and keeps the result; compiling all packages
+    here would take two seconds more.
     """
     refused = ""
     uv = shutil.which("uv")
@@ -201,7 +201,7 @@ def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
             run([*command, *wanted], folder, translated(OF_PIP_FOR_UV))
         except InstallError as error:
             refused = f"{error}\n"
-            tell(f"{error}\nuv cannot do it; pip is tried.")
+            tell(f"{error}\nuv failed; trying pip.")
         else:
             return
     tell("Installing Kalypso's dependencies by pip.")
@@ -213,7 +213,10 @@ def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
 
 
 def pip_for(python: Path, folder: Path) -> list[str]:
-    """How pip is started for an environment that has none: this Python's, or its bundled one."""
+    """Return the start of a pip command for an environment without pip.
+
+    It is the pip of this Python, or the one that is bundled with Python.
+    """
     own = [sys.executable, "-I", "-m", "pip", "--python", str(python)]  # since pip 22.3
     try:
         run([*own, "--version"], folder)
@@ -221,17 +224,17 @@ def pip_for(python: Path, folder: Path) -> list[str]:
         try:
             run([str(python), "-I", "-m", "ensurepip"], folder)
         except InstallError as error:
-            advice = "install uv or pip before, or put a step with actions/setup-python before"
+            advice = "install uv or pip first, or add a step with actions/setup-python before"
             raise InstallError(f"there is neither uv nor pip: {error}", advice) from error
         return [str(python), "-I", "-m", "pip"]
     return own
 
 
 def run(arguments: Sequence[str], folder: Path, more: Mapping[str, str] | None = None) -> str:
-    """What a program prints. Raises InstallError with what it says."""
+    """Run a program, and return its output. Raises InstallError with its messages."""
     done = subprocess.run(
         arguments,
-        cwd=folder,  # settings that lie in the workspace count for nothing
+        cwd=folder,  # so that settings in the workspace have no effect
         env={**environment(), **(more or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -246,7 +249,7 @@ def run(arguments: Sequence[str], folder: Path, more: Mapping[str, str] | None =
 
 
 def environment() -> dict[str, str]:
-    """The job's variables, which tell of proxies and indexes, without what is secret of Kalypso."""
+    """Return the job's variables, such as proxies and indexes, without Kalypso's secrets."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -255,7 +258,7 @@ def environment() -> dict[str, str]:
 
 
 def translated(names: Mapping[str, str]) -> dict[str, str]:
-    """The job's variables by other names, where it has not set those itself."""
+    """Return the job's variables under other names, unless the job has set those itself."""
     return {
         name: os.environ[given]
         for given, name in names.items()
@@ -264,28 +267,28 @@ def translated(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def advice_for_missing_wheels() -> str:
-    """What helps where the packages cannot be had."""
+    """Return advice for packages that cannot be installed."""
     if "musl" in importlib.machinery.EXTENSION_SUFFIXES[0]:
         return (
-            "google-re2 has no wheels for Alpine: take an image with glibc and git, for example "
+            "google-re2 has no wheels for Alpine: use an image with glibc and git, for example "
             "python:3.13"
         )
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return (
-        f"where a package has no wheel for this Python ({version}), take another one by "
-        "actions/setup-python; where the index cannot be reached, set PIP_INDEX_URL or "
+        f"if a package has no wheel for this Python ({version}), choose another Python with "
+        "actions/setup-python; if the index cannot be reached, set PIP_INDEX_URL or "
         "UV_DEFAULT_INDEX, or the input wheelhouse"
     )
 
 
 def tell(text: str) -> None:
-    """Tell people; no line of an installer is a command of the runner's."""
+    """Print a text for people, in which the runner finds no command."""
     lines = (f"  {line}".replace("##[", "## [").replace("::", ": :") for line in text.splitlines())
     sys.stderr.write("\n".join(lines).strip() + "\n")
 
 
 def die(message: str, advice: str) -> NoReturn:
-    """End with an annotation. The runner takes these escapes back."""
+    """End with an annotation, in which the runner decodes these escapes."""
     text = f"Kalypso cannot be installed: {message}" + (f"\n{advice}" if advice else "")
     for character, escape in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
         text = text.replace(character, escape)

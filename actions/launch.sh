@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What every action of this repository runs: `launch.sh <command>`, with the action's inputs as JSON
-# in KALYPSO_INPUTS. Finds a Python, lets install.py install the locked dependencies once per job,
-# and becomes the command.
+# Every action of this repository runs `launch.sh <command>`, with its inputs as JSON in
+# KALYPSO_INPUTS. The script finds a Python, lets install.py install the locked dependencies once per
+# job, and becomes the command.
 #
 # Notes:
 #   - It runs in the bash 3.2 of macOS and in Windows' Git Bash, where the runner's paths have
 #     backslashes.
-#   - `python -I` imports nothing by the job's PYTHONPATH or PYTHONHOME, nor from the workspace, and
-#     leaves these variables as they are to what the job runs later. `-X utf8` is for Windows.
+#   - `python -I` ignores the job's PYTHONPATH and PYTHONHOME, and imports nothing from the workspace;
+#     later programs of the job still get these variables. `-X utf8` is for Windows.
 set -euo pipefail
 
 die() {
@@ -15,7 +15,7 @@ die() {
     exit 1
 }
 
-# Where a Python may be, the most likely first: a line each.
+# Prints the places of possible Pythons, the most likely first, one on each line.
 candidates() {
     printf '%s\n' python3 python python3.14 python3.13 python3.12 python3.11
     local cache=${RUNNER_TOOL_CACHE:-/opt/hostedtoolcache} version architecture
@@ -29,8 +29,8 @@ candidates() {
     done
 }
 
-# Whether a program is a Python that we can use. What has the name may be none at all: a version
-# manager's shim without a version, or Windows' pointer to its store.
+# Tells whether a program is a usable Python. A program of that name may be a version manager's shim
+# without a version, or Windows' link to its store.
 is_usable() {
     "$1" -I -c 'import sys; sys.exit(
         sys.version_info < (3, 11) or sys.implementation.name != "cpython"
@@ -47,13 +47,13 @@ find_python() {
     done <<<"$(candidates)"
 }
 
-# In Git Bash, `pwd -W` is what Python understands also where a job keeps arguments as they are
-# (MSYS_NO_PATHCONV); other shells refuse it.
+# In Git Bash, `pwd -W` prints a path that Python understands even if a job turns off the conversion
+# of arguments (MSYS_NO_PATHCONV); other shells refuse it.
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && { pwd -W 2>/dev/null || pwd; })
 python=$(find_python)
 [ -n "$python" ] || die "Kalypso needs Python 3.11 or later (CPython), and finds none: neither on \
-PATH nor among the tools of the runner. Put a step with actions/setup-python before this one; in a \
-container, take an image that has Python."
+PATH nor among the tools of the runner. Add a step with actions/setup-python before this one; in a \
+container, use an image that has Python."
 
-installed=$("$python" -I -X utf8 "$here/install.py") # it says by itself what goes wrong
+installed=$("$python" -I -X utf8 "$here/install.py") # it reports its own errors
 exec "$installed" -I -X utf8 -m kalypso_actions "$@"

@@ -227,7 +227,7 @@ def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
         configuration.write_text(f"[global]\nindex-url = {index.url}\n")
         launched = machine.launch({"PIP_CONFIG_FILE": str(configuration)})
         assert launched.surroundings["arguments"] == ["ci", "two words"]
-        assert ("uv cannot do it; pip is tried." in launched.errors) is has_uv
+        assert ("uv failed; trying pip." in launched.errors) is has_uv
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_pip_conf_may_prefer_the_user_s_own_folder(machine: Machine) -> None:
     assert Path(launched.surroundings["marble"]).is_relative_to(machine.temp)
 
 
-def test_installers_get_no_secret_and_cannot_command_the_runner(machine: Machine) -> None:
+def test_installers_get_no_token_and_cannot_command_the_runner(machine: Machine) -> None:
     log = machine.folder / "log"
     output = "::add-mask::Kalypso\n::set-output name=a::b\n##[error]x\nits last words"
     machine.has("pip")
@@ -268,7 +268,7 @@ def test_installers_get_no_secret_and_cannot_command_the_runner(machine: Machine
     ("variables", "message"),
     [
         ({"RUNNER_TEMP": ""}, "RUNNER_TEMP is not set%0Athis script is for jobs"),
-        ({"KALYPSO_INPUTS": '{"wheelhouse": "no%\\nwhere"}'}, "no%25%0Awhere is no folder"),
+        ({"KALYPSO_INPUTS": '{"wheelhouse": "no%\\nwhere"}'}, "no%25%0Awhere is not a folder"),
         ({"RUNNER_TEMP": "/nowhere/at/all"}, "/nowhere/at/all"),
     ],
 )
@@ -299,7 +299,7 @@ def test_a_folder_where_nothing_may_be_executed(
 def test_alpine_gets_its_own_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     suffixes = [".cpython-312-x86_64-linux-musl.so", ".so"]
     monkeypatch.setattr(importlib.machinery, "EXTENSION_SUFFIXES", suffixes)
-    assert "take an image with glibc and git" in install.advice_for_missing_wheels()
+    assert "use an image with glibc and git" in install.advice_for_missing_wheels()
 
 
 def test_the_tests_of_actions_use_the_installed_packages(job: Job, runner_temp: Path) -> None:

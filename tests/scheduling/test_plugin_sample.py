@@ -43,7 +43,7 @@ def test_a_file_of_plugins_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    with pytest.raises(install.InstallError, match=r"plugins\.txt is no file"):
+    with pytest.raises(install.InstallError, match=r"plugins\.txt is not a file"):
         install.plugins_of('{"plugins": "plugins.txt"}')
     (tmp_path / "plugins.txt").touch()
     assert install.plugins_of('{"plugins": "plugins.txt"}') == tmp_path / "plugins.txt"
