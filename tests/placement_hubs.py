@@ -18,7 +18,7 @@ Body = dict[str, Any]
 
 
 def cluster(name: str, labels: Body | None = None, **parts: Any) -> Body:
-    """A cluster: `taints`, `claims` by name, and `cpu` or `memory` as allocatable and capacity."""
+    """Return a cluster: `claims` are by name, `cpu` and `memory` are allocatable and capacity."""
     resources = {key: parts[key] for key in ("cpu", "memory") if key in parts}
     claims = [{"name": key, "value": value} for key, value in parts.get("claims", {}).items()]
     status = {"clusterClaims": claims, "allocatable": resources, "capacity": resources}
@@ -31,7 +31,7 @@ def cluster(name: str, labels: Body | None = None, **parts: Any) -> Body:
 
 
 def all_bound() -> list[Body]:
-    """The set of all clusters, bound to the namespace `apps`."""
+    """Return the set of all clusters, bound to the namespace `apps`."""
     selector = {"selectorType": "LabelSelector", "labelSelector": {}}
     return [
         _object(
@@ -58,7 +58,7 @@ def decided(placement: str, *clusters: str, namespace: str = "apps") -> Body:
 
 
 def score(resource: str, of: str, until: str | None = None, **scores: int) -> Body:
-    """The scores that an add-on publishes for a cluster."""
+    """Return the scores that an add-on publishes for a cluster."""
     status: Body = {"scores": [{"name": key, "value": value} for key, value in scores.items()]}
     if until:
         status["validUntil"] = until
@@ -67,7 +67,7 @@ def score(resource: str, of: str, until: str | None = None, **scores: int) -> Bo
 
 
 def placement(**spec: Any) -> Body:
-    """A Placement called `app` in the namespace `apps`."""
+    """Return a Placement called `app` in the namespace `apps`."""
     metadata = {"name": "app", "namespace": "apps"}
     return _object("v1beta1", "Placement", metadata, spec=spec)
 
@@ -80,7 +80,7 @@ def read(*bodies: Body) -> HubObjects:
 
 
 def decide(wanted: Body, *bodies: Body, now: str = NOW, choose: Choice = first) -> Body:
-    """The answer for a Placement on a hub where all clusters are bound."""
+    """Return the answer for a Placement on a hub where all clusters are bound."""
     objects = read(wanted, *all_bound(), *bodies)
     hub, instant = objects.hub(), parse_instant(now)
     assert instant is not None
@@ -88,7 +88,7 @@ def decide(wanted: Body, *bodies: Body, now: str = NOW, choose: Choice = first) 
 
 
 def selecting(**matched: Any) -> Body:
-    """A predicate: `labels`, `claims` (expressions), `cel`."""
+    """Return a predicate: `labels`, `claims` (expressions), `cel`."""
     selector: Body = {}
     if "labels" in matched:
         selector["labelSelector"] = {"matchLabels": matched["labels"]}
@@ -100,7 +100,7 @@ def selecting(**matched: Any) -> Body:
 
 
 def prioritizing(*weights: tuple[str, int], mode: str = "Exact") -> Body:
-    """A prioritizer policy; `cost/eur` is a score of an add-on."""
+    """Return a prioritizer policy; `cost/eur` is a score of an add-on."""
     configurations = []
     for name, weight in weights:
         resource, slash, score_name = name.partition("/")

@@ -68,7 +68,7 @@ def written(made: Plan, base: BaseTree) -> BaseTree:
 
 
 def rendered(made: Plan) -> list[str]:
-    """The folders that a run has rendered, or failed to render."""
+    """Return the folders that a run has rendered, or failed to render."""
     known = made.changes.taken_over
     folders = (item.assignment.folder for item in made.assignments)
     return [folder for folder in folders if folder not in known]
@@ -148,7 +148,7 @@ def test_one_changed_value_renders_the_folders_that_have_it() -> None:
 
 
 def with_sources(**inputs: object) -> BaseTree:
-    """A tree whose `sources.json` somebody has changed."""
+    """Return a tree whose `sources.json` somebody has changed."""
     body = json.loads(BASE.sources or b"")
     body["inputs"] |= inputs
     return replace(BASE, sources=json.dumps(body).encode())

@@ -24,7 +24,7 @@ def kalypso(arguments: list[str]) -> tuple[int, dict[str, Any]]:
 
 
 def broken(tmp_path: Path, policy: str) -> str:
-    """An environment branch whose only policy is `policy`'s selector."""
+    """Write an environment branch with one policy, which has this selector."""
     (tmp_path / "policy.yaml").write_text(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\n"
         f"metadata: {{name: broken}}\nspec: {policy}\n",

@@ -49,7 +49,7 @@ print(json.dumps(surroundings))
 
 
 def wheel(folder: Path) -> Path:
-    """The package `marble` 1.0."""
+    """Make a wheel of the package `marble` 1.0."""
     files = {
         "marble/__init__.py": "",
         "marble-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: marble\nVersion: 1.0\n",
@@ -107,7 +107,7 @@ class Machine:
 
     @classmethod
     def make(cls, folder: Path) -> Machine:
-        """With a Python and uv."""
+        """Make the machine, with a Python and uv."""
         wheels = folder / "wheels"
         machine = cls(folder, Checkout.make(folder / "checkout", wheels), wheels)
         for name in ("bin", "workspace", "temp", "home"):
@@ -132,7 +132,7 @@ class Machine:
         return self.folder / "temp"
 
     def program(self, name: str, script: str) -> Path:
-        """A program on PATH, or elsewhere, by its script."""
+        """Write a program from its script, on PATH or elsewhere."""
         path = self.folder / "bin" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"#!/bin/sh\n{script}\n")

@@ -68,7 +68,7 @@ class Ran:
     summary: str
 
     def annotations(self) -> list[tuple[str, str]]:
-        """Level and text of each."""
+        """Return level and text of each annotation."""
         levels = {"error", "warning", "notice"}
         return [(command.name, command.text) for command in self.commands if command.name in levels]
 

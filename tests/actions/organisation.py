@@ -21,7 +21,7 @@ class RealClock(Clock):
 
 @contextmanager
 def acme_of_today(folder: Path) -> Iterator[Organisation]:
-    """Acme in a sandbox of its own."""
+    """Yield Acme in a sandbox of its own."""
     with organisation(folder, clock=RealClock()) as acme:
         yield acme
 

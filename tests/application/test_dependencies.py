@@ -35,7 +35,7 @@ def vendored(repository: str = "https://charts.example") -> dict[str, str]:
 
 
 def locked(folder: Path) -> str:
-    """The Chart.lock that helm itself writes for a dependency in ../library."""
+    """Return the Chart.lock that helm itself writes for a dependency in ../library."""
     helm = shutil.which("helm", path=PROGRAMS)
     assert helm
     done = subprocess.run(

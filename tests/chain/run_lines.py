@@ -33,7 +33,7 @@ def full_name(run: Run) -> str:
 
 
 def line(done: CompletedStep) -> str:
-    """`cd dev: written`, `check-promote dev: compliant, starts stage`, …"""
+    """Return `cd dev: written`, `check-promote dev: compliant, starts stage`, …"""
     match document := done.outcome.document:
         case _ if done.exit_code == REFUSED:
             ending = "refused"

@@ -13,7 +13,7 @@ BROKEN = {"workload/mine.yaml": documents.cluster_type("mine")}
 
 
 def merges_are_looked_at_once(chain: Chain) -> None:
-    """The merges moved the GitOps branches, and the starts of check-promote may be lost."""
+    """Poll after merges, which moved the GitOps branches: schedule runs once for each."""
     chain.start("poll")
     assert chain.run_everything() == [
         "poll: polled, starts dev, stage",

@@ -138,7 +138,7 @@ def test_program_that_cannot_be_started(tmp_path: Path) -> None:
 
 
 def in_the_background(port: int) -> str:
-    """A program that starts another one, which calls this port, and keeps the output open."""
+    """Return a program that starts another one, which calls this port and keeps the output open."""
     child = (
         "import socket, sys, time;"
         f"s = socket.create_connection(('127.0.0.1', {port}));"

@@ -36,7 +36,7 @@ def validate(*places: object) -> tuple[int, dict[str, Any]]:
 
 
 def messages(document: dict[str, Any], kind: str = "problems") -> list[str]:
-    """The messages, without those about the fleet's Templates, which quote nothing."""
+    """Return the messages, without those about the fleet's Templates, which quote nothing."""
     return [item["message"] for item in document[kind] if item["code"] != "template-unquoted"]
 
 

@@ -33,7 +33,7 @@ PUBLIC, PRIVATE = "https://git.test/control-plane", "https://git.test/private"
 
 
 def pair(texts: tuple[str, str], template_text: str, manifest: str = "") -> PlanPair:
-    """Two plans with a secret in their configuration, which a Template prints."""
+    """Return two plans with a secret in their configuration, which a Template prints."""
 
     def snapshot(data: dict[str, str]) -> Snapshot:
         manifests = {"repo": "r", "branch": "b", "path": "p", "deployToken": manifest}

@@ -18,14 +18,14 @@ TWO = reported_paths("./drone", "./monitoring")
 def status(
     name: str, state: str = "Compliant", by: str = "", kind: str = "Kustomization"
 ) -> ReportedObject:
-    """An object of the configuration `fleet`; `by` is the Kustomization that has applied it."""
+    """Return an object of the configuration `fleet`; `by` is the Kustomization that applied it."""
     conditions = failing("BuildFailed", f"{name} is broken").conditions if state == BAD else ()
     reference = ObjectReference(by, "flux-system") if by else None
     return ReportedObject(kind, name, state, conditions, "flux-system", reference)
 
 
 def mixed(*objects: ReportedObject, **more: Any) -> tuple[str, str]:
-    """The state of a cluster that is not compliant as a whole, and why."""
+    """Return the state of a cluster that is not compliant as a whole, and the reason."""
     given = {"state": BAD, "paths": TWO, "objects": objects, **more}
     (cluster,) = clusters(healthy_report(**given))
     return cluster.state, cluster.reason

@@ -20,7 +20,7 @@ def nested(levels: int) -> dict[str, object]:
 
 
 def doubling(levels: int) -> str:
-    """A schema whose work doubles with every level."""
+    """Return a schema whose work doubles with every level."""
     definitions: dict[str, object] = {"d0": {"minProperties": 0}}
     for level in range(1, levels):
         definitions[f"d{level}"] = {"allOf": [{"$ref": f"#/definitions/d{level - 1}"}] * 2}

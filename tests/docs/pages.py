@@ -73,11 +73,11 @@ class Page:
         return files
 
     def links(self) -> Iterator[str]:
-        """The targets of the links."""
+        """Return the targets of the links."""
         return (match[1] for match in LINK.finditer(CODE.sub("", self.prose)))
 
     def anchors(self) -> set[str]:
-        """The anchors of the headings on GitHub, and explicit ones."""
+        """Return the anchors of the headings on GitHub, and explicit ones."""
         anchors: dict[str, int] = {}
         for match in HEADING.finditer(self.prose):
             slug = slug_of(match[2])
@@ -103,7 +103,7 @@ def slug_of(heading: str) -> str:
 
 
 def pages() -> list[Page]:
-    """Every page that is written by hand or by a tool for users."""
+    """Return every page for users, written by hand or by a tool."""
     return [
         Page(path) for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
     ]

@@ -41,7 +41,7 @@ def environment() -> dict[str, str]:
 
 @contextmanager
 def sandbox(folder: Path) -> Iterator[dict[str, str]]:
-    """The sandbox of the quickstart; what is exported in the other shell."""
+    """Yield the variables that the other shell of the quickstart exports."""
     command = scripts()["kalypso sandbox"].strip()
     with subprocess.Popen(
         ["bash", "-c", f"exec {command} --output json"],

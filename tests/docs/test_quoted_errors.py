@@ -44,7 +44,7 @@ def text_of(node: ast.AST) -> str:
 
 
 def is_told(text: str) -> bool:
-    """Whether the words are part of a string of the code; gaps match anything."""
+    """Tell whether the words are part of a string of the code; gaps match anything."""
     parts = text.split(GAP)
     pattern = re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
     return any(all(part in told for part in parts) and pattern.search(told) for told in texts())

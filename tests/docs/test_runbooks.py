@@ -184,7 +184,7 @@ def document(heading: str, name: str) -> str:
 
 
 def environment_object(url: str) -> dict[str, str]:
-    """The Environment of the runbook in this control plane, and stage, which names it as next."""
+    """Return the runbook's Environment in this control plane, and stage, which names it as next."""
     text = document("Add an environment", "prod")
     return {
         ".environments/prod.yaml": text.replace("https://github.com/acme/control-plane", url),

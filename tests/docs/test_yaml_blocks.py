@@ -19,7 +19,7 @@ from tests.docs.pages import ROOT, Block, Page, pages
 
 
 def workflow_of(steps: str) -> str:
-    """A workflow with one job, of these steps."""
+    """Return a workflow with one job of these steps."""
     job = {"runs-on": "ubuntu-latest", "steps": yaml.safe_load(steps)}
     return yaml.safe_dump({"on": "push", "jobs": {"one": job}}).replace("'on':", "on:")
 

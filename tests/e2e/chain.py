@@ -57,13 +57,13 @@ class Chain:
     token: str = field(repr=False)
 
     def ask(self, path: str, body: Mapping[str, Any]) -> None:
-        """Somebody posts something to GitHub's API, below `/repos/`."""
+        """Post to GitHub's API, below `/repos/`, as a person."""
         url = f"{self.sandbox.api_url}/repos/{path}"
         headers = {"authorization": f"Bearer {self.token}"}
         requests.post(url, json=body, headers=headers, timeout=60).raise_for_status()
 
     def dispatch(self, workflow: str, inputs: Mapping[str, str]) -> None:
-        """Somebody starts a workflow of the control plane's main."""
+        """Start a workflow of the control plane's main as a person."""
         path = f"{CONTROL_PLANE}/actions/workflows/{workflow}/dispatches"
         self.ask(path, {"ref": "main", "inputs": dict(inputs)})
 

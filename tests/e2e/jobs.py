@@ -144,7 +144,7 @@ class Jobs:
         return self._sandbox.git(run.event.repository).files(run.event.commit)[run.workflow.path]
 
     def _checkout(self, run: Run, folder: Path) -> Path:
-        """A clone of the repository at the event's commit."""
+        """Make a clone of the repository at the event's commit."""
         source = self._sandbox.git(run.event.repository).git_dir
         git(self._folder, "init", "--quiet", str(folder))
         git(folder, "fetch", "--quiet", "--depth=1", str(source), run.event.commit)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.e2e
 
 
 def promotion(environment: str, verdict: str = "success") -> list[str]:
-    """The jobs that bring a commit to an environment."""
+    """Return the jobs that bring a commit to an environment."""
     return [
         f"cd.yaml verify {environment}: success",
         f"cd.yaml cd {environment}: success",
@@ -27,7 +27,7 @@ def promotion(environment: str, verdict: str = "success") -> list[str]:
 
 
 def rollout(environment: str, verdict: str = "success") -> list[str]:
-    """The jobs from a change in an environment until its clusters comply, or not."""
+    """Return the jobs from a change in an environment to the verdict on its clusters."""
     return [
         f"schedule.yaml schedule {environment}: success",
         "check-promote.yaml notify: success",

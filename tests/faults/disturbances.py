@@ -45,11 +45,11 @@ class Disturbance:
         return self.kind in UNCERTAIN
 
     def ends_for(self, write: Write) -> bool:
-        """Whether the call fails at once: it does not wait for writes of another run."""
+        """Tell whether the call fails at once: it does not wait for writes of another run."""
         return self.ends or (self.kind == "lag" and not write.is_recent)
 
     def meets(self, write: Write, extent: Extent) -> bool:
-        """Whether the matrix has a cell for it."""
+        """Tell whether the matrix has a cell for it."""
         if self.kind == "lag":
             return write.can_lag and extent != "from then on"
         if self.kind == "too-quickly" and not write.endpoint[1].endswith(CONTENT):

@@ -134,7 +134,7 @@ def _wrong_facts(
 def _wrong_failure(
     write: Write, disturbance: Disturbance, extent: Extent, error: KalypsoError | None
 ) -> Iterator[str]:
-    """A transient fault must not fail a call, unless the result of the write is unknown."""
+    """Yield a fault if the call fails although it must not, or the other way round."""
     known = write.can_be_found or not disturbance.uncertain
     ends = disturbance.ends_for(write)
     passes = extent == "once" and not ends and known

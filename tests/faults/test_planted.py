@@ -19,17 +19,17 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def blind_repetition(patch: pytest.MonkeyPatch) -> None:
-    """Every request is retried until it is answered, as a careless client does."""
+    """Repeat every request until a response comes, as a careless client does."""
     patch.setattr(Request, "repeatable", property(lambda _: True))
 
 
 def no_look(patch: pytest.MonkeyPatch) -> None:
-    """The result of a write with a lost response is not searched for."""
+    """Do not look up a write with a lost response."""
     patch.setattr(idempotent_writes, "write_verified", lambda _github, _find, write: write())
 
 
 def no_look_before_repeating(patch: pytest.MonkeyPatch) -> None:
-    """A write with a lost response is repeated without a search."""
+    """Repeat a write with a lost response without a look-up."""
     write_verified = idempotent_writes.write_verified
 
     def without_a_look(github: GitHub, _find: object, write: Callable[[], object]) -> object:
@@ -51,7 +51,7 @@ def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
 
 
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
-    """A refused push is repeated, whatever the head of the branch is."""
+    """Repeat a refused push by force, whatever the head of the branch is."""
     patch.setattr(pushing, "PUSH", (*pushing.PUSH, "--force"))
     patch.setattr(pushing._Push, "_is_done", lambda *_: False)
 

@@ -46,7 +46,7 @@ class Write:
         return self.endpoint[1].endswith("git-receive-pack")
 
     def asks(self, exchange: Exchange) -> bool:
-        """Whether a request is the one that hits the faults."""
+        """Tell whether a request is the one that the faults hit."""
         method, path = self.endpoint
         named = path == exchange.template or fnmatchcase(exchange.path, path)
         return named and exchange.method == method

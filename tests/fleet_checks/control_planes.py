@@ -25,7 +25,7 @@ Plane = dict[str, Files]
 
 
 def sound() -> Plane:
-    """The files of main, dev, stage and a registered repository, without any finding."""
+    """Return the files of main, dev, stage and a registered repository, without findings."""
     return {
         "main": {
             "dev.yaml": environment("dev", "stage", first=True),
@@ -191,7 +191,7 @@ def reading(branch: str, files: Files) -> Reading:
 
 
 def shown(problems: list[Problem]) -> list[tuple[str, str]]:
-    """The code of each problem, and its branch, file and line."""
+    """Return the code of each problem, and its branch, file and line."""
     return [
         (problem.code, f"{where.repository}/{where.path}:{where.line}" if where else "")
         for problem in problems

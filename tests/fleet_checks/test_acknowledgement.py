@@ -16,7 +16,7 @@ def acknowledging(codes: str, reason: str = "until May") -> str:
 
 
 def annotated(codes: str, reason: str = "until May") -> Plane:
-    """A control plane with that warning, and these annotations at the policy."""
+    """Return a control plane with that warning, and these annotations at the policy."""
     plane = edited(sound(), "dev/policy.yaml", "size: edge", "size: egde")
     name = "  name: tests\n"
     return edited(plane, "dev/policy.yaml", name, f"{name}{acknowledging(codes, reason)}")

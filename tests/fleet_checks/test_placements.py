@@ -22,7 +22,7 @@ SCHEDULER: Final = 'kalypso.io/scheduler: placement, kalypso.io/first-environmen
 
 
 def placed() -> Plane:
-    """A control plane whose environment dev has a policy with a Placement."""
+    """Return a control plane whose environment dev has a policy with a Placement."""
     plane = edited(
         sound(),
         "dev/policy.yaml",

@@ -135,33 +135,33 @@ class Scene:
         return value() if callable(value) else value
 
     def name(self) -> str:
-        """A name that nothing has."""
+        """Return a name that nothing has."""
         return f"new-{next(self._numbers)}"
 
     def plain(self) -> int:
-        """A number that nothing has."""
+        """Return a number that nothing has."""
         return next(self._numbers)
 
     def branch(self) -> str:
-        """A branch with a commit that main has not."""
+        """Make a branch with a commit that main lacks."""
         branch = self.name()
         self._make_branch(branch, self.first)
         self.sandbox.commit("acme/fleet", {f"{branch}.txt": branch}, branch=branch)
         return branch
 
     def tree(self) -> str:
-        """The tree of main."""
+        """Return the tree of main."""
         return self.sandbox.git("acme/fleet").commit("main").tree
 
     def clashing_branch(self) -> str:
-        """A branch that cannot be merged into main."""
+        """Make a branch that cannot be merged into main."""
         branch = self.name()
         self._make_branch(branch, self.first)
         self.sandbox.commit("acme/fleet", {"docs/index.md": branch}, branch=branch)
         return branch
 
     def unrelated(self) -> str:
-        """A branch without a commit in common with main."""
+        """Make a branch without a commit in common with main."""
         branch = self.name()
         self.sandbox.commit("acme/fleet", {"a": branch}, branch=branch)
         return branch
@@ -170,44 +170,44 @@ class Scene:
         self.json("POST", "git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
 
     def protected(self) -> str:
-        """The branch that only pull requests may change."""
+        """Return the branch that only pull requests may change."""
         git = self.sandbox.git("acme/fleet")
         if git.head("protected") is None:
             self._make_branch("protected", self.first)
         return "protected"
 
     def pull(self) -> int:
-        """An open pull request."""
+        """Open a pull request."""
         return self._pull(self.branch(), "main")
 
     def clashing_pull(self) -> int:
-        """An open pull request with a conflict."""
+        """Open a pull request with a conflict."""
         return self._pull(self.clashing_branch(), "main")
 
     def blocked_pull(self) -> int:
-        """An open pull request that lacks a review."""
+        """Open a pull request that lacks a review."""
         return self._pull(self.branch(), self.protected())
 
     def reviewed_pull(self) -> int:
-        """An open pull request with a review."""
+        """Open a pull request, and review it."""
         number = self.pull()
         self.json("POST", f"pulls/{number}/reviews", {"event": "COMMENT", "body": "b"})
         return number
 
     def merged_pull(self) -> int:
-        """A pull request that was merged."""
+        """Open a pull request, and merge it."""
         number = self.pull()
         self.json("PUT", f"pulls/{number}/merge", {})
         return number
 
     def branch_of_pull(self) -> str:
-        """The branch of an open pull request."""
+        """Open a pull request; return its branch."""
         branch = self.branch()
         self._pull(branch, "main")
         return branch
 
     def workflows(self) -> str:
-        """A commit that changes workflows, on no branch: GitHub accepts a file that one has."""
+        """Make a commit that changes workflows and is on no branch, whose files GitHub accepts."""
         branch = self.branch()
         files = {".github/workflows/poll.yaml": f"# {branch}\n{WORKFLOW}"}
         commit = self.sandbox.commit("acme/fleet", files, branch=branch)
@@ -215,7 +215,7 @@ class Scene:
         return commit
 
     def workflows_pull(self) -> int:
-        """An open pull request that changes workflows."""
+        """Open a pull request that changes workflows."""
         branch = self.name()
         self._make_branch(branch, self.workflows())
         return self._pull(branch, "main")
@@ -225,12 +225,12 @@ class Scene:
         return int(self.json("POST", "pulls", body)["number"])
 
     def issue(self) -> int:
-        """An issue with the label `bug`."""
+        """Open an issue with the label `bug`."""
         body = {"title": self.name(), "labels": ["bug"]}
         return int(self.json("POST", "issues", body)["number"])
 
     def eventful_issue(self) -> int:
-        """An issue that was renamed, closed, opened again, and has lost its label."""
+        """Make an issue that was renamed, closed, opened again, and lost its label."""
         number = self.issue()
         changes: tuple[Json, ...] = (
             {"title": "other"},
@@ -243,7 +243,7 @@ class Scene:
         return number
 
     def eventful_pull(self) -> int:
-        """A merged pull request whose branch was deleted and created again."""
+        """Make a merged pull request whose branch was deleted and created again."""
         branch = self.branch()
         number = self._pull(branch, "main")
         self.json("PUT", f"pulls/{number}/merge", {})
@@ -254,21 +254,21 @@ class Scene:
         return number
 
     def comment(self) -> int:
-        """A comment on an issue."""
+        """Comment on an issue; return the comment."""
         return int(self.json("POST", f"issues/{self.issue()}/comments", {"body": "c"})["id"])
 
     def issue_of_comment(self) -> int:
-        """An issue with a comment."""
+        """Comment on an issue; return the issue."""
         issue = self.issue()
         self.json("POST", f"issues/{issue}/comments", {"body": "c"})
         return issue
 
     def label(self) -> str:
-        """A label of the repository."""
+        """Make a label of the repository."""
         return str(self.json("POST", "labels", {"name": self.name()})["name"])
 
     def environment(self) -> str:
-        """An environment with the variable NEXT."""
+        """Make an environment with the variable NEXT."""
         name = self.name()
         self.json("PUT", f"environments/{name}", {})
         variable = {"name": "NEXT", "value": "qa"}
@@ -276,13 +276,13 @@ class Scene:
         return name
 
     def variable(self) -> str:
-        """A variable of the repository."""
+        """Make a variable of the repository."""
         name = self.name().upper().replace("-", "_")
         self.request("POST", "actions/variables", {"name": name, "value": "v"}).raise_for_status()
         return name
 
     def run(self) -> int:
-        """A run of a workflow."""
+        """Start a run of a workflow."""
         body = {"ref": "main", "inputs": {"commit": "1"}, "return_run_details": True}
         path = "actions/workflows/poll.yaml/dispatches"
         return int(self.json("POST", path, body)["workflow_run_id"])

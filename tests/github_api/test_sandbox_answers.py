@@ -53,7 +53,7 @@ def check_is_declared(exchange: Exchange) -> None:
 
 
 def declared(endpoint: Endpoint) -> set[int]:
-    """The endpoint's own statuses, and those of the checks before it."""
+    """Return the endpoint's own statuses, and those of the checks before it."""
     return {*endpoint.statuses, *common_provocations(endpoint)}
 
 

@@ -17,7 +17,7 @@ BASE = BaseTree("gitops", "dev", "", {})
 
 
 def reading(name: str, *targets: str, environment: str = "dev") -> RegistrationReading:
-    """A registration with its targets; one without targets cannot be read."""
+    """Return a registration with its targets; without targets, it cannot be read."""
     registered = registration(name, f"https://git.test/{name}")
     delivered = tuple(replace(target(name), environment=environment) for name in targets)
     workloads = (Workload("app", delivered, HERE),) if targets else ()

@@ -98,7 +98,7 @@ class Branch:
 
 
 def promoted() -> Branch:
-    """The first merge names M0, the second one M1."""
+    """Return a branch whose first merge names M0, and the second one M1."""
     branch = Branch()
     branch.commit({TRACKING: M0, CONFIG: "a", SPACE: "a", SOURCES: "a"}, number=1)
     branch.commit({TRACKING: M1, CONFIG: "b", SOURCES: "b"}, number=2)

@@ -76,7 +76,7 @@ def _render(manifest: Any, data: Mapping[str, Any]) -> str:
 
 
 def _rendered_object(value: Any, data: Mapping[str, Any]) -> Any:
-    """Texts in nested mappings are templates; lists stay as they are."""
+    """Render the texts in nested mappings as templates; keep lists."""
     if isinstance(value, dict):
         return {key: _rendered_object(inner, data) for key, inner in value.items()}
     if isinstance(value, str):

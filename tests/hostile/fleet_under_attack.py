@@ -65,7 +65,7 @@ def template(name: str, text: str, of_type: str) -> str:
 
 
 def workload(name: str, manifests: Mapping[str, str], target: str = "web", more: str = "") -> str:
-    """A Workload; the values of `manifests` are YAML."""
+    """Return a Workload; the values of `manifests` are YAML."""
     entries = "".join(f"        {key}: {value}\n" for key, value in manifests.items())
     return (
         f"{API}\nkind: Workload\nmetadata: {{name: {name}}}\nspec:\n  deploymentTargets:\n"
@@ -193,7 +193,7 @@ class FleetUnderAttack:
 
 
 def blamed(document: RenderDocument) -> list[ProblemEntry]:
-    """The warnings that name the attacker's registration, all in its own file.
+    """Return the warnings that name the attacker's registration, all in its own file.
 
     There are no other findings: the run succeeds, and no file of the platform is named.
     """

@@ -117,7 +117,7 @@ def neutral(manifests: dict[str, str]) -> dict[str, str]:
 
 
 def check(manifests: dict[str, str], template: str) -> None:
-    """The texts make their registration invalid or fail, or the documents are the usual ones."""
+    """Check that the texts make their registration invalid or fail, or change no document."""
     workload, ordinary = deliver(manifests), deliver(neutral(manifests))
     if workload is None or ordinary is None:  # such as a range of versions without its operator
         return

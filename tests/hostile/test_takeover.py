@@ -41,7 +41,7 @@ def an_invalid_head(fleet: FleetUnderAttack) -> None:
 
 
 def another_history(fleet: FleetUnderAttack) -> None:
-    """Its last good commit does not exist any more, and its head is invalid."""
+    """Replace the history: the last good commit is gone, and the head is invalid."""
     shutil.rmtree(fleet.folder / "calm")
     fleet.deliver("calm", "kind: Secret\nmetadata: {name: a}\n")
 

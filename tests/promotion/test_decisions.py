@@ -25,7 +25,7 @@ OLD, NEW = "0" * 40, "1" * 40
 
 
 def environments(**annotations: str) -> dict[str, Environment]:
-    """`dev="first next=stage"`: environments and their annotations."""
+    """Return environments from their annotations: `dev="first next=stage"`."""
     decided = {}
     for name, text in annotations.items():
         notes = {}

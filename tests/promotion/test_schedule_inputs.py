@@ -23,7 +23,7 @@ FOLDERS: Mapping[RepositoryPath, str | None] = {SHOP: T}
 def branch(
     repository: str = "acme/gitops", name: str = "dev", head: str = HEAD, **pulls: str
 ) -> GitOpsBranchState:
-    """A GitOps branch; pull requests as `pr<number>=<head>`."""
+    """Return a GitOps branch; pull requests are written `pr<number>=<head>`."""
     numbers = {int(key.removeprefix("pr")): commit for key, commit in pulls.items()}
     return GitOpsBranchState(repository, name, head, numbers)
 

@@ -84,7 +84,7 @@ def test_a_pull_request_is_closed_with_its_branch(github: ApiClient) -> None:
 
 
 def happened(github: ApiClient, number: int) -> list[tuple[str, str, str]]:
-    """The events of a pull request, each with its actor's login and type."""
+    """Return the events of a pull request, each with its actor's login and type."""
     return [
         (event["event"], event["actor"]["login"], event["actor"]["type"])
         for event in github.made("GET", f"issues/{number}/events")

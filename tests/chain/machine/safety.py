@@ -25,7 +25,7 @@ class Safety:
     """Checks Acme from outside, and caches what it checked."""
 
     def __init__(self, chain: Chain, layout: Layout, folder: Path) -> None:
-        """`folder` has what the runs leave."""
+        """Prepare the checks; `folder` contains the files of the runs."""
         self._chain = chain
         self._names = tuple(layout.environments)
         kinds = ("", "promote/")  # of schedule, of cd
@@ -37,7 +37,7 @@ class Safety:
         self._known: dict[tuple[str, str], Mapping[str, bytes]] = {}
 
     def trees(self) -> Trees:
-        """Every branch but our own, with its files."""
+        """Return every branch except our own, with its files."""
         sandbox = self._chain.acme.sandbox
         return {
             (name, branch): self.tree(name, commit)
@@ -47,11 +47,11 @@ class Safety:
         }
 
     def files(self, repository: str, branch: str) -> Mapping[str, bytes]:
-        """Every file of a branch."""
+        """Return every file of a branch."""
         return self.tree(repository, self._chain.acme.head(branch, repository) or "")
 
     def tree(self, repository: str, commit: str) -> Mapping[str, bytes]:
-        """Every file of a commit."""
+        """Return every file of a commit."""
         key = (repository, commit)
         if key not in self._known:
             self._known[key] = self._chain.acme.sandbox.git(repository).files(commit)
@@ -94,7 +94,7 @@ class Safety:
                 )
 
     def nothing_is_doubled(self) -> None:
-        """Pull requests, issues and comments."""
+        """Check that no pull request, issue or comment exists twice."""
         with self._chain.acme.sandbox.lock:
             for name in (CONTROL_PLANE, GITOPS):
                 repository = self._chain.acme.sandbox.repository(name)
@@ -151,7 +151,7 @@ def _branches(git: BareRepository) -> dict[str, str]:
 
 
 def _is_closed_duplicate(issue: Issue) -> bool:
-    """Two runs at once may open the same issue; the later one is closed with a comment."""
+    """Tell whether an issue is the closed second one of two simultaneous runs."""
     is_marked = any(comment.body.startswith(DUPLICATE) for comment in issue.comments)
     return issue.state == "closed" and is_marked
 

@@ -34,7 +34,7 @@ def stands(story: Story, environment: str = "dev") -> State:
 
 
 def offered(story: Story) -> str:
-    """A commit whose pull request in the GitOps repository is open."""
+    """Return a commit whose pull request in the GitOps repository is open."""
     story.merge_to_main("release")
     story.run_everything()
     story.is_safe()

@@ -22,7 +22,7 @@ HTTPS = frozenset({"https"})
 
 
 def certificate(folder: Path) -> Path:
-    """A self-signed certificate for 127.0.0.1 and its key, in one file."""
+    """Make a file with a self-signed certificate for 127.0.0.1 and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
     now = datetime.now(UTC)

@@ -14,7 +14,7 @@ def key() -> rsa.RSAPrivateKey:
 
 
 def pem(form: str = "TraditionalOpenSSL") -> str:
-    """GitHub gives keys in the traditional form."""
+    """Return the key in PEM, by default in the traditional form, as GitHub does."""
     encoded = key().private_bytes(
         serialization.Encoding.PEM,
         getattr(serialization.PrivateFormat, form),

@@ -50,12 +50,12 @@ class Conversation:
     calls: Sequence[responses.Call] = ()
 
     def bodies(self, method: str) -> list[Json]:
-        """The JSON of every request of this method."""
+        """Return the JSON of every request of this method."""
         requests = [call.request for call in self.calls if call.request.method == method]
         return [json.loads(request.body or "null") for request in requests]
 
     def queries(self, method: str = "GET") -> list[Mapping[str, str]]:
-        """The query of every request of this method."""
+        """Return the query of every request of this method."""
         urls = [str(call.request.url) for call in self.calls if call.request.method == method]
         return [dict(parse_qsl(urlsplit(url).query)) for url in urls]
 

@@ -46,7 +46,7 @@ class Tokens:
 
 
 def installed(server: responses.RequestsMock, clock: Clock, owner: str = "acme") -> Tokens:
-    """The App is installed for the organization `owner`."""
+    """Answer that the App is installed for the organization `owner`."""
     server.get(f"{API}/orgs/{owner}/installation", json={"id": 7, "suspended_at": None})
     tokens = Tokens(clock)
     server.add_callback("POST", API + ACCESS_TOKENS, tokens)

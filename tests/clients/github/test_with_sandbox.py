@@ -122,7 +122,7 @@ def test_statuses_of_many_commits(sandbox: Sandbox) -> None:
 
 
 def many_commits(sandbox: Sandbox, parent: str, count: int) -> list[str]:
-    """Commits in a row on main, the oldest first."""
+    """Return successive commits of main, the oldest first."""
     stream = "".join(
         "commit refs/heads/main\n"
         # Later than its parent: git relies on this order when it searches the commits in between.

@@ -25,7 +25,7 @@ ACCESS_TOKEN = "access-token-of-the-test"
 
 
 def row(cluster: str = "large-1", **properties: object) -> dict[str, Any]:
-    """A Flux configuration as the query projects it; properties replace its own."""
+    """Return a Flux configuration as the query projects it; properties replace its own."""
     return {
         "id": f"/subscriptions/{SUBSCRIPTION}/resourceGroups/fleet/providers/"
         f"Microsoft.ContainerService/managedClusters/{cluster}/providers/"
@@ -47,7 +47,7 @@ def row(cluster: str = "large-1", **properties: object) -> dict[str, Any]:
 def page(
     rows: Sequence[object], total: int | None = None, *, token: str = "", truncated: bool = False
 ) -> dict[str, Any]:
-    """An answer with status 200."""
+    """Return an answer with status 200."""
     return {
         "totalRecords": len(rows) if total is None else total,
         "count": len(rows),
@@ -59,7 +59,7 @@ def page(
 
 
 def refusal(code: str, message: str = "", *details: tuple[str, str]) -> dict[str, Any]:
-    """The body of a refusal."""
+    """Return the body of a refusal."""
     nested = [{"code": name, "message": text} for name, text in details]
     return {"error": {"code": code, "message": message, "details": nested}}
 
@@ -98,7 +98,7 @@ def resource_graph(
     credential: FakeCredential | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> ResourceGraph:
-    """The client of the tests."""
+    """Yield the client of the tests."""
     return ResourceGraph(
         credential or FakeCredential(),
         cloud=cloud_of("public", environment or {}),
@@ -111,7 +111,7 @@ def resource_graph(
 
 
 def request_bodies(server: responses.RequestsMock) -> list[dict[str, Any]]:
-    """The bodies of the requests so far."""
+    """Return the bodies of the requests so far."""
     return [json.loads(call.request.body or b"") for call in server.calls]
 
 

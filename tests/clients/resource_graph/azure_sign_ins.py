@@ -34,7 +34,7 @@ JOB = {"ACTIONS_ID_TOKEN_REQUEST_URL": OIDC, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "
 
 
 def azure_credentials(**keys: str | None) -> str:
-    """The JSON of AZURE_CREDENTIALS."""
+    """Return the JSON of AZURE_CREDENTIALS."""
     given = {
         "clientId": CLIENT,
         "clientSecret": SECRET,
@@ -68,7 +68,7 @@ def credential(
 def answer_sign_in(
     server: responses.RequestsMock, *, login: str = LOGIN, expires_in: int = 3600
 ) -> None:
-    """Microsoft Entra ID gives `token-1`, `token-2` and so on."""
+    """Answer as Microsoft Entra ID, with `token-1`, `token-2` and so on."""
     count = iter(range(1, 100))
 
     def give_token(_: object) -> tuple[int, dict[str, str], str]:
@@ -86,7 +86,7 @@ def answer_sign_in(
 
 
 def sign_ins(server: responses.RequestsMock) -> list[dict[str, str]]:
-    """The forms that were sent to Microsoft Entra ID."""
+    """Return the forms that were sent to Microsoft Entra ID."""
     bodies = [call.request.body for call in server.calls if call.request.method == "POST"]
     texts = [body.decode() if isinstance(body, bytes) else str(body) for body in bodies]
     return [{key: values[0] for key, values in parse_qs(text).items()} for text in texts]

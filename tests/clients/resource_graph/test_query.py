@@ -14,7 +14,7 @@ LINE_ENDS = "\n\r\x85\u2028\u2029"
 
 
 def texts_of(query: str) -> tuple[list[str], str]:
-    """The strings of a KQL query, and the query with `?` in their places."""
+    """Return the strings of a KQL query, and the query with `?` in their places."""
     texts: list[str] = []
     rest = ""
     characters = iter(query)

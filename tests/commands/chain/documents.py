@@ -44,7 +44,7 @@ def environment(url: str, name: str, *, next_environment: str = "", first: bool 
 
 
 def template(name: str, manifest: str, kind: str = "reconciler") -> str:
-    """A Template with one manifest."""
+    """Return a Template with one manifest."""
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
         "kind: Template\n"
@@ -57,7 +57,7 @@ def template(name: str, manifest: str, kind: str = "reconciler") -> str:
 
 
 def registration(name: str, url: str, *, workspace: str = "team", path: str = "workload") -> str:
-    """A WorkloadRegistration of a repository's main branch."""
+    """Return a WorkloadRegistration of a repository's main branch."""
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
         "kind: WorkloadRegistration\n"
@@ -68,7 +68,7 @@ def registration(name: str, url: str, *, workspace: str = "team", path: str = "w
 
 
 def workload(name: str, url: str, environments: Sequence[str], target: str = "web") -> str:
-    """A Workload with one deployment target in each environment."""
+    """Return a Workload with one deployment target in each environment."""
     targets = "".join(
         f"  - name: {target}\n"
         f"    environment: {environment}\n"
@@ -99,7 +99,7 @@ def base_repo(url: str, commit: str) -> str:
 
 
 def gitops_repo(url: str, branch: str, name: str = "main", path: str = ".") -> str:
-    """A GitOpsRepo object."""
+    """Return a GitOpsRepo object."""
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
         "kind: GitOpsRepo\n"

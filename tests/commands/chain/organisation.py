@@ -160,7 +160,7 @@ class Organisation:
         return self.sandbox.commit(repository, files, branch=branch)
 
     def reset(self, branch: str, commit: str | None, repository: str = CONTROL_PLANE) -> None:
-        """Create, force or (None) delete a branch, without an event."""
+        """Set a branch to a commit by force, or delete it (None), without an event."""
         git = self.sandbox.git(repository)
         with self.sandbox.lock:
             assert git.update_ref(f"refs/heads/{branch}", commit, git.head(branch))

@@ -57,7 +57,7 @@ def _cd_proposes(acme: Organisation) -> Run:
 
 
 def _cd_goes_back(acme: Organisation) -> Run:
-    """cd goes back while GitHub is to merge a newer commit."""
+    """Prepare a rollback by cd while GitHub's auto-merge waits with a newer commit."""
     older = acme.head("main") or ""
     promote(acme, main_commit(acme))
     number = propose(acme, auto_merge="always")
@@ -78,7 +78,7 @@ def _cd_went_back(acme: Organisation) -> None:
 
 
 def _cd_verifies(acme: Organisation) -> Run:
-    """cd verifies after ci recorded its start."""
+    """Prepare cd with `verify-only`, after ci recorded the start."""
     run = _cd(acme, verify_only="true")
     acme.status(acme.head("main") or "", "kalypso / cd dev", "Starting, attempt 1: ci")
     return run
@@ -97,7 +97,7 @@ def _cd_proposed(acme: Organisation) -> None:
 
 
 def _notify(acme: Organisation) -> Run:
-    """notify runs after a merge with the same commit of main, which is not deployed yet."""
+    """Prepare notify after a merge with the same commit of main, which is not deployed yet."""
     commit = main_commit(acme)
     merge(acme, commit)
     merge(acme, commit, config="2")

@@ -98,7 +98,7 @@ def _previewed(acme: Organisation) -> None:
 
 
 def _preview_comment(acme: Organisation) -> Run:
-    """A preview had a token that only reads, as in a fork."""
+    """Prepare preview-comment after a preview with a read-only token, as in a fork."""
     previews.propose(acme, previews.setting("two"))
     file = previews.pending_artifact(acme)
     job = previews.job_after(acme)

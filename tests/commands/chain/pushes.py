@@ -15,7 +15,7 @@ DEV = "dev environment"
 
 
 def pushed(acme: Organisation, repository: str = GITOPS) -> Mapping[str, Any]:
-    """The payload of the latest push."""
+    """Return the payload of the latest push."""
     with acme.sandbox.lock:
         events = [
             event

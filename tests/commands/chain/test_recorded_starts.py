@@ -22,7 +22,7 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def written(exchange: Exchange) -> str:
-    """What a request records or starts; "" for any other request."""
+    """Return the record or start of a request; "" for any other request."""
     if exchange.method != "POST" or exchange.template not in {DISPATCH, STATUSES}:
         return ""
     if exchange.template == DISPATCH:

@@ -64,7 +64,7 @@ def state(acme: Organisation) -> dict[str, Any]:
 
 
 def first(acme: Organisation) -> None:
-    """The first proposal."""
+    """Prepare nothing, so that the run opens the first proposal."""
 
 
 def update(acme: Organisation) -> None:

@@ -20,7 +20,7 @@ LEVELS: Permissions = {"contents": "read", "statuses": "write"}
 
 
 def verify_cd(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
-    """With a token that may read the control plane, and record that the run has begun."""
+    """Verify cd with a token that may read the control plane and post statuses."""
     token = acme.sandbox.create_token("actions", LEVELS, repositories=[CONTROL_PLANE])
     given = {"environment": "dev", "commit": commit, "verify_only": "true", **inputs}
     acme.forget()
@@ -30,7 +30,7 @@ def verify_cd(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
 def verify_check(
     acme: Organisation, gitops_commit: str, promoted: str, **inputs: Any
 ) -> CommandResult:
-    """With a token that may read both repositories and record, and nobody to ask Azure."""
+    """Verify check-promote with a token that may read both repositories and post statuses."""
     token = acme.sandbox.create_token("actions", LEVELS, repositories=[CONTROL_PLANE, GITOPS])
     acme.forget()
     return check(acme, gitops_commit, promoted, token=token, verify_only="true", **inputs)

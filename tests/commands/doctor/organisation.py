@@ -127,7 +127,7 @@ class Acme:
 
 @contextmanager
 def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Acme]:
-    """Acme in a sandbox of its own; by default with a simulated clock, so that nobody waits."""
+    """Yield Acme in a sandbox of its own, by default with a clock that does not wait."""
     clock, lag = now or Clock(NOON), 0.0 if now else USUAL_LAG
     with Sandbox(folder / "sandbox", programs(), now=clock, sign_in=True, lag=lag) as sandbox:
         acme = Acme(sandbox, clock, folder)

@@ -38,7 +38,7 @@ def runtime(
     now: Callable[[], datetime],
     sleep: Callable[[float], None] = lambda _: None,
 ) -> Runtime:
-    """A machine with these variables and this clock."""
+    """Return a machine with these variables and this clock."""
     return Runtime(
         environment=environment,
         programs=Programs(environment),
@@ -122,7 +122,7 @@ class Acme:
 
 @contextmanager
 def acme_in(folder: Path, **options: Any) -> Iterator[Acme]:
-    """An empty sandbox."""
+    """Yield an empty sandbox."""
     clock = Clock(NOON)
     with (
         Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox,

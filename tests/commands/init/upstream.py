@@ -91,7 +91,7 @@ spec: {{repo: "{url}/{CONTROL_PLANE}", branch: main, path: ., commit: {"5" * 40}
 
 
 def found(acme: Acme) -> None:
-    """main with dev and stage, and the branch dev alone, in both repositories."""
+    """Create main with dev and stage, but only the branch dev, in both repositories."""
     acme.create(
         {
             ".environments/dev.yaml": environment(acme.url, "dev"),

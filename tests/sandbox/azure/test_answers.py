@@ -101,7 +101,7 @@ def test_a_header_reports_too_many_subscriptions(made: Azure) -> None:
 
 
 def pages(made: Azure, options: dict[str, Any], query: str = QUERY) -> list[str]:
-    """Every page by its clusters, following the tokens."""
+    """Return the clusters of every page, by following the tokens."""
     pages_of_names = []
     while True:
         answer = ask(made, query, options=options)

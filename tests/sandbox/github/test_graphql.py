@@ -177,5 +177,5 @@ def test_our_schema_is_a_part_of_githubs() -> None:
 
 
 def _written(field: graphql.GraphQLField) -> tuple[str, dict[str, str]]:
-    """A field's type, and those of its arguments."""
+    """Return the type of a field, and those of its arguments."""
     return str(field.type), {name: str(argument.type) for name, argument in field.args.items()}

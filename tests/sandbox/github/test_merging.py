@@ -9,7 +9,7 @@ from tests.sandbox.github.api_client import ApiClient
 
 
 def proposed(github: ApiClient, *, behind: bool = False) -> tuple[int, list[str]]:
-    """A pull request of two commits, and their ids; with `behind` the base has moved on."""
+    """Open a pull request of two commits, and return it with their ids; `behind` moves the base."""
     commits = [github.branch("side", {"a": "1\n"}), github.commit("side", {"b": "2\n"}, "Second")]
     if behind:
         github.commit("main", {"c": "3\n"})
