@@ -98,7 +98,7 @@ dependencies:
   version: 1.0.0
 digest: sha256:2520f87f7dc03ca817afdb0a2249bb83cfa73dc5012f105dfe3162af35bc0574
 """
-"""With the digest that helm computes for the dependency and this version."""
+"""A Chart.lock with the digest that helm computes for the dependency and this version."""
 
 
 def test_a_chart_of_the_network_is_fetched_only_by_a_lock(application: Application) -> None:

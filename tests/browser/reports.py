@@ -69,7 +69,7 @@ def merged(name: str) -> MergedTree:
 
 
 def pipeline(*names: str) -> StatusDocument:
-    """Return what GitHub shows; the first environment waits, with links that no page may have."""
+    """Return GitHub's part of the report; the first environment waits, with forbidden links."""
     commit = CommitViewEntry(
         commit="c" * 40, subject=HOSTILE, author="Ana", committed_at=NOON - timedelta(hours=3)
     )

@@ -204,7 +204,7 @@ def test_an_unexpected_step_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
     def act(runner: ScenarioRunner) -> None:
-        """Nothing happens."""
+        """Do nothing."""
         runner.job("cd", "dev", ends="written")
 
     monkeypatch.setattr(scenario, "ACTS", (act,))

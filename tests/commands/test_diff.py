@@ -152,7 +152,7 @@ def test_merged_trees(clone: Path, tmp_path: Path) -> None:
 
 
 def test_environments_with_the_same_commit_of_main(clone: Path) -> None:
-    """Nothing is to be promoted, though their own branches may differ."""
+    """There is nothing to promote, although their own branches may differ."""
     done = call_kalypso("diff", "dev", "dev")
     assert done.stdout.splitlines()[1:] == ["no differences"]
     git(clone, "checkout", "--quiet", "stage")

@@ -1,4 +1,4 @@
-"""preview in a clone of a control plane: what the current branch changes."""
+"""preview in a clone of a control plane: the changes of the current branch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a configuration's own Kustomizations have applied, and what nested objects say."""
+"""The applied commits of a configuration's own Kustomizations, and the states of nested objects."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ OUTPUTS = {
 
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_jobs_have_outputs(played: Played, chain: Chain, command: str) -> None:
-    """Of the first promotion."""
+    """Check the jobs of the first promotion."""
     outcome = next(
         job.outcome
         for job in played.finished[1:]
@@ -158,7 +158,7 @@ def test_jobs_have_outputs(played: Played, chain: Chain, command: str) -> None:
 
 
 def test_each_job_has_its_page(played: Played, chain: Chain) -> None:
-    """Of the promotion that fails."""
+    """Check the jobs of the failing promotion."""
     third = PLAY.index("start-schedule.yaml start: success") + 1 + len(rollout("dev"))
     pages = [
         job.outcome.summary for job in played.finished[third : third + 1 + len(promotion("dev"))]

@@ -66,7 +66,7 @@ def comments(chain: Chain, number: int) -> list[str]:
 
 
 def without_code(comment: str) -> str:
-    """Return what GitHub reads as Markdown and HTML."""
+    """Return the texts that GitHub shows as Markdown and HTML."""
     text = re.sub(r"^(`{3,}).*?^\1$", "", comment, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
 

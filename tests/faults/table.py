@@ -32,7 +32,7 @@ WRONG    anything else
 after: with Retry-After"""
 
 Row = Mapping[str, Cell]
-"""By the disturbance's name."""
+"""Cells by the disturbance's name."""
 
 
 @dataclass(frozen=True)

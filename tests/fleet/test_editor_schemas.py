@@ -1,4 +1,4 @@
-"""The schemas with which editors check what people write."""
+"""The schemas with which editors check documents."""
 
 from __future__ import annotations
 

@@ -285,7 +285,7 @@ def test_no_fault_of_a_document_hides_another() -> None:
     ],
 )
 def test_an_environment_becomes_a_namespace(name: str, fault: str) -> None:
-    """With a point it could not; and `dev.edge` is our branch for the object `edge` of `dev`."""
+    """A name with a dot could not, and `dev.edge` is our branch for the object `edge` of `dev`."""
     place = "{repo: https://git.test/acme/control-plane, branch: dev, path: .}"
     noun, problems, _ = parse(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Environment\n"

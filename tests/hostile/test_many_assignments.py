@@ -1,4 +1,4 @@
-"""The targets of no registration take more than 10 s and 256 MB, whatever cluster types there are."""
+"""No registration's targets take more than 10 s and 256 MB, with any number of cluster types."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ LABELS = {
 def test_a_label_on_a_cluster_type_of_its_own(
     fleet: FleetUnderAttack, calm: str, action: str
 ) -> None:
-    """Nobody else shows that the Templates render there."""
+    """No other target shows that the Templates render there."""
     fleet.separate(calm)
     fleet.commit_main(
         f'{FLUX}# {{{{ if eq .ClusterType "far" }}}}{{{{ {action} }}}}{{{{ end }}}}\n'

@@ -1,4 +1,4 @@
-"""Somebody dispatches check-promote, and claims that it has waited for ages."""
+"""A dispatch of check-promote falsely claims a long waiting time."""
 
 from __future__ import annotations
 

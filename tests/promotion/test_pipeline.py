@@ -1,4 +1,4 @@
-"""The state of each environment, and what waits for whom."""
+"""The state of each environment, and the causes of waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The digest of schedule's inputs: what changes it, and what does not."""
+"""The digest of schedule's inputs, and the changes that change it."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Laboratory:
 
 @pytest.fixture
 def laboratory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Laboratory]:
-    """With TLS if the parameter says so: Azure's library needs it to sign in."""
+    """Acme, with TLS if the parameter says so: Azure's library needs it to sign in."""
     with organisation(tmp_path, clock=RealClock(), tls=getattr(request, "param", False)) as acme:
         sandbox = acme.sandbox
         number, key = sandbox.create_app("acme")

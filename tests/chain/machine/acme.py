@@ -1,4 +1,4 @@
-"""Acme with as few parts as possible, in several layouts, and what people and clusters do in it.
+"""Acme with as few parts as possible, in several layouts, and the actions of people and clusters.
 
 Each environment has one cluster, which fails for a configuration with `toxic` in it. Acme also has
 files and a branch that Kalypso does not own.

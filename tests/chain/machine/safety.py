@@ -22,7 +22,7 @@ REPOSITORIES = (CONTROL_PLANE, GITOPS, SHOP)
 
 
 class Safety:
-    """Checks Acme from outside, and caches what it checked."""
+    """Checks Acme from outside, and caches the results."""
 
     def __init__(self, chain: Chain, layout: Layout, folder: Path) -> None:
         """Prepare the checks; `folder` contains the files of the runs."""

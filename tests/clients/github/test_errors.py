@@ -1,4 +1,4 @@
-"""The text of an error: GitHub's message, and what to change."""
+"""The text of an error: GitHub's message, and the advice."""
 
 from __future__ import annotations
 

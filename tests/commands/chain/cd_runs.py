@@ -1,4 +1,4 @@
-"""Runs of kalypso cd for dev, and what they write."""
+"""Runs of kalypso cd for dev, and their writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run poll in the organisation, and change what it compares."""
+"""Run poll in the organisation, and change its inputs."""
 
 from __future__ import annotations
 

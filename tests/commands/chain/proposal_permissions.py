@@ -1,4 +1,4 @@
-"""Scenes in which schedule, what starts it, and preview use all permissions that they ever need."""
+"""Scenes in which schedule, its starters and preview use all permissions that they ever need."""
 
 from __future__ import annotations
 

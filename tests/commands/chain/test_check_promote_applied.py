@@ -1,4 +1,4 @@
-"""`kalypso check-promote` and what the clusters have applied, beside what they have synced."""
+"""`kalypso check-promote` and clusters that have synced a commit but not applied it yet."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_waiting_needs_nothing_of_the_rate_limit(acme: Organisation) -> None:
 
 
 def test_waiting_reads_the_branches_once_a_minute(acme_with_permissions: Organisation) -> None:
-    """Git asks for the heads of two repositories, whatever the time between two looks is."""
+    """git reads the heads of two repositories once a minute, at any interval between looks."""
     acme = acme_with_permissions
     merged = merge(acme, commit := main_commit(acme))
     acme.forget()

@@ -1,4 +1,4 @@
-"""`kalypso check-promote` while it waits: what people merge meanwhile, what fails, what goes on."""
+"""`kalypso check-promote` while it waits: merges, reverts, faults and corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kalypso report` of Acme: what GitHub shows, and what a Placement decides."""
+"""`kalypso report` of Acme, with GitHub's data and the decisions of a Placement."""
 
 from __future__ import annotations
 

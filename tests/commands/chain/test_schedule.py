@@ -1,4 +1,4 @@
-"""`kalypso schedule`: what is proposed, left alone, brought up to date, and withdrawn."""
+"""`kalypso schedule` opens, keeps, updates and withdraws proposals."""
 
 from __future__ import annotations
 

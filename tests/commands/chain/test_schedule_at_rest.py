@@ -27,7 +27,7 @@ def rests(acme: Organisation, **given: Any) -> bool:
 
 
 def at_noon(acme: Organisation) -> None:
-    """Merge what schedule proposes, and let it find that nothing is left."""
+    """Merge the proposal of schedule, and run it again, so that nothing is left to do."""
     settle(acme)
     run(acme)
 

@@ -1,4 +1,4 @@
-"""`kalypso schedule` warns about what has no effect in its environment, and proposes all the same."""
+"""`kalypso schedule` warns about documents without effect in its environment, but proposes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many API requests a run of schedule makes: few, whatever the size of the fleet."""
+"""The number of API requests of a run of schedule: few, independent of the size of the fleet."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def add_repositories(acme: Organisation, further: int) -> Sequence[str]:
 
 @pytest.mark.parametrize("further", [0, 1, 2])
 def test_few_requests(acme: Organisation, further: int) -> None:
-    """Each further GitOpsRepo costs at most five requests, whatever a run does with it."""
+    """Each further GitOpsRepo costs at most five requests."""
     repositories = add_repositories(acme, further)
     of_one = (FIRST, UPDATED, UNCHANGED, *AFTER_MERGE)
     assert max(*of_one, *PROMOTIONS) <= BUDGET
@@ -105,7 +105,7 @@ def test_everything_is_listed_if_github_refuses_the_query(
 def test_a_pull_request_that_is_closed_meanwhile(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The query shows it as open, and nothing as closed: what people did is read again."""
+    """The query shows it as open, so the run reads the actions of people again."""
     run(acme)
     configure(acme, NEW="1")
     read = proposal_overviews.read

@@ -24,7 +24,7 @@ SMALL = {"cluster-types/small.yaml": cluster_type("small")}
 
 
 def taken_over(acme: Organisation) -> list[str]:
-    """Add a cluster type and run; return what is logged of folders taken over."""
+    """Add a cluster type and run; return the log lines about folders that were taken over."""
     acme.commit(SMALL, "dev")
     acme.logged.clear()
     run(acme)

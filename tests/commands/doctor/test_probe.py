@@ -1,4 +1,4 @@
-"""`kalypso doctor --probe`: each refusal of GitHub, and what the probe leaves behind."""
+"""`kalypso doctor --probe`: each refusal of GitHub, and the remains of the probe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CEL expressions: values, errors, costs, and what does not compile."""
+"""CEL expressions: values, errors, costs, and refusals of the checker."""
 
 from __future__ import annotations
 
