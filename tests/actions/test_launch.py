@@ -282,7 +282,7 @@ def test_advice_for_the_user_is_one_annotation(
     assert launched.errors.count("\n") == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "ST_NOEXEC"), reason="Linux alone tells this of a folder")
+@pytest.mark.skipif(not hasattr(os, "ST_NOEXEC"), reason="only Linux shows it")
 def test_a_folder_where_nothing_may_be_executed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

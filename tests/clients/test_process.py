@@ -160,7 +160,7 @@ def ended(server: socket.socket) -> bool:
         return connection.recv(1) == b""
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows ends the program alone")
+@pytest.mark.skipif(os.name != "posix", reason="Windows ends only the program itself")
 @pytest.mark.parametrize("then", ["wait", ""])
 def test_time_limit_ends_the_program_and_what_it_started(then: str, tmp_path: Path) -> None:
     """A shell and `sleep` start at once, so both have begun by then even on a busy machine."""
@@ -178,7 +178,7 @@ def test_time_limit_ends_the_program_and_what_it_started(then: str, tmp_path: Pa
         os.close(held)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows ends the program alone")
+@pytest.mark.skipif(os.name != "posix", reason="Windows ends only the program itself")
 def test_leftover_processes_are_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "ORPHAN_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -190,7 +190,7 @@ def test_leftover_processes_are_not_awaited(monkeypatch: pytest.MonkeyPatch) -> 
         assert ended(server)
 
 
-@pytest.mark.skipif(not hasattr(os, "waitid"), reason="how it ended is asked in another way")
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="this system has no waitid")
 def test_only_groups_that_are_certainly_our_own_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program in its own session is left alone; the id of an ended one may belong to another."""
     killed: list[int] = []

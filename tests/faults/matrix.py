@@ -28,12 +28,12 @@ OBJECTS: Final = tuple(
 """The endpoints that make git objects."""
 
 OUTCOMES: Final[dict[Outcome, str]] = {
-    "done": "the call says so, and everything is as wanted, once",
-    "later": "the call fails, everything is as before, and a second call does it",
-    "found": "the call fails although it was done, and a second call finds that",
+    "done": "the call succeeds, and the change is made once",
+    "later": "the call fails, everything is as before, and a second call succeeds",
+    "found": "the call fails although the change is made, and a second call detects that",
     "part": "the call fails half-way, and a second call does the rest",
-    "refused": "the server refuses it, everything is as before, and a later call does it",
-    "raced": "somebody else's commit was faster, and a second call goes on from there",
+    "refused": "the server refuses it, everything is as before, and a later call succeeds",
+    "raced": "another commit was faster, and a second call continues from it",
 }
 
 
@@ -142,7 +142,7 @@ def _wrong_failure(
     if error and passes and not (write.by_git and disturbance.kind == "secondary"):
         yield f"it fails: {error}"
     if ends and error is None:
-        yield "it does not tell that it was refused"
+        yield "it does not report the refusal"
 
 
 def _repair(

@@ -18,17 +18,17 @@ GROUPS: Final[Mapping[str, Sequence[Write]]] = {"GitHub": WRITES, "git push": PU
 BY_NAME: Final = {write.name: write for write in (*WRITES, *PUSHES)}
 
 MEETS: Final[Mapping[Extent, str]] = {
-    "once": "the write's request meets the fault once",
-    "each time": "the write's request meets the fault each time that it is sent",
-    "from then on": "the write's request and every later one of the call meet the fault",
+    "once": "the fault hits the write's request once",
+    "each time": "the fault hits the write's request each time",
+    "from then on": "the fault hits the write's request and every later one of the call",
 }
 
 LEGEND: Final = f"""\
 {"".join(f"{outcome:9}{meaning}" + chr(10) for outcome, meaning in OUTCOMES.items())}\
 WRONG    anything else
-         how many requests the first call has sent
-         (a started workflow cannot be found: the second call starts it once more)
-502 acted, lost, half: the server acts and its answer does not arrive, not at all or not whole; \
+         the number of requests of the first call
+         (a started workflow cannot be looked up: the second call starts it once more)
+502 acted, lost, half: the server acts, and its response is an error, missing or incomplete; \
 after: with Retry-After"""
 
 Row = Mapping[str, Cell]
