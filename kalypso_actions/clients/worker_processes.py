@@ -29,8 +29,8 @@ Result = TypeVar("Result")
 MOST: Final = 4
 """Processes; each takes memory of its own."""
 
-PARALLEL_FROM: Final = 20_000
-"""Assignments; of fewer, the processes' start and results take what they save."""
+PARALLEL_FROM: Final = 2_000
+"""Assignments; the start of processes takes what they save for fewer."""
 
 BATCH: Final = 64
 """Results that are sent at once."""

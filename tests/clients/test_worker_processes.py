@@ -81,7 +81,7 @@ def test_no_process_is_left_if_nobody_wants_more() -> None:
 
 
 def test_few_items_and_threads_need_this_process() -> None:
-    assert WorkerProcesses().usable(19_999) == 1
+    assert WorkerProcesses().usable(1_999) == 1
     ends = threading.Event()
     thread = threading.Thread(target=ends.wait)
     thread.start()
@@ -90,7 +90,7 @@ def test_few_items_and_threads_need_this_process() -> None:
     finally:
         ends.set()
         thread.join()
-    usable = run("print(WorkerProcesses().usable(20_000))")
+    usable = run("print(WorkerProcesses().usable(2_000))")
     assert int(usable) == min(4, len(os.sched_getaffinity(0)))
 
 
