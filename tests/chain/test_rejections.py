@@ -106,7 +106,7 @@ def test_a_revert_while_the_clusters_sync_stops_the_promotion(chain: Chain) -> N
     assert chain.status(commit, "stage") == ""
 
 
-def test_manual_drift_is_repaired_by_force_alone(chain: Chain) -> None:
+def test_manual_changes_are_repaired_by_force_alone(chain: Chain) -> None:
     commit = chain.has("dev")
     right = chain.acme.files("dev", GITOPS)
     chain.acme.commit({CONFIG: right[CONFIG].replace("west", "nowhere")}, "dev", GITOPS)

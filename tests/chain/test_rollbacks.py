@@ -57,7 +57,7 @@ def test_an_old_ci_run_does_not_undo_a_rollback(chain: Chain) -> None:
     assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
 
 
-def test_nothing_returns_that_a_rollback_went_past(chain: Chain) -> None:
+def test_no_commit_returns_that_a_rollback_undid(chain: Chain) -> None:
     first = chain.has("dev")
     older = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
@@ -75,7 +75,7 @@ def test_nothing_returns_that_a_rollback_went_past(chain: Chain) -> None:
     chain.expect_everywhere(beyond, RELEASE="three")
 
 
-def test_a_commit_that_was_passed_since_is_no_longer_left(chain: Chain) -> None:
+def test_a_commit_that_was_passed_later_is_no_longer_undone(chain: Chain) -> None:
     first = chain.has("dev")
     older = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
@@ -147,7 +147,7 @@ def test_a_merge_of_another_environments_branch_is_a_write(chain: Chain) -> None
     assert start_cd(chain, "stage", commit, "dev") == ["cd stage: superseded"]
 
 
-def test_people_bring_back_what_they_left(chain: Chain) -> None:
+def test_people_bring_back_an_undone_commit(chain: Chain) -> None:
     first = chain.has("dev")
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -71,7 +71,7 @@ def test_a_change_that_an_application_reverts_is_withdrawn(chain: Chain) -> None
     chain.expect_everywhere(commit)
 
 
-def test_a_registration_breaks_and_heals(chain: Chain) -> None:
+def test_a_registration_breaks_and_is_repaired(chain: Chain) -> None:
     """Meanwhile a commit of main is promoted; the registration's folders stay as they are."""
     chain.acme.commit(BROKEN, repository=SHOP)
     before = chain.acme.files("dev", GITOPS)
@@ -101,7 +101,7 @@ def test_a_registration_breaks_and_heals(chain: Chain) -> None:
     chain.expect_everywhere(commit, RELEASE="one")
 
 
-def test_a_registration_that_never_could_be_read_heals(chain: Chain) -> None:
+def test_a_registration_that_could_never_be_read_is_repaired(chain: Chain) -> None:
     """`sources.json` names it without a commit, so that poll starts schedule later."""
     url = chain.acme.sandbox.url
     new = documents.registration("api", f"{url}/acme/api")
@@ -123,7 +123,7 @@ def test_a_registration_that_never_could_be_read_heals(chain: Chain) -> None:
     merges_are_looked_at_once(chain)
 
 
-def test_a_mass_removal_waits_for_somebodys_word(open_chain: OpenChain) -> None:
+def test_a_mass_removal_waits_for_a_person(open_chain: OpenChain) -> None:
     names = tuple(f"type-{number}" for number in range(8))
     chain = open_chain(Layout(environments={"dev": ""}, cluster_types=names))
     commit, before = chain.has("dev"), chain.acme.files("dev", GITOPS)

@@ -87,7 +87,7 @@ def test_a_revert_of_a_merge_that_is_not_the_latest(chain: Chain) -> None:
     assert f"{promotion}, #{configuration}" in chain.open_pull_request("dev")["body"]
 
 
-def test_it_is_not_merged_either(open_chain: OpenChain) -> None:
+def test_reverted_content_is_not_merged_automatically(open_chain: OpenChain) -> None:
     chain = open_chain(ALWAYS)
     _, merge = promoted(chain)
     configured(chain, "north")
@@ -247,7 +247,7 @@ def test_a_merge_of_the_operator_that_names_the_same_commit(chain: Chain) -> Non
     assert schedule(chain) == ["schedule dev: created"]
 
 
-def test_drift_is_not_merged_over(open_chain: OpenChain) -> None:
+def test_manual_changes_are_not_merged_over(open_chain: OpenChain) -> None:
     """A change of another setting is proposed together with the repair of a manual change."""
     chain = open_chain(ALWAYS)
     configured(chain, "north")

@@ -85,7 +85,9 @@ def test_only_dependencies_use_the_network(tmp_path: Path) -> None:
     ],
     ids=["refusal", "crash", "time"],
 )
-def test_its_endings(tmp_path: Path, ending: str, kind: type[KalypsoError], words: str) -> None:
+def test_the_results_of_helm(
+    tmp_path: Path, ending: str, kind: type[KalypsoError], words: str
+) -> None:
     script(tmp_path, f"#!{sys.executable}\nimport os, sys\n{ending}\n")
     helm = Helm(programs(PATH=str(tmp_path)), timeout=1)
     with helm.chart({}) as chart, pytest.raises(kind, match=words) as error:

@@ -66,7 +66,7 @@ def test_its_messages_do_not_name_our_temporary_folder(tmp_path: Path) -> None:
 
 
 @POSIX
-def test_a_folder_that_grows_without_end_is_left(tmp_path: Path) -> None:
+def test_endless_output_is_refused(tmp_path: Path) -> None:
     endless = f"#!{sys.executable}\nwhile True: print('a: b' * 10**6)\n"
     with pytest.raises(KalypsoError, match="kustomize build failed: kustomize wrote more than"):
         script(tmp_path, endless)({"app/kustomization.yaml": b"x"}, "app")

@@ -108,7 +108,7 @@ def test_the_folder_that_holds_older_outputs_is_not_ours(tmp_path: Path) -> None
     assert set(listing(tmp_path / "old")) == set(listing(tmp_path / "new")) == set(TREE)
 
 
-def test_empty_folders_are_nobodys(tmp_path: Path) -> None:
+def test_empty_folders_may_be_replaced(tmp_path: Path) -> None:
     """A run that stopped before its first file leaves such folders."""
     (tmp_path / ".github" / "tracking").mkdir(parents=True)
     write(tmp_path, TREE)

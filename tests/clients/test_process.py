@@ -117,7 +117,7 @@ def test_absent_program(path: str) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="a file is executable by its mode")
 @pytest.mark.parametrize("path", [".", "bin"])
-def test_programs_of_the_current_folder_are_nobodys(
+def test_programs_of_the_current_folder_are_not_run(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / path / "git"

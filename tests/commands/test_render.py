@@ -153,7 +153,7 @@ def test_a_symlink_out_of_the_repository(planes: Path) -> None:
     assert "root:" not in done.stdout
 
 
-def test_out_on_somebodys_folder(planes: Path) -> None:
+def test_out_refuses_a_folder_of_others(planes: Path) -> None:
     thesis = planes.parent / "thesis" / "chapter1.txt"
     thesis.parent.mkdir()
     thesis.write_text("years of work")

@@ -173,7 +173,7 @@ def test_wrong_inputs(tmp_path: Path, options: list[str], words: str) -> None:
     assert words in json.loads(as_json.stdout)["problems"][0]["message"]
 
 
-def test_a_port_that_is_taken(tmp_path: Path) -> None:
+def test_a_port_in_use(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         done = call_kalypso("sandbox", "--dir", tmp_path / "two", "--port", port)

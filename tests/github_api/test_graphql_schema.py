@@ -32,7 +32,7 @@ def test_a_valid_query_and_its_answer() -> None:
     check_data(HEADS, VARIABLES, {"data": DATA})
 
 
-def test_a_repository_that_is_not_there() -> None:
+def test_a_missing_repository() -> None:
     error = {
         "type": "NOT_FOUND",
         "path": ["first"],

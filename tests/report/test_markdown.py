@@ -71,7 +71,7 @@ def test_text_stays_text(content: str) -> None:
         ("www.evil.example", r"www\."),
     ],
 )
-def test_nobody_is_called_and_nothing_is_linked(content: str, never: str) -> None:
+def test_no_mention_and_no_link_remains(content: str, never: str) -> None:
     shown = "".join(
         token.content for token in tokens(markdown.text(content)) if token.children is None
     )

@@ -187,7 +187,7 @@ def test_an_enterprise_server(tmp_path: Path) -> None:
         assert told(refused) == "400 '2026-03-10' is not a supported API version"
 
 
-def test_both_mounts_and_head(tmp_path: Path) -> None:
+def test_api_paths_of_both_flavours_and_head(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         who = token(sandbox)
         for mount in ("", "/api/v3"):

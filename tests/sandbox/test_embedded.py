@@ -14,7 +14,7 @@ from tests.sandbox.served_sandbox import FLEET, NOON, Clock, ask, serving
 ISSUES = f"/repos/{FLEET}/issues"
 
 
-def test_everything_is_there_the_next_time(tmp_path: Path) -> None:
+def test_the_state_survives_a_restart(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         token = sandbox.create_token()
         head = sandbox.commit(FLEET, {"a": "1"})
@@ -28,7 +28,7 @@ def test_everything_is_there_the_next_time(tmp_path: Path) -> None:
         assert [event.name for event in sandbox.store.events] == ["push"]
 
 
-def test_the_url_is_that_of_the_last_time_unless_it_is_taken(
+def test_the_url_stays_unless_its_port_is_in_use(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with serving(tmp_path / "first") as sandbox:
@@ -64,7 +64,7 @@ def test_the_environment(tmp_path: Path) -> None:
         assert "GITHUB_TOKEN" not in environment
 
 
-def test_commits_are_somebody_s_pushes(tmp_path: Path) -> None:
+def test_commits_count_as_pushes(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         first = sandbox.git(FLEET).head("main")
         second = sandbox.commit(FLEET, {"a": "1"}, message="Add a")

@@ -64,7 +64,7 @@ def test_how_many_requests_a_fault_meets() -> None:
     assert kinds(faults) == []
 
 
-def test_one_fault_a_request_and_every_slowness() -> None:
+def test_one_fault_but_every_delay_hits_a_request() -> None:
     faults = Faults()
     for kind in ("slow", "lost", "dropped", "slow"):
         faults.add(Fault("*", "*", kind))
@@ -133,7 +133,7 @@ def test_the_state_after_a_fault(tmp_path: Path, fault: Fault, end: str, made: i
 
 
 @pytest.mark.parametrize("method", ["DELETE", "HEAD"])
-def test_half_of_no_body_is_nothing(tmp_path: Path, method: str) -> None:
+def test_half_of_an_empty_body_is_empty(tmp_path: Path, method: str) -> None:
     """The head alone would be a whole answer."""
     with serving(tmp_path) as sandbox:
         who = f"token {sandbox.create_token()}"

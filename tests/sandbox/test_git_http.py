@@ -138,7 +138,7 @@ def test_the_same_request_runs_git_once(
     assert len(requests) == 2
 
 
-def test_a_commit_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_commit(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         done = subprocess.run(

@@ -149,7 +149,7 @@ def test_a_push_past_the_rules(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("date", ["1000000000000 +0000", "1700000000 +9999"])
-def test_dates_that_there_are_not(tmp_path: Path, date: str) -> None:
+def test_impossible_dates(tmp_path: Path, date: str) -> None:
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         commit = git(copy.folder, "cat-file", "commit", "HEAD")
@@ -162,7 +162,7 @@ def test_dates_that_there_are_not(tmp_path: Path, date: str) -> None:
         assert answer.json()["commit"]["author"]["date"] == "1970-01-01T00:00:00Z"
 
 
-def test_an_author_is_no_account(tmp_path: Path) -> None:
+def test_a_commit_s_author_is_not_an_account(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         address = "1+../../evil@users.noreply.github.com"

@@ -22,7 +22,7 @@ def content(github: ApiClient, path: str = "/_sandbox/") -> str:
     return answer.text
 
 
-def test_everything_is_there_and_escaped(tmp_path: Path) -> None:
+def test_every_text_is_shown_and_escaped(tmp_path: Path) -> None:
     with hub(tmp_path) as github:
         number = fill(github)
         text = content(github)

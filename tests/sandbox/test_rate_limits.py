@@ -33,7 +33,7 @@ APP = Identity(kind="app", login="app", permissions={}, app_id=7)
     ("who", "limit"),
     [(job("a/b"), 1000), (installation("a"), 5000), (ANNA, 5000), (APP, 5000), (ANONYMOUS, 60)],
 )
-def test_how_much_there_is(who: Identity, limit: int) -> None:
+def test_the_rate_limits(who: Identity, limit: int) -> None:
     usage = RateLimits().count(who, "core", NOON)
     assert (usage.limit, usage.used, usage.exceeded) == (limit, 1, False)
 

@@ -152,7 +152,7 @@ def test_the_end_does_not_wait_for_idle_connections() -> None:
         socket.create_connection((parts.hostname, parts.port), timeout=60)
 
 
-def test_a_port_that_is_taken() -> None:
+def test_a_port_in_use() -> None:
     with Server(echo) as server:
         port = urlsplit(server.url).port or 0
         with pytest.raises(KalypsoError, match=f"the port {port} cannot be used") as caught:

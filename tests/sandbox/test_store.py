@@ -62,7 +62,7 @@ def test_an_event_is_written_once(tmp_path: Path) -> None:
     assert (tmp_path / "world.json").stat().st_size == size, "events are not in it"
 
 
-def test_events_are_there_the_next_time(tmp_path: Path) -> None:
+def test_events_survive_a_restart(tmp_path: Path) -> None:
     saved = opened(tmp_path)
     last = [add_event(saved, number) for number in range(3)][-1]
     saved.save()
@@ -83,7 +83,7 @@ def test_events_that_were_cleared_do_not_hinder(tmp_path: Path) -> None:
     assert payloads(opened(tmp_path)) == ["a", "b"]
 
 
-def test_payloads_of_old_events_are_forgotten(
+def test_payloads_of_old_events_are_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "PAYLOADS", 2)
@@ -115,7 +115,7 @@ def test_writing_that_was_interrupted(tmp_path: Path) -> None:
     assert payloads(opened(tmp_path)) == ["a", "c"]
 
 
-def test_an_event_without_the_world_it_happened_in(tmp_path: Path) -> None:
+def test_an_event_that_was_saved_without_its_state(tmp_path: Path) -> None:
     """The events are written first: a crash between the writes must not repeat an id."""
     saved = opened(tmp_path)
     saved.save()
@@ -125,7 +125,7 @@ def test_an_event_without_the_world_it_happened_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("file", "content"), [("world.json", '{"odd": 1}'), (EVENTS, "{}\n")])
-def test_another_version_s_world_is_not_guessed_at(tmp_path: Path, file: str, content: str) -> None:
+def test_the_state_of_another_version_is_refused(tmp_path: Path, file: str, content: str) -> None:
     (tmp_path / file).write_text(content)
     with pytest.raises(KalypsoError, match=r"was not written by this version's") as caught:
         Sandbox(tmp_path, programs())

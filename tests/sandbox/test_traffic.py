@@ -135,7 +135,7 @@ def test_the_template_of_each_path(tmp_path: Path) -> None:
         assert len(sandbox.traffic) == 0
 
 
-def test_a_lost_answer_was_none(tmp_path: Path) -> None:
+def test_a_lost_answer_is_recorded_as_none(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         sandbox.faults.add(Fault("GET", "*", "status", status=503))
         ask(sandbox, "GET", ISSUES)

@@ -39,9 +39,7 @@ def test_the_sample_chooses_the_cheapest_that_the_policy_selects() -> None:
     assert explained == {"drone": True, "large": False, "small": False, "new": False}
 
 
-def test_a_file_of_plugins_that_is_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_file_of_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     with pytest.raises(install.InstallError, match=r"plugins\.txt is not a file"):
         install.plugins_of('{"plugins": "plugins.txt"}')

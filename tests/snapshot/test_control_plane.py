@@ -117,7 +117,7 @@ def test_the_last_good_commit_replaces_an_unusable_head(planes: Planes) -> None:
     assert (result.changes.added, result.changes.modified, result.changes.deleted) == ((), (), ())
 
 
-def test_it_heals(planes: Planes) -> None:
+def test_a_repaired_head_is_used_again(planes: Planes) -> None:
     propose(planes)
     commit_branch(planes.app, {"workload.yaml": "kind: ["})
     assert propose(planes) == propose(planes)

@@ -106,7 +106,7 @@ def test_deeper_files_decide_for_their_folder(path: str, *, expected: bool) -> N
         ("*.yaml\n!keep/\n", "keep/x.yaml"),
     ],
 )
-def test_unlike_with_git_a_file_comes_back_out_of_an_excluded_folder(
+def test_unlike_in_git_a_file_of_an_excluded_folder_can_be_included(
     patterns: str, path: str
 ) -> None:
     assert not excluded(path, root=patterns)

@@ -289,7 +289,7 @@ def test_long_chains_end_with_a_problem() -> None:
     ]
 
 
-def test_many_ways_to_one_folder_take_no_time() -> None:
+def test_many_paths_to_one_folder_take_no_time() -> None:
     ladder = {
         f"{number}/kustomization.yaml": kustomization(*[f"../{number + 1}"] * 20)
         for number in range(50)

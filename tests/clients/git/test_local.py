@@ -246,7 +246,7 @@ def test_replaced_objects_have_no_effect(tmp_path: Path) -> None:
     assert opened(path).at_branch("main").read(["x"]) == {"x": b"two"}
 
 
-def test_clone_without_its_files_says_so_and_fetches_nothing(tmp_path: Path) -> None:
+def test_clone_without_its_files_is_an_error_and_fetches_nothing(tmp_path: Path) -> None:
     origin = repository(tmp_path / "origin")
     commit(origin, {"x": "x"})
     git(tmp_path, "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{origin}", "clone")
@@ -283,7 +283,7 @@ def test_a_revision_is_a_branch_a_tag_or_an_id(tmp_path: Path) -> None:
             opened_repository.resolve(revision)
 
 
-def test_head_is_what_is_checked_out(tmp_path: Path) -> None:
+def test_head_is_the_checked_out_commit(tmp_path: Path) -> None:
     """A clone has refs/remotes/origin/HEAD, too."""
     path = repository(tmp_path / "repo")
     commit(path, {"a": "1"})

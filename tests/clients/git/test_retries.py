@@ -68,7 +68,7 @@ def test_a_person_waits_for_one_retry(tmp_path: Path) -> None:
     assert slept == [1.0]
 
 
-def test_server_that_is_not_there() -> None:
+def test_a_server_that_does_not_listen() -> None:
     slept: list[float] = []
     with remotes(sleep=slept.append) as opened, pytest.raises(KalypsoError, match="cannot be read"):
         opened.fetch("http://127.0.0.1:9/x", branch="main")

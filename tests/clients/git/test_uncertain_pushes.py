@@ -61,7 +61,7 @@ def test_push_that_did_not_arrive_is_done_again(tmp_path: Path, end: str) -> Non
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
-def test_statuses_that_pass_are_tried_again(tmp_path: Path, status: int) -> None:
+def test_transient_statuses_are_tried_again(tmp_path: Path, status: int) -> None:
     path, before = bare(tmp_path)
     with serving(tmp_path / "srv") as server, remotes() as opened:
         url = f"{server.url}/org/repo"

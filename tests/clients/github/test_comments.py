@@ -44,7 +44,7 @@ def listed(*result: Any) -> Step:
         ([listed(OLD, TWIN), (DELETE, 204, None), (PATCH, 200, OURS)], "updated"),
     ],
 )
-def test_there_is_one_comment_with_the_mark(steps: list[Step], outcome: str) -> None:
+def test_one_comment_has_the_mark(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
         result, change = comments.ensure(recorded.github, REPOSITORY, 3, MARK, "text")
     assert (result.id, change) == (11, outcome)

@@ -78,7 +78,7 @@ def test_the_position_of_a_commit_on_a_branch(status: str, ahead: int | None) ->
     assert position == BranchPosition("env/qa", "c1", "Promote", ahead)
 
 
-def test_a_commit_that_is_not_there_has_no_position() -> None:
+def test_a_missing_commit_has_no_position() -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/compare/old...main", status=404, json={"message": "Not Found"})
         server.get(REPOSITORY, json={"full_name": "acme/fleet"})

@@ -58,7 +58,7 @@ def test_an_existing_object_is_not_written() -> None:
         ([(EXISTS, True)], 2, []),
     ],
 )
-def test_it_is_there_once(
+def test_it_exists_once(
     orders: list[tuple[GitHubError | None, bool]], looks: int, slept: list[float]
 ) -> None:
     place = Place(orders)

@@ -34,7 +34,7 @@ EXISTS: Step = (
         ([ABSENT, VISIBLE, ("POST /labels", LOST, None), ABSENT, EXISTS, PRESENT], True),
     ],
 )
-def test_a_label_is_there_once(steps: list[Step], made: bool) -> None:
+def test_a_label_exists_once(steps: list[Step], made: bool) -> None:
     with conversation(*steps) as recorded:
         assert labels.ensure(recorded.github, REPOSITORY, "in progress", color="0e8a16") is made
 

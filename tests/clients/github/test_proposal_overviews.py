@@ -96,7 +96,7 @@ def test_signatures(ref: Any, requires: bool | None) -> None:
 
 
 @pytest.mark.parametrize("own", [None, {}])
-def test_a_commit_that_is_not_there(own: Any) -> None:
+def test_a_missing_commit(own: Any) -> None:
     assert read({**FOUND, "own": own}).own_commit is None
 
 

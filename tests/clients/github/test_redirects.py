@@ -56,7 +56,7 @@ def test_a_write_does_not_become_another_request(status: int) -> None:
 
 @pytest.mark.parametrize("call", [read, write])
 @pytest.mark.parametrize("other", ["{other}/repos/acme/old/pulls", "//127.0.0.2/x"])
-def test_no_other_host_is_asked(call: Callable[[GitHub], object], other: str) -> None:
+def test_no_other_host_gets_a_request(call: Callable[[GitHub], object], other: str) -> None:
     with scripted() as stranger, scripted() as script:
         script.replies.append(moved(307, other.format(other=stranger.url)))
         with pytest.raises(KalypsoError, match=r"outside of http://127\.0\.0\.1"):
@@ -78,7 +78,7 @@ def page(script: Scripted, link: str) -> Reply:
     return Reply(body=[{"number": 1}], headers={"Link": f'<{link}>; rel="next"'})
 
 
-def test_pages_of_another_host_are_not_asked_for() -> None:
+def test_pages_of_another_host_are_not_requested() -> None:
     with scripted() as stranger, scripted() as script:
         script.replies.append(page(script, f"{stranger.url}/repositories/7/pulls?page=2"))
         with pytest.raises(KalypsoError, match="set GITHUB_API_URL"):

@@ -135,7 +135,7 @@ def test_unusable_answers(
         ("unknown-group", "the identity may not read the scope"),
     ],
 )
-def test_scopes_that_are_not_there(
+def test_missing_scopes(
     simulated: Azure, monkeypatch: pytest.MonkeyPatch, scope: str, message: str
 ) -> None:
     with serving(simulated) as url:

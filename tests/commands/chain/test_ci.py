@@ -195,7 +195,7 @@ def test_old_and_new_problems_are_distinguished(acme: Organisation) -> None:
         pytest.param({"base-two.yaml": documents.base_repo("x", "1" * 40)}, id="two bases"),
     ],
 )
-def test_an_environment_branch_that_is_broken_is_its_own_affair(
+def test_a_broken_environment_branch_is_a_warning(
     acme: Organisation, files: dict[str, str]
 ) -> None:
     acme.commit(files, "stage")
@@ -247,7 +247,7 @@ def test_an_environment_that_awaits_cd_is_a_note(acme: Organisation) -> None:
     assert [note.code for note in notes if note.code == "base-repo-missing"]
 
 
-def test_an_environment_without_a_branch_is_its_own_affair(acme: Organisation) -> None:
+def test_an_environment_without_a_branch_is_a_warning(acme: Organisation) -> None:
     acme.reset("stage", None)
     acme.commit({"notes.txt": "1"})
     result = run(acme)

@@ -12,7 +12,7 @@ from tests.commands.chain.organisation import (
 )
 
 
-def test_an_unusable_registration_is_somebody_elses(acme: Organisation) -> None:
+def test_an_unusable_registration_is_a_warning(acme: Organisation) -> None:
     acme.commit({"workload/shop.yaml": "kind: Deployment\n"}, repository=SHOP)
     commit = acme.commit({"notes.txt": "1"})
     result = run(acme)
@@ -38,7 +38,7 @@ def test_a_new_registration_that_is_unusable(
     assert finding.where and finding.where.path == "registrations/lost.yaml"
 
 
-def test_a_registration_that_spoils_another_fails(acme: Organisation) -> None:
+def test_a_registration_that_invalidates_another_fails(acme: Organisation) -> None:
     """Both deliver a Workload of the same name: neither is usable."""
     acme.sandbox.create_repository("acme/shop2", acme.files("main", SHOP))
     acme.commit(

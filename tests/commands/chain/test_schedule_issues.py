@@ -156,7 +156,7 @@ def mend_shop(acme: Organisation) -> None:
     acme.commit({"workload/more.yaml": None}, repository=SHOP)
 
 
-def test_a_registration_that_breaks_and_heals(acme: Organisation) -> None:
+def test_a_registration_that_breaks_and_is_repaired(acme: Organisation) -> None:
     settle(acme)
     good = acme.head("main", SHOP) or ""
     break_shop(acme)

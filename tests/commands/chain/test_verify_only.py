@@ -36,7 +36,7 @@ def verify_check(
     return check(acme, gitops_commit, promoted, token=token, verify_only="true", **inputs)
 
 
-def test_a_promotion_that_may_come(acme: Organisation) -> None:
+def test_a_valid_promotion(acme: Organisation) -> None:
     new = main_commit(acme)
     outcome = verify_cd(acme, new, pre_deployment="exit 1", mode="pull-request")
     assert not outcome.failed
@@ -51,7 +51,7 @@ def test_a_promotion_that_may_come(acme: Organisation) -> None:
 
 
 @pytest.mark.parametrize("promoted_from", ["", "ci"])
-def test_a_promotion_that_changes_nothing_holds(acme: Organisation, promoted_from: str) -> None:
+def test_a_promotion_without_changes_is_valid(acme: Organisation, promoted_from: str) -> None:
     old = acme.head("main") or ""
     new = main_commit(acme)
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), new)}, "dev")
@@ -97,7 +97,7 @@ def test_a_true_claim_about_a_merge(acme: Organisation, is_promotion: bool) -> N
     assert not [exchange for exchange in acme.sandbox.traffic if exchange.template == "azure"]
 
 
-def test_merges_that_are_claimed_wrongly(acme: Organisation) -> None:
+def test_false_claims_about_merges(acme: Organisation) -> None:
     old = acme.head("main") or ""
     commit = main_commit(acme)
     merged = merge(acme, commit)

@@ -71,7 +71,7 @@ def test_without_consent_nothing_is_written(acme: Acme, terminal: Terminal, type
     assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
 
 
-def test_names_that_are_missing_are_asked(acme: Acme, terminal: Terminal) -> None:
+def test_missing_names_are_asked_for(acme: Acme, terminal: Terminal) -> None:
     acme.create()
     result = terminal.run(typed=f"{CONTROL_PLANE}\n{GITOPS}\ny\n")
     assert result.exit_code == 0

@@ -115,7 +115,7 @@ def test_commits_are_broken_by_their_files(
         assert not repositories.is_broken("acme/fleet", failure, repaired)
 
 
-def test_commits_that_are_not_here_are_not_broken(tmp_path: Path, clock: Clock) -> None:
+def test_unknown_commits_are_not_broken(tmp_path: Path, clock: Clock) -> None:
     repositories = RepositoryHistory(azure(tmp_path, clock).store)
     assert not repositories.is_broken("acme/fleet", Failure(), "f" * 40)
     assert not repositories.is_broken("acme/nothing", Failure(), "f" * 40)

@@ -147,7 +147,7 @@ def test_flapping_takes_turns(seconds: float, phase: str, since: float) -> None:
     ("since", "expected"),
     [(None, NOTHING), (0, NOTHING), (50, ("a", "ready")), (104, ("a", "ready"))],
 )
-def test_standing_still_keeps_what_was_synced_before(
+def test_a_stalled_cluster_keeps_its_last_commit(
     behaviour: str, since: float | None, expected: tuple[str, str]
 ) -> None:
     given: dict[str, Any] = {"behaviour": behaviour, "since": since if since is None else at(since)}

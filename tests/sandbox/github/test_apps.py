@@ -49,7 +49,7 @@ def test_an_app_is_found_by_its_accounts_and_repositories(github: ApiClient) -> 
         assert app.refused("GET", path) == "404 Not Found"
 
 
-def test_a_token_for_everything(github: ApiClient) -> None:
+def test_a_token_for_all_repositories_and_permissions(github: ApiClient) -> None:
     app = Asked(github)
     told = app.made("POST", app.tokens)
     assert told["permissions"] == {"contents": "write", "issues": "read", "metadata": "read"}
@@ -61,7 +61,7 @@ def test_a_token_for_everything(github: ApiClient) -> None:
     ]
 
 
-def test_a_token_for_a_part(github: ApiClient) -> None:
+def test_a_token_for_some_repositories_and_permissions(github: ApiClient) -> None:
     app = Asked(github)
     body = {"repositories": ["Fleet"], "permissions": {"contents": "read"}}
     told = app.made("POST", app.tokens, body)

@@ -151,13 +151,13 @@ def test_a_renamed_repository_is_followed(github: ApiClient) -> None:
         ('{ repository(owner: "a") { name } }', "invalid"),
     ],
 )
-def test_a_query_that_makes_no_sense(github: ApiClient, query: str, code: str) -> None:
+def test_an_invalid_query(github: ApiClient, query: str, code: str) -> None:
     told = asked(github, query)
     assert "data" not in told
     assert told["errors"][0]["extensions"] == {"code": code}
 
 
-def test_a_query_must_be_there(github: ApiClient) -> None:
+def test_a_query_is_required(github: ApiClient) -> None:
     refused = github.refused("POST", "/graphql", {})
     assert refused == "400 A query attribute must be specified and must be a string."
 

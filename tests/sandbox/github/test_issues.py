@@ -116,7 +116,7 @@ def test_labels_are_made_by_using_them(github: ApiClient) -> None:
     assert refused == "404 Label does not exist"
 
 
-def test_a_label_that_changes_does_so_everywhere(github: ApiClient) -> None:
+def test_a_changed_label_changes_everywhere(github: ApiClient) -> None:
     number = made(github, labels=["old", "other"])
     github.made("PATCH", "labels/OLD", {"new_name": "New", "color": "00ff00"})
     assert names(github.made("GET", f"issues/{number}/labels")) == ["New", "other"]

@@ -44,7 +44,7 @@ def test_the_commits_of_a_merge(github: ApiClient, method: str, behind: bool) ->
     assert github.git.head("side") == head
 
 
-def test_the_words_of_a_merge(github: ApiClient) -> None:
+def test_the_message_of_a_merge(github: ApiClient) -> None:
     number, _ = proposed(github)
     body = {"commit_title": "Promote", "commit_message": "to qa", "merge_method": "squash"}
     sha = github.made("PUT", f"pulls/{number}/merge", body)["sha"]

@@ -59,7 +59,7 @@ def test_a_review_by_a_job_starts_nothing(github: ApiClient, proposed: int) -> N
         ([("anna", "REQUEST_CHANGES"), ("anna", "APPROVE"), ("bert", "APPROVE")], ""),
     ],
 )
-def test_the_last_word_of_each_reviewer_counts(
+def test_the_last_review_of_each_reviewer_counts(
     github: ApiClient, proposed: int, review: Reviewer, said: list[tuple[str, str]], reason: str
 ) -> None:
     github.repository.rules.append(BranchRule(pattern="main", required_reviews=2))
@@ -80,7 +80,7 @@ def test_reviews_count_only_if_they_are_required(
     github.made("PUT", f"pulls/{proposed}/merge", {})
 
 
-def test_one_that_is_not_submitted_is_its_author_s_alone(github: ApiClient, proposed: int) -> None:
+def test_only_the_author_sees_a_pending_review(github: ApiClient, proposed: int) -> None:
     anna = github.sandbox.create_token(login="anna")
     path = f"pulls/{proposed}/reviews"
     made = github.made("POST", path, {"body": "draft"}, token=anna)

@@ -66,7 +66,7 @@ def test_the_longest_texts_are_taken(github: ApiClient) -> None:
     assert len(github.repository.statuses) == 1
 
 
-def test_the_commit_must_be_there(github: ApiClient) -> None:
+def test_the_commit_must_exist(github: ApiClient) -> None:
     unknown = "1" * 40
     refused = github.refused("POST", f"statuses/{unknown}", {"state": "success"})
     assert refused == f"422 No commit found for SHA: {unknown}"

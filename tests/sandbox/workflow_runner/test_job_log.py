@@ -10,7 +10,7 @@ from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
 from tests.commands.chain.organisation import NOON
 
 
-def test_secrets_are_hidden_from_when_they_are_masked(tmp_path: Path) -> None:
+def test_secrets_are_hidden_after_they_are_masked(tmp_path: Path) -> None:
     file = tmp_path / "log.txt"
     with JobLog(file) as log:
         runner = Runner({"GITHUB_ACTIONS": "true"}, log)
@@ -27,7 +27,7 @@ def test_secrets_are_hidden_from_when_they_are_masked(tmp_path: Path) -> None:
     )
 
 
-def test_a_line_may_come_in_parts(tmp_path: Path) -> None:
+def test_a_line_may_be_written_in_parts(tmp_path: Path) -> None:
     file = tmp_path / "log.txt"
     with JobLog(file) as log:
         for part in ("::add-", "mask::hush", "\nit is ", "hush\n"):
