@@ -72,7 +72,7 @@ def test_it_is_enabled_again_for_each_content(always: Chain) -> None:
 
 
 def test_new_manifests_in_a_pull_request_that_only_tracked(open_chain: OpenChain) -> None:
-    """The check passes right after the push, before the pull request is described anew."""
+    """The check passes right after the push, before schedule updates the description."""
     chain = checked(open_chain, "tracking-only")
     before = chain.tracks("dev")
     chain.merge_to_main(DOCUMENT)

@@ -47,7 +47,7 @@ class WorkflowRuns:
     def run_everything(self, *, but: Set[str] = frozenset()) -> list[str]:
         """Run everything that is due, `but` these commands (`check-promote`, `cd stage`, …).
 
-        A line for each step that was run.
+        Return a line for each step.
         """
         first = len(self.done)
         while (run := self._next(but)) is not None:

@@ -1,4 +1,4 @@
-"""What render and validate say in a clone while somebody repairs its control plane."""
+"""Messages of render and validate in a clone while a person repairs its control plane."""
 
 from __future__ import annotations
 

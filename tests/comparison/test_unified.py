@@ -1,4 +1,4 @@
-"""Unified diffs, held against git's."""
+"""Unified diffs, compared with git's."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_unread_settings_do_not_count_as_set(
     ],
 )
 def test_a_workflow_file(text: str | None, expected: str) -> None:
-    """It is held against the template with the actions that it uses itself."""
+    """The file is compared with the template that uses the same actions."""
     files = BranchWorkflows("r", "main", {} if text is None else {PATH: text})
     checks = workflow_checks(
         files, [PATH], lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")}, {}

@@ -10,7 +10,7 @@ from tests.github_api.pull_request_calls import PULL_REQUEST_CALLS
 from tests.github_api.repository_calls import REPOSITORY_CALLS
 
 CALLS: Final = REPOSITORY_CALLS | BRANCH_CALLS | ISSUE_CALLS | PULL_REQUEST_CALLS
-"""Module and function -> what it asks."""
+"""Module and function -> its calls."""
 
 APP_ENDPOINTS: Final = frozenset(
     {

@@ -1,4 +1,4 @@
-"""A Template that makes documents of a list, and says so."""
+"""A Template that makes documents from a list, and is annotated so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request to check a promotion, held against the repositories."""
+"""The request to check a promotion, checked against the repositories."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler
 
 
 def _schedule(acme: Organisation) -> Run:
-    """schedule proposes a promotion, and one assignment fails."""
+    """Prepare schedule, which proposes a promotion while one assignment fails."""
     acme.commit(BROKEN, "dev")
     return runs(acme, schedule, ScheduleInputs, environment="dev", on_failure="keep")
 
@@ -59,14 +59,14 @@ def _poll(acme: Organisation) -> Run:
 
 
 def _poll_merges(acme: Organisation) -> Run:
-    """poll starts schedule to merge our pull request."""
+    """Prepare poll, which starts schedule to merge our pull request."""
     propose(acme, auto_merge="always")
     at_rest(acme)
     return _polls(acme)
 
 
 def _polls(acme: Organisation) -> Run:
-    """poll runs with pauses after which a start without a run counts as lost."""
+    """Run poll with pauses, after which a start without a run counts as lost."""
     run = runs(acme, poll, PollInputs, environments="dev")
 
     def later(credential: Credential) -> CommandResult:

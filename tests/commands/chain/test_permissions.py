@@ -296,7 +296,7 @@ def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
     for levels, permissions in choices:
         split = [permission.replace("_", "-").partition(": ") for permission in permissions]
         if not any(levels.get(name, "") >= level for name, _, level in split):
-            name, _, level = split[-1]  # the narrower one: issues are more than pull requests
+            name, _, level = split[-1]  # the narrower permission: issues include pull requests
             levels[name] = max(level, levels.get(name, ""))
     return by_repository
 
@@ -315,7 +315,7 @@ def repositories(exchange: Exchange) -> set[str]:
         return set()
     if exchange.template == "/graphql":
         given = exchange.request_body["variables"]
-        if "pull" in given:  # a node id; all our pull requests with auto-merge are there
+        if "pull" in given:  # a node id; our pull requests with auto-merge are in this repository
             return {GITOPS}
         if "owner" in given:
             return {f"{given['owner']}/{given['name']}"}

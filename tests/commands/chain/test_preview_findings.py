@@ -1,4 +1,4 @@
-"""What a preview reports besides the difference: settings, removals, findings, places."""
+"""Other parts of a preview besides the difference: settings, removals, findings, places."""
 
 from __future__ import annotations
 
