@@ -21,15 +21,13 @@ _FIRST = frozenset("+-.0123456789iInN")
 def coerce_numbers(config: Mapping[str, object]) -> dict[str, object]:
     """Return the configuration with each top-level text that Go reads as a number replaced."""
     return {
-        name: number_or_text(value) if isinstance(value, str) else value
+        name: number_or_text(value) if isinstance(value, str) and value[:1] in _FIRST else value
         for name, value in config.items()
     }
 
 
 def number_or_text(text: str) -> int | float | str:
     """Return the result of Go's `strconv.Atoi`, else of its `ParseFloat`, else the text."""
-    if text and text[0] not in _FIRST:
-        return text
     digits = _INTEGER.fullmatch(text)
     if digits is not None:
         integer = int(digits[1] + digits[2])

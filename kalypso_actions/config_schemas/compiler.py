@@ -123,7 +123,8 @@ class _Compiler:
         assertions.read_const(document, schema)
         assertions.read_enum(document, schema)
         self._combinations(schema, document, base)
-        schema.only_types = document.keys() <= ONLY_TYPES
+        is_text = not schema.types or "string" in schema.types
+        schema.takes_texts = is_text and document.keys() <= ONLY_TYPES
 
     def _base(self, members: Members, draft: Draft, base: URL, *, is_root: bool) -> URL:
         """Return the base URL of the references inside."""

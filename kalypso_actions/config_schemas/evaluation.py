@@ -115,7 +115,7 @@ class _Evaluation:
                 expected = f"[{expected}]"
             self._fail(result, path, f"Invalid type. Expected: {expected}, given: {type_name}")
             return
-        if schema.only_types and type_name == "string" and self._depth < MAX_NESTING:
+        if schema.takes_texts and type_name == "string" and self._depth < MAX_NESTING:
             self._spend(len(str(value)) >> 4)  # most values: the same steps and score as below
             result.score += SCORE_OF_TEXT
             return
@@ -152,7 +152,12 @@ class _Evaluation:
         if isinstance(value, dict) and schema.properties:
             for name, item in value.items():
                 property_schema = schema.properties.get(name)
-                if property_schema is not None:
+                if property_schema is None:
+                    continue
+                if property_schema.takes_texts and type(item) is str and self._depth < MAX_NESTING:
+                    self._spend(1 + (len(item) >> 4))  # most values: as `apply` does
+                    result.score += SCORE_OF_TEXT
+                else:
                     self.apply(property_schema, item, (path, name), result)
 
     def _scalar(self, texts: Iterable[str], path: Path, result: Result) -> None:
@@ -296,7 +301,8 @@ class _Evaluation:
                 result.score += 1
             else:
                 self._fail(result, path, f"{name} is required")
-        for name, item in value.items():
+        has_others = schema.pattern_properties or schema.additional_properties not in {None, True}
+        for name, item in value.items() if has_others else ():
             matched = schema.pattern_properties and self._pattern_properties(
                 schema, name, item, path, result
             )

@@ -33,8 +33,8 @@ class Schema:
     target: Schema | None = None
     """The schema that `$ref` names; it replaces all keywords."""
 
-    only_types: bool = False
-    """Whether `types` is the only keyword that checks anything."""
+    takes_texts: bool = False
+    """Whether every text is valid: `types` is the only keyword that checks anything."""
     types: tuple[str, ...] = ()
     enum: frozenset[str] = frozenset()
     enum_text: str = ""

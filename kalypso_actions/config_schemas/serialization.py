@@ -23,8 +23,11 @@ from kalypso_actions.gotemplate.text import to_runes
 
 def to_document(config: Mapping[str, object]) -> dict[str, Json]:
     """Return the configuration as JSON; raise `UnsupportedValueError`."""
-    serializer = _Serializer()
-    return {to_runes(name): serializer.value(config[name], 1) for name in sorted(config)}
+    convert = _Serializer().value
+    return {
+        name if name.isascii() else to_runes(name): convert(config[name], 1)
+        for name in sorted(config)
+    }
 
 
 class _Serializer:

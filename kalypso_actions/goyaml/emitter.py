@@ -103,13 +103,14 @@ class _Writer:
     def mapping(self, mapping: dict[object, object], indent: int, depth: int) -> None:
         """Write entries with their keys at `indent`; the line is already indented."""
         pad, below, version = "", self.child_indent(indent), self.version
+        lines: list[str] = []  # most entries are texts, and need one line each
         for key, value in ordered(mapping, version=version):
-            if type(key) is str and type(value) is str:
+            if type(key) is type(value) is str:
                 entry = text_entry(key, value, version)
                 if entry is not None:
-                    self.write(pad + entry)
-                    pad = " " * indent
+                    lines.append(entry)
                     continue
+            pad = self.lines(lines, pad, indent)
             head = simple_key(key, version) if isinstance(key, str) else self.non_string(key)
             if head is None:
                 self.write(f"{pad}? {self.line(self.scalar(key, indent + 2, below))}")
@@ -119,6 +120,16 @@ class _Writer:
                 self.write(f"{pad}{head}:")
                 self.value_after_key(value, indent, indent + len(head) + 1, depth)
             pad = " " * indent
+        self.lines(lines, pad, indent)
+
+    def lines(self, lines: list[str], pad: str, indent: int) -> str:
+        """Write and forget lines, the first after `pad`; return the padding of the next line."""
+        if not lines:
+            return pad
+        margin = " " * indent
+        self.write(pad + margin.join(lines))
+        lines.clear()
+        return margin
 
     def sequence(self, sequence: list[object], indent: int, depth: int) -> None:
         """Write items with their dashes at `indent`; the line is already indented."""

@@ -10,7 +10,8 @@ from kalypso_actions.model.kubernetes_names import object_name_fault
 from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import Spend
 
-_NAME: Final = re.compile(rb"\bname[\"']? *: *[\"']?([^\s,}\"']{0,260})")
+_NAME: Final = re.compile(rb"name(?<!\wname)[\"']? *: *[\"']?([^\s,}\"']{0,260})")
+"""Beginning with the word itself, it is found several times as fast as with `\b` before it."""
 
 _OBJECT_NAME: Final = re.compile(r"(?:items\.\d+\.)?metadata\.name")
 
