@@ -10,8 +10,9 @@ import (
 	"os"
 )
 
-const usage = `usage: oracle                            answer the requests on standard input
-       oracle bench REQUESTS SECONDS     render the templates of a file of requests again and again`
+const usage = `usage: oracle                               answer the requests on standard input
+       oracle bench REQUESTS SECONDS        render a file's templates again and again, parsed each time
+       oracle bench-parsed REQUESTS SECONDS the same with each template parsed once`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -27,7 +28,9 @@ func run(arguments []string) error {
 	case len(arguments) == 1 && arguments[0] == workerArgument:
 		return answerAll(os.Stdin, os.Stdout)
 	case len(arguments) == 3 && arguments[0] == "bench":
-		return bench(arguments[1], arguments[2], os.Stdout)
+		return bench(arguments[1], arguments[2], false, os.Stdout)
+	case len(arguments) == 3 && arguments[0] == "bench-parsed":
+		return bench(arguments[1], arguments[2], true, os.Stdout)
 	}
 	return errors.New(usage)
 }

@@ -20,29 +20,59 @@ type Manifest struct {
 	Once bool
 }
 
-// Renderer renders any number of manifests with the data of one assignment.
-func Renderer(fields Fields) func(Manifest) (string, error) {
-	data := newData(fields)
-	return func(manifest Manifest) (string, error) { return render(manifest, data) }
+// Parsed is a manifest with its template parsed, to render with any number of assignments.
+type Parsed struct {
+	manifest Manifest
+	template *template.Template
 }
 
-func render(manifest Manifest, data dataType) (string, error) {
-	text := manifest.Text
+// Parse parses the template of a manifest.
+func Parse(manifest Manifest) (Parsed, error) {
+	parsed, err := parse(manifest.Name, manifest.Text)
+	return Parsed{manifest, parsed}, err
+}
+
+// Renderer renders any number of manifests with the data of one assignment, each parsed for every
+// use.
+func Renderer(fields Fields) func(Manifest) (string, error) {
+	render := ParsedRenderer(fields)
+	return func(manifest Manifest) (string, error) {
+		parsed, err := Parse(manifest)
+		if err != nil {
+			return "", err
+		}
+		return render(parsed)
+	}
+}
+
+// ParsedRenderer renders any number of parsed manifests with the data of one assignment.
+func ParsedRenderer(fields Fields) func(Parsed) (string, error) {
+	data := newData(fields)
+	return func(parsed Parsed) (string, error) { return render(parsed, data) }
+}
+
+func render(parsed Parsed, data dataType) (string, error) {
+	manifest, current, rendered := parsed.manifest, parsed.template, ""
 	for pass := 0; pass < maxPasses; pass++ {
-		rendered, err := execute(manifest.Name, text, data)
+		var err error
+		if pass > 0 {
+			if current, err = parse(manifest.Name, rendered); err != nil {
+				return "", err
+			}
+		}
+		rendered, err = execute(current, data)
 		if err != nil || manifest.Once || !strings.Contains(rendered, "{{") {
 			return rendered, err
 		}
-		text = rendered
 	}
 	return "", fmt.Errorf("still contains {{ after %d passes", maxPasses)
 }
 
-func execute(name, text string, data dataType) (string, error) {
-	parsed, err := template.New(name).Funcs(functions()).Parse(text)
-	if err != nil {
-		return "", err
-	}
+func parse(name, text string) (*template.Template, error) {
+	return template.New(name).Funcs(functions()).Parse(text)
+}
+
+func execute(parsed *template.Template, data dataType) (string, error) {
 	var output boundedBuffer
 	if err := parsed.Execute(&output, data); err != nil {
 		return "", err
