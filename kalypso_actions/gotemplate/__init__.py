@@ -61,8 +61,9 @@ class Template:
     def execute(
         self, data: object, limits: Limits = DEFAULT_LIMITS, *, budget: Budget | None = None
     ) -> str:
-        """Render the template with `data` as dot; `budget` may be that of earlier executions.
+        """Render the template with `data` as dot.
 
+        Pass the `budget` of earlier executions to limit all of them together.
         Raises `TemplateError` if Go rejects the template or the execution exceeds `limits`.
         """
         output: list[str] = []

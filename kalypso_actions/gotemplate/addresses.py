@@ -59,7 +59,7 @@ def _check_groups(text: str, rest: str) -> None:
             after = ""
         else:
             size += 2
-        rest = _behind_colon(text, after) if after else ""
+        rest = _after_colon(text, after) if after else ""
         if rest.startswith(":"):
             if shortened:
                 raise _error(text, "multiple :: in address", rest)
@@ -68,7 +68,7 @@ def _check_groups(text: str, rest: str) -> None:
     _check_size(text, rest, size, shortened)
 
 
-def _behind_colon(text: str, rest: str) -> str:
+def _after_colon(text: str, rest: str) -> str:
     if rest[0] != ":":
         raise _error(text, "unexpected character, want colon", rest)
     if len(rest) == 1:

@@ -1,9 +1,9 @@
 """Limits: no template may hang the run or exhaust its memory.
 
-A `Budget` counts what the executions of one assignment use of its `Limits`. Each call is counted
-before it runs, and functions ask the budget before they build a large value, so that neither the
-time is spent nor the memory allocated. Steps and bytes are counted, never seconds: every machine
-accepts the same templates.
+A `Budget` counts what the executions of one assignment use of its `Limits`. The engine counts each
+call before it runs, and functions ask the budget before they build a large value, so an execution
+beyond its limits takes neither the time nor the memory. A budget never counts seconds, so every
+machine accepts the same templates.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Limits:
     - `iterations`: the iterations of all loops plus the calls of all templates;
     - `recursion`: the depth of calls between templates, including the controls around each call;
     - `work`: the characters that functions read and write (an element of a list counts as
-      `ELEMENT`, and slow functions count each character several times), those of a loop's body for
-      each iteration, and the texts that are parsed while rendering.
+      `ELEMENT`, and slow functions count each character several times); the characters of a loop's
+      body, once for each iteration; and the texts parsed while rendering.
     """
 
     template_bytes: int = 256 << 10
@@ -45,8 +45,8 @@ class LimitError(FunctionError):
 class Budget:
     """Counts what the executions of one assignment have used of its limits.
 
-    Calls of functions on small values are not measured (`counts_calls` is false) until enough other
-    work is done.
+    While `counts_calls` is false, calls of functions on small values do not count; it becomes true
+    after some other work.
     """
 
     __slots__ = ("counts_calls", "iterations", "limits", "output", "output_limit", "work")
@@ -119,7 +119,7 @@ class Budget:
         self.spend(_CALL + cost * size, function)
 
     def count_result(self, function: str, result: object) -> None:
-        """Count what a call has built, without the elements' own parts."""
+        """Count the result of a call: a text's characters, or a container's direct elements."""
         if isinstance(result, str):
             self.spend(len(result), function)
         elif isinstance(result, list | dict):
@@ -127,7 +127,7 @@ class Budget:
 
 
 _FREE_WORK = 1 << 16
-"""Below this amount of work, calls on small values are not measured."""
+"""Up to this amount of work, calls on small values do not count."""
 
 _CALL = 128
 """The work of a call, in characters."""

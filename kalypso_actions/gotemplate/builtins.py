@@ -46,7 +46,7 @@ def display(value: object, budget: Budget) -> str:
 
 
 def _printable(value: object) -> object:
-    """Return the value that an action prints: of a pointer, its target."""
+    """Return the value that an action prints; for a pointer, that is its target."""
     if value is None or value is NO_VALUE:
         return "<no value>"
     if isinstance(value, GoStruct) and value.pointer and value.methods.keys().isdisjoint(_TEXTS):
@@ -107,7 +107,7 @@ def _on_values(
 
 
 def _on_any(name: str, call: Callable[..., object], *fixed: Type, cost: int = 1) -> Function:
-    """Declare a function that makes a text of any number of values."""
+    """Declare a function that turns any number of values into one text."""
     parameters = (*fixed, ANY)
     return Function(
         name, call, parameters, variadic=True, result=STRING, takes_budget=True, cost=cost

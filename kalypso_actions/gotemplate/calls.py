@@ -31,7 +31,7 @@ NO_FINAL: Final = _NoFinal()
 
 _SIZED: Final = frozenset({str, list, dict, GoSlice, GoMap})
 _SMALL: Final = 256
-"""Longer values are counted from the first call on."""
+"""Calls on longer values always count."""
 
 
 def _is_large(value: object) -> bool:

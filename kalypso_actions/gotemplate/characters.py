@@ -1,7 +1,7 @@
 """Which characters Go prints, and which are its letters and digits.
 
-Written by tools/characters from Go's own tables (Unicode 15.0.0): every Python, whatever Unicode it
-knows, reads identifiers and escapes texts alike.
+tools/characters writes this file from Go's own tables (Unicode 15.0.0), so identifiers and escapes
+do not depend on the Unicode version of Python.
 """
 
 from __future__ import annotations

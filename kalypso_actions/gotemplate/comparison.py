@@ -1,4 +1,4 @@
-"""`eq ne lt le gt ge`: the values that compare, and their order."""
+"""`eq ne lt le gt ge`: which values can be compared, and how."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def ge(first: object, second: object) -> bool:
 
 
 def _kind(value: object) -> str:
-    """Return the kind within which values compare; "" if the value does not compare."""
+    """Return the kind of values that `value` can be compared with; "" if there is none."""
     go_type = type_of(value)
     if go_type is None:
         return ""
@@ -78,7 +78,7 @@ def _equal(first: object, second: object) -> bool:
 
 
 def _equal_composites(first: object, second: object) -> bool:
-    """Compare values without an order; beyond nil, only structs can be equal."""
+    """Compare values that have no order; apart from nil, only structs can be equal."""
     types = [go_type.kind for go_type in map(type_of, (first, second)) if go_type is not None]
     if len(set(types)) > 1:
         raise FunctionError(

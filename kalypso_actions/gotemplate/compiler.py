@@ -87,7 +87,7 @@ class _Compiler(PipelineCompiler):
         program.length = len(str(body))
 
     def block(self, body: Body) -> Steps:
-        """Compile a body; its declarations end with it."""
+        """Compile a body; the scope of its variables ends with it."""
         unset: list[int] = []
         self.depth += 1
         with self.scope.inside(unset):
@@ -204,9 +204,9 @@ class _Compiler(PipelineCompiler):
         return _after(_unsetting(unset), run) if unset else run
 
     def cases(self, node: If | With) -> tuple[list[tuple[Evaluate, Steps]], Steps, list[int]]:
-        """Compile conditions with their bodies; declarations hold for later cases, too.
+        """Compile conditions with their bodies; later cases see the variables of earlier ones.
 
-        Returns also the `else` body and the slots to unset before the first condition.
+        Also returns the `else` body, and the slots to unset before the first condition.
         """
         outer = self.scope.container
         inside = None if isinstance(node, With) else outer
@@ -237,7 +237,7 @@ class _Compiler(PipelineCompiler):
         return _after(_unsetting(unset), run) if unset else run
 
     def loop_variables(self, pipe: Pipe) -> tuple[Variable | None, Variable | None]:
-        """Return the variables for keys and elements; a single one is for elements."""
+        """Return the variables for keys and elements; a single variable is for elements."""
         names = [variable.names[0] for variable in pipe.variables]
         if pipe.assigns:
             variables = [self.scope.find(name) for name in names]
@@ -282,7 +282,7 @@ def _jump(jump: type[BreakLoop | ContinueLoop]) -> Run:
 
 
 def _unsetting(slots: list[int]) -> Run:
-    """Return a step that unsets variables which an earlier execution may have declared."""
+    """Return a step that unsets variables that an earlier execution may have declared."""
 
     def unset(state: State, _: object) -> None:
         for slot in slots:

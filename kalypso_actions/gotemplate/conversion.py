@@ -68,7 +68,7 @@ Argument = Expression | Constant
 
 
 def last_of(argument: Argument) -> Node | None:
-    """Return the node that errors name after the argument is evaluated."""
+    """Return the node that errors name once the argument has been evaluated."""
     return argument.last if isinstance(argument, Expression) else argument
 
 
@@ -195,7 +195,10 @@ def _bits(type_: Type) -> int:
 
 
 def untyped(node: Bool | Number | String) -> object:
-    """Return a constant where no parameter gives its type; raise ValueError with Go's text."""
+    """Return the value of a constant without the type of a parameter.
+
+    Raises ValueError with Go's text.
+    """
     if isinstance(node, Bool):
         return node.value
     if isinstance(node, String):
@@ -210,7 +213,7 @@ def untyped(node: Bool | Number | String) -> object:
 
 
 def _looks_floating(text: str) -> bool:
-    """Return whether a number is written as a float; a sign hides the `0x` of a hexadecimal."""
+    """Return whether a number is written as a float; Go overlooks `0x` after a sign."""
     if text[0] == "'" or (len(text) > 2 and text[:2] in {"0x", "0X"} and not set(text) & set("pP")):
         return False
     return bool(set(text) & set(".eEpP"))

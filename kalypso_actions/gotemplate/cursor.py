@@ -1,4 +1,4 @@
-"""Reading the items of a template, and the errors about them."""
+"""Read the items of a template, and create errors about them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Source:
         return self.text.count("\n", 0, position) + 1
 
     def column(self, position: int) -> int:
-        """Return the characters before a position in its line."""
+        """Return the number of characters before a position in its line."""
         return position - (self.text.rfind("\n", 0, position) + 1)
 
 

@@ -21,7 +21,7 @@ def escape_html(text: str) -> str:
 
 
 def escape_js(text: str) -> str:
-    """Go's `template.JSEscapeString`: escape all of Unicode that does not print."""
+    """Go's `template.JSEscapeString`: also escape Unicode characters that are not printable."""
     return _JS_SPECIAL.sub(_escape_js, normal(text))
 
 

@@ -17,9 +17,9 @@ from kalypso_actions.gotemplate.values import NO_VALUE
 class State:
     """One execution of one definition: its variables, and the output and budget of the template.
 
-    Errors name `node` where the last evaluated node is known only at run time. `elements` are the
-    slots of variables whose values a loop took from a container of `interface {}`, which Go's
-    errors mention.
+    Errors name `node` where the last evaluated node is known only at run time. `elements` holds the
+    slots of loop variables whose container has elements of type `interface {}`; Go's errors mention
+    that type.
     """
 
     __slots__ = ("budget", "depth", "elements", "node", "output", "variables")
@@ -58,7 +58,7 @@ class Expression:
     nullable: bool = True
 
     def unwrapped(self) -> Evaluate:
-        """Return the evaluation as a pipeline passes values on: `NO_VALUE` instead of nil."""
+        """Return the evaluation with `NO_VALUE` instead of nil, as a pipeline passes values on."""
         if not self.nullable:
             return self.evaluate
         evaluate = self.evaluate
@@ -70,11 +70,11 @@ class Expression:
         return unwrap
 
 
-class BreakLoop(Exception):  # noqa: N818  # no error, a jump
+class BreakLoop(Exception):  # noqa: N818  # a jump, not an error
     """`{{break}}`."""
 
 
-class ContinueLoop(Exception):  # noqa: N818  # no error, a jump
+class ContinueLoop(Exception):  # noqa: N818  # a jump, not an error
     """`{{continue}}`."""
 
 
@@ -103,7 +103,7 @@ class Definition:
         """Return an error at the node evaluated last."""
         node = last or state.node
         if node is None:
-            raise AssertionError("an operand without a last node names it while it is evaluated")
+            raise AssertionError("an operand without a last node sets it while it is evaluated")
         return self.error(node, detail)
 
     def failing(self, node: Node, detail: str) -> Evaluate:

@@ -94,7 +94,7 @@ class ExpressionParser(Cursor):
         return Pipe(position, tuple(commands), variables, assigns)
 
     def declarations(self, context: str) -> tuple[tuple[Variable, ...], bool]:
-        """Parse `$x :=`, `$x =` or, in a range, `$i, $x :=`; nothing without such a sign."""
+        """Parse `$x :=`, `$x =` or, in a range, `$i, $x :=`; consume nothing if there is none."""
         declared: list[Variable] = []
         while self.peek_non_space().kind is Kind.VARIABLE:
             start = self.index
@@ -124,7 +124,7 @@ class ExpressionParser(Cursor):
         return Variable(item.position, (item.value,))
 
     def forget(self, count: int) -> None:
-        """Forget all declarations but the first `count`: a block has ended."""
+        """Forget all but the first `count` declarations at the end of a block."""
         self.visible.subtract(self.declared[count:])
         del self.declared[count:]
 

@@ -27,8 +27,8 @@ _KEYS = frozenset({"string", "interface {}"})
 class Fields:
     """The field names after a receiver.
 
-    Errors of methods name `node`, other errors name `last`; `is_interface` returns whether Go
-    types the receiver as `interface {}`.
+    Errors of methods name `node`, other errors name `last`; `is_interface` returns whether the
+    receiver has the type `interface {}` in Go.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Fields:
         return self.definition.late_error(state, self.last, detail)
 
     def _no_field(self, state: State, value: object, name: str, container: object) -> TemplateError:
-        """Return the error for a missing field, with the type that Go sees."""
+        """Return the error for a missing field, with the type that Go reports."""
         if container is None:
             is_interface = self.is_interface is not None and self.is_interface(state)
         else:

@@ -1,6 +1,6 @@
 """Format single values like Go's fmt, by a verb, flags, width and precision.
 
-Each function returns the padded text; the caller selects it by the verb and the kind.
+Each function returns the padded text; the caller selects the function by verb and kind.
 """
 
 from __future__ import annotations

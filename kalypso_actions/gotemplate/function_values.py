@@ -1,4 +1,4 @@
-"""`call`: calls a function value."""
+"""`call`: call a function value."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def zero(type_: Type) -> object:
 
 
 def _map_entry(mapping: dict[object, object], key: object) -> object:
-    if type(key) is str and key in mapping:  # as nearly always
+    if type(key) is str and key in mapping:  # nearly always
         return mapping[key]
     go_type = mapping.type if isinstance(mapping, GoMap) else None
     wanted = go_type.key if go_type and go_type.key else STRING
@@ -145,7 +145,7 @@ def _place(key: object, size: int) -> int:
         raise FunctionError("cannot index slice/array with nil")
     if isinstance(key, bool) or not isinstance(key, int):
         raise FunctionError(f"cannot index slice/array with type {_name(key)}")
-    place = int(key) - (key >= 1 << 63) * (1 << 64)  # Go takes an uint64 for an int64
+    place = int(key) - (key >= 1 << 63) * (1 << 64)  # Go reads a uint64 as an int64
     if not 0 <= place <= size:
         raise FunctionError(f"index out of range: {place}")
     return place

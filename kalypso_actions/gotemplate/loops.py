@@ -49,7 +49,7 @@ class Loop:
     """A loop: its pipeline, and the variables for keys and elements.
 
     The state keeps the value of the pipeline in the slot `container`; the slot `unused` takes keys
-    and elements without a variable.
+    and elements that have no variable.
     """
 
     definition: Definition
@@ -93,7 +93,7 @@ class Loop:
         return loop
 
     def begin(self, state: State, dot: object) -> tuple[_Elements, tuple[int, int], set[int]]:
-        """Return the elements, the slots for key and element, and those of `interface {}` type."""
+        """Return the elements, the slots for key and element, and those of type `interface {}`."""
         value = self.pipe.evaluate(state, dot)
         variables = state.variables
         variables[self.container] = value
@@ -152,7 +152,7 @@ def _shown(value: object) -> str:
 
 
 def _marked(container: object, key: int | None, element: int | None) -> set[int]:
-    """Return the slots of those variables whose values Go types as `interface {}`."""
+    """Return the slots of the variables whose values have the type `interface {}` in Go."""
     slots = set()
     if element is not None and holds_interfaces(container):
         slots.add(element)

@@ -1,7 +1,7 @@
 """The nodes of a parsed template.
 
-`str(node)` is the node as Go's errors show it, which is again template text. `position` is the
-index into the text where Go's errors place the node.
+`str(node)` is template text again, as Go's errors show the node. `position` is the index into the
+text where Go's errors place the node.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Parse and format numbers like Go's strconv.
 
-Both languages choose the same shortest digits (Python's `repr`) and round alike; the notation
+Both languages choose the same shortest digits (Python's `repr`) and round alike; only the notation
 differs.
 """
 
@@ -124,7 +124,7 @@ def format_float(value: float, verb: str, precision: int = -1) -> str:
 
 
 def _shortest(value: float, verb: str) -> str:
-    """Format `value`, which has no sign, with the fewest digits."""
+    """Format `value`, which is not negative, with the fewest digits."""
     mantissa, _, power = repr(value).partition("e")
     whole, _, fraction = mantissa.partition(".")
     fraction = "" if fraction == "0" else fraction
@@ -158,7 +158,7 @@ def _binary(value: float) -> str:
 
 
 def _hexadecimal(value: float, precision: int) -> str:
-    """Format a hexadecimal mantissa from 1 up to 2 and a power of two: `0x1.8p+01`."""
+    """Format a hexadecimal mantissa (1 or more, below 2) and a power of two: `0x1.8p+01`."""
     sign = "-" if math.copysign(1, value) < 0 else ""
     fraction, exponent = math.frexp(abs(value))
     mantissa = int(math.ldexp(fraction, 53))

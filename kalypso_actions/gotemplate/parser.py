@@ -32,7 +32,7 @@ from kalypso_actions.gotemplate.quoting import quote
 
 
 def parse_trees(source: Source, names: Names, max_depth: int) -> dict[str, Body]:
-    """Return the bodies that a text defines by name; its own has the name of the source.
+    """Return the bodies that a text defines, by name; the text's own has the name of the source.
 
     Expressions and controls may nest `max_depth` levels. Raises `TemplateError`.
     """
@@ -180,7 +180,7 @@ class _Parser(ExpressionParser):
         return With(cases[0].position, cases, otherwise)
 
     def cases(self, context: str, keyword: Kind) -> tuple[tuple[Case, ...], Body | None]:
-        """Parse from the first pipeline up to `{{end}}`, where its variables end."""
+        """Parse from the first pipeline up to `{{end}}`, where the scope of its variables ends."""
         self.enter("nesting")
         outer = len(self.declared)
         cases: list[Case] = []

@@ -44,7 +44,7 @@ class PipelineCompiler:
         self.scope = scope
 
     def pipe(self, node: Pipe) -> Expression:
-        """Compile a pipeline; each command passes its value on, variables take the last one."""
+        """Compile a pipeline: commands pass on their values, and variables take the last value."""
         commands = [self.command(node.commands[0], node, piped=False)]
         for command in node.commands[1:]:
             commands.append(self.command(command, commands[-1].last, piped=True))
@@ -164,7 +164,7 @@ class PipelineCompiler:
     # Operands
 
     def argument(self, node: Operand) -> Argument:
-        """Compile an argument of a call; constants stay nodes until the parameter gives a type."""
+        """Compile an argument of a call; constants stay nodes until a parameter gives a type."""
         if isinstance(node, Bool | Nil | Number | String):
             return node
         expression = self.operand(node)
@@ -206,7 +206,7 @@ class PipelineCompiler:
         return receiver.evaluate, fields
 
     def dot_is_interface(self) -> Callable[[State], bool] | None:
-        """Return a test whether Go types dot as `interface {}`, which happens inside loops."""
+        """Return a test for whether Go gives dot the type `interface {}`; None outside loops."""
         container = self.scope.container
         if container is None:
             return None

@@ -77,7 +77,7 @@ class Printer:
         printer(self, value, verb, flags, depth)
 
     def _bad_verb(self, value: object, verb: str, flags: Flags) -> None:
-        """Print that the verb cannot print the value, and the value."""
+        """Print the value, marked as one that the verb cannot print."""
         self.write(f"%!{verb}({_type(value).name}=")
         self.erroring = True
         self.value(value, "v", flags, 0)

@@ -1,4 +1,4 @@
-"""`printf`, `print` and `println` like Go's fmt, which prints the mistakes of a format."""
+"""`printf`, `print` and `println` like Go's fmt, which reports errors of a format in the output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_NUMBER = 1_000_000
 """Go ignores a width, precision or index above this."""
 
 _CACHED_LENGTH = 256
-"""Longer formats are not kept in the cache, which is bounded by the number of its entries."""
+"""Longer formats are not cached, because the cache limits only the number of its entries."""
 
 _FLAGS = {"-": "minus", "+": "plus", "#": "sharp", " ": "space", "0": "zero"}
 _DIGITS = frozenset("0123456789")
@@ -225,7 +225,7 @@ class _Format:
 def _number(digits: str) -> tuple[int | None, bool]:
     """Return the number, if there is one, and whether Go accepts its size.
 
-    Go compares the number so far before it adds each digit.
+    Before it adds each digit, Go compares the number read so far with the limit.
     """
     significant = digits.lstrip("0")
     if len(significant) > 8 or int(significant[:-1] or 0) > _MAX_NUMBER:

@@ -51,7 +51,7 @@ def is_rune(code: int) -> bool:
     return 0 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF
 
 
-# A long text has few runes; each escape of its own would take 50 bytes.
+# Without the cache, each escaped rune of a long text would be a new string of 50 bytes.
 @lru_cache(1024)
 def _escape(rune: str, delimiter: str, ascii_only: bool) -> str:
     if rune == delimiter:

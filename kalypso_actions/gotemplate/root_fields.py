@@ -1,4 +1,4 @@
-"""The fields of its data that a template names, found without an execution."""
+"""Find the fields of the data that a template reads, without executing it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def root_fields(
 ) -> Iterator[RootField]:
     """Yield the fields that a template reads from its data, in order.
 
-    Dot is something else inside of `with`, `range` and `define`; `$` is the data everywhere but in
-    a `define`, which is left out. Raises `TemplateError` if the text does not parse.
+    Inside `with` and `range`, dot is not the data, but `$` still is. Inside `define`, neither is;
+    definitions are skipped. Raises `TemplateError` if the text does not parse.
     """
     source = Source("template", text)
     names = Names({**BUILTINS, **functions}, refused)

@@ -22,9 +22,9 @@ UNSET: Final = _Unset()
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A declaration; it is `certain` if every execution that reaches later uses has declared it.
+    """A declaration; it is `certain` if every execution makes it before any later use.
 
-    `outer` is the declaration of the same name that it hides; it ends with `block`.
+    It ends with `block`, and hides `outer`, an earlier declaration of the same name.
     """
 
     name: str

@@ -29,7 +29,7 @@ _USERINFO = re.compile(rf"[{re.escape(_UNRESERVED)}!$&'()*+,;=:%@]*")
 
 
 def _not_in_host(escapes: str) -> re.Pattern[str]:
-    """Match an invalid character or escape in a host that allows only these escapes."""
+    """Return a pattern for characters and escapes that a host with these escapes cannot have."""
     return re.compile(f"%(?!(?i:{escapes}))|(?![%{re.escape(_IN_HOST)}])[\0-\x7f]")
 
 
@@ -68,14 +68,14 @@ class URL:
 
     @property
     def escaped_path(self) -> str:
-        """The path as it was written where that is well-formed, else escaped."""
+        """The path as written if that is well-formed, otherwise escaped."""
         if self.raw_path and _well_formed(self.raw_path, _IN_PATH):
             return self.raw_path
         return self.path if self.path == "*" else _escaped(self.path, _IN_PATH)
 
     @property
     def escaped_fragment(self) -> str:
-        """The fragment as it was written where that is well-formed, else escaped."""
+        """The fragment as written if that is well-formed, otherwise escaped."""
         if self.raw_fragment and _well_formed(self.raw_fragment, _IN_FRAGMENT):
             return self.raw_fragment
         return _escaped(self.fragment, _IN_FRAGMENT)
@@ -90,7 +90,7 @@ class URL:
             if path and path[0] != "/" and self.host:
                 text += "/"
             if not text and ":" in path.partition("/")[0]:
-                # Without `./`, the first segment would read as a scheme.
+                # Without `./`, a parser would take the first segment for a scheme.
                 text = "./"
             text += path
         if self.force_query or self.query:

@@ -138,9 +138,9 @@ class GoSlice(list[object]):
 class GoStruct:
     """A struct, or with `pointer` a pointer to one.
 
-    `fields` are the exported fields in order of declaration, `hidden` the others, which only print.
-    The `call` of `methods` is bound to this value and receives only the arguments. A method
-    `String` or `Error` returns the printed text.
+    `fields` holds the exported fields in order of declaration, `hidden` the others, which templates
+    can only print. The `call` of each method is bound to this value and receives only the
+    arguments. A method `String` or `Error` returns the printed text.
     """
 
     __slots__ = ("fields", "hidden", "methods", "pointer", "type")
@@ -216,7 +216,7 @@ class Function:
     arguments and raises `FunctionError`. With `takes_budget`, a `Budget` precedes the arguments; a
     function whose result can be much larger than its arguments asks it before building the result.
     `cost` is the work for each character of the arguments, measured by tests/hostile.
-    `unusable` is the reason why templates cannot call the function with any arguments.
+    `unusable` is the reason why templates cannot call the function at all; "" if they can.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The functions of Masterminds/sprig 2.22.0 (`TxtFuncMap`), as far as they are reproducible.
+"""The functions of Masterminds/sprig 2.22.0 (`TxtFuncMap`) whose results are reproducible.
 
 Each module holds the functions of one topic; the decorator `signature.function` registers a
 function with its Go signature. `FUNCTIONS` holds all of them, `REFUSED` the reasons why others are

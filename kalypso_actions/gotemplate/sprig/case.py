@@ -76,7 +76,7 @@ def initials(text: str) -> str:
 
 @function("nospace", STRING, returns=STRING)
 def nospace(text: str) -> str:
-    """Remove white space; if there is any, bytes become runes."""
+    """Remove white space; if there is any, each byte becomes a rune."""
     bytewise = runes.bytes_as_runes(text)
     kept = "".join([rune for rune in bytewise if rune not in SPACES])
     return text if len(kept) == len(bytewise) else kept

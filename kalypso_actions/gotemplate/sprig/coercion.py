@@ -35,7 +35,7 @@ def to_string(budget: Budget, value: object) -> str:
 
 
 def to_strings(budget: Budget, value: object) -> list[str]:
-    """Return the elements as strings, without nil; a value that is not a list is one element."""
+    """Return all elements but nil as strings; a value that is not a list counts as one element."""
     elements = value if isinstance(value, list) else [value]
     return to_texts(budget, [element for element in elements if element is not None], to_string)
 
@@ -43,7 +43,7 @@ def to_strings(budget: Budget, value: object) -> list[str]:
 def to_texts(
     budget: Budget, values: Sequence[object], to_text: Callable[[Budget, object], str]
 ) -> list[str]:
-    """Return the values as strings; the budget limits their total size, as they will be joined."""
+    """Return the values as strings; the budget limits their total size, as callers join them."""
     if len(values) == 1:
         return [to_text(budget, values[0])]
     texts = []
@@ -68,13 +68,13 @@ def parse_integer(text: str, base: int = 10) -> int | None:
     if not _INTEGERS[base].fullmatch(text):
         return None
     digits = text.lstrip("+-").lstrip("0")
-    # A number with more digits is out of range anyway, and Python refuses to parse many.
+    # Numbers with more digits are out of range, and Python refuses to parse very long ones.
     number = int(digits[:80] or "0", base)
     return -number if text[0] == "-" else number
 
 
 def to_int64(value: object) -> int:
-    """Return sprig's int64 of a value: 0 if it is not a number, or a text out of range."""
+    """Return sprig's int64 of a value; 0 for other values and for texts out of range."""
     if isinstance(value, str):
         number = parse_integer(value)
         return number if number is not None and MIN_INT64 <= number <= MAX_INT64 else 0
@@ -91,7 +91,7 @@ def float_to_int64(value: float) -> int:
 
 
 def to_float64(value: object) -> float:
-    """Return sprig's float64 of a value: 0 if it is not a number, or a text out of range."""
+    """Return sprig's float64 of a value; 0 for other values and for texts out of range."""
     if isinstance(value, str):
         try:
             return parse_float(value)

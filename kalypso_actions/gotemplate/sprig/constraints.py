@@ -97,7 +97,7 @@ _ANY = ("x", "X", "*")
 
 
 def _release_only(version: Version, constraint: Constraint) -> bool:
-    """Return whether a pre-release meets a constraint without one, which it never satisfies."""
+    """Return whether only the version is a pre-release; it then never satisfies the constraint."""
     return bool(version.prerelease) and not constraint.version.prerelease
 
 
@@ -149,7 +149,7 @@ def _less_or_equal(version: Version, constraint: Constraint) -> bool:
 
 
 def _tilde(version: Version, constraint: Constraint) -> bool:
-    """Return whether major and minor version are equal, and the version is at least as high."""
+    """Return whether major and minor version are equal and the version is at least as high."""
     bound = constraint.version
     if _release_only(version, constraint) or version.compare(bound) < 0:
         return False
@@ -163,7 +163,7 @@ def _tilde(version: Version, constraint: Constraint) -> bool:
 
 
 def _caret(version: Version, constraint: Constraint) -> bool:
-    """Return whether the major version is equal (0 is not special) and at least as high."""
+    """Return whether the major versions are equal (even 0) and the version is at least as high."""
     bound = constraint.version
     return (
         not _release_only(version, constraint)

@@ -35,7 +35,7 @@ class _Copier:
         if isinstance(value, dict):
             return self._map(value, depth + 1)
         if isinstance(value, VersionValue | VersionStruct):
-            # Only exported fields are copied, and a version has none.
+            # copystructure copies only exported fields, and a version has none.
             return type(value)(Version())
         if isinstance(value, GoStruct) and value.fields:
             fields = {name: self.copy(field, depth + 1) for name, field in value.fields.items()}

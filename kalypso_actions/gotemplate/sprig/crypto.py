@@ -44,7 +44,7 @@ _CHARACTERS = {
 }
 
 _SCRYPT_WORK = 1 << 20
-"""The work of one derivation: it takes about as long as reading so many characters."""
+"""The work of one derivation, which takes about as long as reading this many characters."""
 
 
 @function("sha256sum", STRING, returns=STRING)

@@ -1,4 +1,4 @@
-"""Parse dates by a layout, like Go's `time.ParseInLocation` with the operator's UTC."""
+"""Parse dates by a layout, like Go's `time.ParseInLocation` with the operator's time zone, UTC."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FRACTION = re.compile("[.,][0-9]+")
 
 
 def parse_instant(layout: str, text: str) -> Instant:
-    """Parse a date; without a zone in the text, it is in the operator's zone.
+    """Parse a date; a text without a zone is in the operator's zone.
 
     Raises ValueError if the text does not match the layout or is not a date.
     """

@@ -33,7 +33,10 @@ _HTML = "2006-01-02"
 
 
 def _instant(value: object) -> Instant:
-    """Return a date, also for seconds since 1970; sprig takes all else for the current time."""
+    """Return the date that a value stands for: a date itself, or seconds since 1970.
+
+    Raises `FunctionError` for other values, for which sprig uses the current time.
+    """
     if isinstance(value, TimeValue):
         return value.instant
     if isinstance(value, int) and type_of(value) in (INT, INT32, INT64):
@@ -56,7 +59,7 @@ def date(layout: str, value: object) -> str:
 
 @function("dateInZone", "date_in_zone", STRING, ANY, STRING, returns=STRING, cost=16)
 def date_in_zone(layout: str, value: object, zone: str) -> str:
-    """Format a date in a named time zone, in UTC if there is none of that name."""
+    """Format a date in a named time zone, or in UTC if the name is unknown."""
     return _formatted(layout, value, zone)
 
 

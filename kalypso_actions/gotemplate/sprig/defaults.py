@@ -10,7 +10,7 @@ _EMPTY_IF_FALSE = (str, int, float, complex, list, dict)
 
 @function("empty", ANY, returns=BOOL)
 def is_empty(value: object) -> bool:
-    """Return whether a value is nil, false, zero, or a text, list or map without anything in it."""
+    """Return whether a value is nil, false, zero, or an empty text, list or map."""
     return value is None or (isinstance(value, _EMPTY_IF_FALSE) and not value)
 
 

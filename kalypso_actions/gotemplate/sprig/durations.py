@@ -48,7 +48,7 @@ def _nanoseconds(whole: str, fraction: str, unit: int) -> int:
     total = int(whole.lstrip("0") or "0") * unit
     if total > -MIN_INT64:
         raise ValueError("invalid duration")
-    # Go keeps the digits of the fraction that fit 63 bits, and divides floats.
+    # Go keeps the digits of the fraction that fit in 63 bits, and divides floats.
     kept = fraction[:19]
     while int(kept or "0") > MAX_INT64:
         kept = kept[:-1]

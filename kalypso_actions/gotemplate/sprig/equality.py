@@ -22,7 +22,7 @@ def deep_equal(budget: Budget, first: object, second: object) -> bool:
 
 
 class _Comparison:
-    """Compares two values, and each pair of their parts once."""
+    """Compares two values; visits each pair of their parts once."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -62,7 +62,7 @@ class _Comparison:
 
 
 class Collection:
-    """A set of values by `deep_equal`."""
+    """Values of any type, compared by `deep_equal`."""
 
     def __init__(self, budget: Budget, values: Sequence[object] = ()) -> None:
         self._budget = budget

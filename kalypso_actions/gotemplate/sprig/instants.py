@@ -33,9 +33,9 @@ _ABSOLUTE_ZERO = -(292_277_022_400 * 3_652_425 // 10_000 + 306) * DAY + _YEAR_1
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A time zone: UTC, the local zone, one of the database, or a fixed offset.
+    """A time zone: UTC, the local zone, a zone of the database, or a fixed offset.
 
-    A fixed zone has an `abbreviation`, possibly empty, and seconds east of UTC.
+    A fixed zone has an `abbreviation`, possibly empty, and an `offset` in seconds east of UTC.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Location:
 
 UTC_LOCATION = Location("UTC", "UTC")
 LOCAL = Location("UTC", "UTC", is_local=True)
-"""The operator's time zone, Go's default for parsing and formatting: UTC."""
+"""The operator's time zone, in which Go parses and formats by default: UTC."""
 
 
 def fixed_zone(abbreviation: str, offset: int) -> Location:
@@ -176,16 +176,16 @@ def day_number(year: int, month: int, day: int) -> int:
     # Count years from March, so that the leap day is the last day.
     year -= month <= 2
     months = (month + 9) % 12
-    of_year = (153 * months + 2) // 5 + day - 1
-    return year * 365 + year // 4 - year // 100 + year // 400 + of_year - 719_468
+    day_of_year = (153 * months + 2) // 5 + day - 1
+    return year * 365 + year // 4 - year // 100 + year // 400 + day_of_year - 719_468
 
 
 def civil_date(number: int) -> tuple[int, int, int]:
     """Return year, month and day of a `day_number`."""
-    cycle, of_cycle = divmod(number + 719_468, 146_097)
-    of_year_400 = (of_cycle - of_cycle // 1460 + of_cycle // 36_524 - of_cycle // 146_096) // 365
-    of_year = of_cycle - (365 * of_year_400 + of_year_400 // 4 - of_year_400 // 100)
-    months = (5 * of_year + 2) // 153
-    day = of_year - (153 * months + 2) // 5 + 1
+    cycle, days = divmod(number + 719_468, 146_097)
+    year_of_cycle = (days - days // 1460 + days // 36_524 - days // 146_096) // 365
+    day_of_year = days - (365 * year_of_cycle + year_of_cycle // 4 - year_of_cycle // 100)
+    months = (5 * day_of_year + 2) // 153
+    day = day_of_year - (153 * months + 2) // 5 + 1
     month = months + 3 if months < 10 else months - 9
-    return of_year_400 + cycle * 400 + (month <= 2), month, day
+    return year_of_cycle + cycle * 400 + (month <= 2), month, day

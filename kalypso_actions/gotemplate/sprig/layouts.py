@@ -42,11 +42,11 @@ _CACHED = 100
 
 def elements(layout: str) -> Sequence[tuple[str, str]]:
     """Split a layout into pairs of literal text and element; the last has no element."""
-    return _kept_elements(layout) if len(layout) <= _CACHED else tuple(_elements(layout))
+    return _cached_elements(layout) if len(layout) <= _CACHED else tuple(_elements(layout))
 
 
 @lru_cache(maxsize=256)
-def _kept_elements(layout: str) -> Sequence[tuple[str, str]]:
+def _cached_elements(layout: str) -> Sequence[tuple[str, str]]:
     return tuple(_elements(layout))
 
 
@@ -140,7 +140,7 @@ def _format_offset(offset: int, element: str) -> str:
     if offset == 0 and element[0] == "Z":
         return "Z"
     minutes = abs(offset) // 60
-    # Go takes the sign from the minutes: below a minute west, only the seconds have a minus.
+    # Go takes the sign from the minutes: less than a minute west, only the seconds have a minus.
     sign = "-" if offset < 0 and minutes else "+"
     text = f"{sign}{minutes // 60:02d}"
     colon = ":" if ":" in element else ""

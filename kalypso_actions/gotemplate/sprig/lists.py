@@ -126,7 +126,7 @@ def has(budget: Budget, value: object, values: object) -> bool:
 
 @function("slice", ANY, ANY, variadic=True)
 def slice_(values: object, *bounds: object) -> object:
-    """Return the elements between two positions as a list of the same type; nil if empty."""
+    """Return the elements between two positions in the same type of list; nil for an empty list."""
     items = elements(values, "list should be type of slice or array but {}")
     if not items:
         return None

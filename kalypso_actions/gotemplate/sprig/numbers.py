@@ -58,7 +58,7 @@ def atoi(text: str) -> int:
 
 @function("toDecimal", ANY, returns=INT64, takes_budget=True)
 def to_decimal(budget: Budget, value: object) -> GoInt:
-    """Parse the printed value as an octal number; 0 if it is none."""
+    """Parse the printed value as an octal number; return 0 if it is not one."""
     number = parse_integer(sprint(budget, value), base=8)
     if number is None or not MIN_INT64 <= number <= MAX_INT64:
         return GoInt(INT64, 0)
@@ -171,9 +171,9 @@ def _floor(number: float) -> float:
 
 @function("round", ANY, INT, FLOAT64, variadic=True, returns=FLOAT64)
 def round_(value: object, places: int, *options: float) -> float:
-    """Round to `places`; fractions from the third argument (default 0.5) on are rounded up.
+    """Round to `places`, up if the fraction is at least the third argument (default 0.5).
 
-    Negative numbers are always rounded down, because their fraction is negative.
+    Negative numbers always round down, because their fraction is negative.
     """
     round_on = options[0] if options else 0.5
     power = _power_of_ten(places)

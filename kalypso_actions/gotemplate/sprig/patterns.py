@@ -46,13 +46,13 @@ _NAME = re.compile("[A-Za-z0-9_]+")
 """The names of groups that Go accepts; RE2 accepts letters of any script."""
 
 _STEPS = 8
-"""RE2 takes at most a step for each byte and instruction: so many are the work of a character."""
+"""RE2 takes at most one step for each byte and instruction; this many count as one character."""
 
 _INSTRUCTION = 16
 """The work of compiling one instruction, in characters."""
 
 _KEPT_SIZE, _KEPT_COUNT = 2_000, 16
-"""The cache holds so many expressions of at most so many instructions; each may take 8 MB."""
+"""The instructions of a cached expression, and the number of them; each may take 8 MB."""
 
 _REFERENCE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})?")
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
@@ -142,7 +142,7 @@ class Expression:
     def _expand(
         self, budget: Budget, template: str, subject: Subject, spans: list[Span]
     ) -> list[str]:
-        """Return the parts of the replacement, with group references replaced (unknown: empty)."""
+        """Return the parts of the replacement; references to unknown groups become empty."""
         parts = []
         size = end = 0
         for match in _REFERENCE.finditer(template):

@@ -12,8 +12,8 @@ from typing import Final
 
 from kalypso_actions.gotemplate.text import to_bytes, to_runes
 
-_MOST: Final = 1024
-"""Results that are kept: a long text has few runes, and each copy of one takes 50 bytes."""
+_CACHED: Final = 1024
+"""Without the cache, each changed rune of a long text would be a new string of 50 bytes."""
 
 
 def is_upper(rune: str) -> bool:
@@ -41,20 +41,20 @@ def is_punctuation(rune: str) -> bool:
     return unicodedata.category(rune)[0] == "P"
 
 
-@lru_cache(_MOST)
+@lru_cache(_CACHED)
 def to_upper(rune: str) -> str:
     """Go's `unicode.ToUpper`."""
     changed = rune.upper()
     return changed if len(changed) == 1 else to_title(rune)
 
 
-@lru_cache(_MOST)
+@lru_cache(_CACHED)
 def to_lower(rune: str) -> str:
     """Go's `unicode.ToLower`."""
     return rune.lower()[0]
 
 
-@lru_cache(_MOST)
+@lru_cache(_CACHED)
 def to_title(rune: str) -> str:
     """Go's `unicode.ToTitle`."""
     changed = rune.title()
@@ -72,5 +72,5 @@ def lower(text: str) -> str:
 
 
 def bytes_as_runes(text: str) -> str:
-    """Go's `rune(text[i])` for each byte, a mistake of some functions."""
+    """Go's `rune(text[i])` for each byte, a mistake that some functions make."""
     return text if text.isascii() else to_bytes(text).decode("latin-1")

@@ -42,7 +42,7 @@ def function(
 
 
 _METHOD_COST: Final = 16
-"""The work of a method for each character of its arguments: `Format` has long layouts."""
+"""The work of a method for each character of its arguments; `Format` may have a long layout."""
 
 
 class Methods:

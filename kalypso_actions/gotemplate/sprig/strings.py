@@ -190,7 +190,7 @@ def nindent(budget: Budget, spaces: int, text: str) -> str:
 
 @function("quote", ANY, variadic=True, returns=STRING, takes_budget=True)
 def quote(budget: Budget, *values: object) -> str:
-    """Quote the values in Go's double quotes, without nil."""
+    """Put all values but nil in double quotes, as Go quotes strings."""
     if len(values) == 1 and type(values[0]) is str:  # the most frequent case
         return quoted(values[0])
     return _spaced(budget, values, lambda spent, value: quoted(to_string(spent, value)))
@@ -198,7 +198,7 @@ def quote(budget: Budget, *values: object) -> str:
 
 @function("squote", ANY, variadic=True, returns=STRING, takes_budget=True)
 def squote(budget: Budget, *values: object) -> str:
-    """Put the values in single quotes, without escapes and without nil."""
+    """Put all values but nil in single quotes, without escapes."""
     if len(values) == 1 and type(values[0]) is str:
         return f"'{values[0]}'"
     return _spaced(budget, values, lambda spent, value: f"'{sprint(spent, value)}'")
@@ -206,7 +206,7 @@ def squote(budget: Budget, *values: object) -> str:
 
 @function("cat", ANY, variadic=True, returns=STRING, takes_budget=True)
 def cat(budget: Budget, *values: object) -> str:
-    """Join the values with spaces, without nil."""
+    """Join all values but nil with spaces."""
     return _spaced(budget, values, sprint)
 
 
@@ -224,9 +224,9 @@ def to_string_(budget: Budget, value: object) -> str:
 
 @function("toStrings", ANY, returns=STRING_SLICE, takes_budget=True)
 def to_strings_(budget: Budget, value: object) -> GoSlice:
-    """Return the elements as strings, without nil; a value that is not a list is one element.
+    """Return all elements but nil as strings; a value that is not a list counts as one element.
 
-    A list of strings is returned unchanged, so `sortAlpha` of the result sorts it in place.
+    A list of strings is returned itself, so `sortAlpha` of the result sorts that list.
     """
     if isinstance(value, GoSlice) and value.type == STRING_SLICE:
         return value

@@ -154,10 +154,10 @@ def _nanosecond(instant: Instant) -> int:
     return instant.nanosecond
 
 
-def _since_1970(instant: Instant, nanoseconds: int) -> GoInt:
-    """Return the time since 1970 in units of so many nanoseconds."""
+def _since_1970(instant: Instant, unit: int) -> GoInt:
+    """Return the time since 1970 in whole units of `unit` nanoseconds."""
     total = instant.unix * 10**9 + instant.nanosecond
-    return GoInt(INT64, wrap_int64(total // nanoseconds))
+    return GoInt(INT64, wrap_int64(total // unit))
 
 
 @_METHODS("Unix", returns=INT64)

@@ -89,7 +89,7 @@ class _Encoder:
             return
         go_type = type_of(value)
         if go_type is None or go_type.key is None or go_type.key.kind != "string":
-            raise _UnsupportedError("keys that are no texts")
+            raise _UnsupportedError("keys that are not strings")
         if nil:
             self._write("null")
             return
@@ -142,6 +142,6 @@ def _scalar(value: object) -> str:
         return str(int(value))
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise _UnsupportedError("no finite number")
+            raise _UnsupportedError("not a finite number")
         return json_number(value)
     raise _UnsupportedError(f"{type_of(value)}" if isinstance(value, Function) else "no Go value")

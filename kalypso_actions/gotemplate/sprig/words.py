@@ -1,7 +1,7 @@
 """`snakecase`, `kebabcase` and `camelcase` like huandu/xstrings 1.4.
 
-For `HTTPServer` to become `http_server`, a text is split into words of one kind each; the kinds of
-two neighbours decide whether a connector separates them.
+To convert `HTTPServer` to `http_server`, split the text into words, each of one kind of runes; the
+kinds of two neighbours decide whether a connector separates them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kalypso_actions.gotemplate.values import STRING
 _UPPER, _LETTER, _NUMBER, _SPACE, _CONNECTOR, _PUNCTUATION, _OTHER, _NONE = "ULNSCPO-"
 
 _WORDS = re.compile("U+(?=UL)|UU+|UL*|L+|N+|[SC]+|P[PC]*|O+")
-"""Matches the kinds of runes: the last upper case letter before other letters begins their word.
+"""Matches the kinds of a word's runes; the last capital before other letters begins their word.
 
 Hyphens and underscores are connectors, but after other punctuation they belong to it.
 """
@@ -50,11 +50,11 @@ def kebabcase(budget: Budget, text: str) -> str:
 
 @function("camelcase", STRING, returns=STRING)
 def camelcase(text: str) -> str:
-    """Convert `some_words` to `SomeWords`; keep leading connectors, drop one in each row."""
+    """Convert `some_words` to `SomeWords`; keep leading connectors, drop one between two words."""
     plain = to_runes(text)
     words = plain.lstrip(_CONNECTORS)
     if not words:
-        # xstrings writes the last connector twice; a text without connectors is empty here.
+        # xstrings writes the last connector twice; an empty text stays empty.
         return plain + plain[-1:]
     changed = [plain[: len(plain) - len(words)]]
     before = runes.to_upper(words[0])
