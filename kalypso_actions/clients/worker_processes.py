@@ -1,7 +1,7 @@
-"""Compute many items by several processes that know everything this process knows.
+"""Compute many items in several processes that share the memory of this one.
 
-Processes are forked, so that nothing is copied or sent but the results. Only Linux forks safely,
-and only a process with a single thread.
+Forked processes have everything that this process has in memory, so they receive nothing, and send
+back only results. Forking is safe only on Linux, and only in a process with a single thread.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from kalypso_actions.model.processes import Keep
 Result = TypeVar("Result")
 
 MOST: Final = 4
-"""Processes; each takes memory of its own."""
+"""The most processes; each takes memory of its own."""
 
 PARALLEL_FROM: Final = 2_000
-"""Assignments; the start of processes takes what they save for fewer."""
+"""The fewest assignments for which processes save more time than their start takes."""
 
 BATCH: Final = 64
-"""Results that are sent at once."""
+"""The number of results that a process sends at once."""
 
 
 WriteBlobs = Callable[[Iterable[bytes]], None]
 
 
 class WorkerProcesses:
-    """Forked processes; they keep the contents of files with `write_blobs`, if there is one."""
+    """Forked processes, which keep the contents of files with `write_blobs` if it is given."""
 
     def __init__(
         self, parallel_from: int = PARALLEL_FROM, write_blobs: WriteBlobs | None = None
     ) -> None:
-        """`parallel_from` is the number of items that are worth it."""
+        """`parallel_from` is the fewest items that are worth several processes."""
         self._parallel_from = parallel_from
         self._write_blobs = write_blobs
 
     def usable(self, items: int) -> int:
-        """Return how many processes compute the items; 1 where forking is not safe."""
+        """Return how many processes to use: 1 for few items, or if forking is not safe."""
         if items < self._parallel_from or sys.platform != "linux" or threading.active_count() > 1:
             return 1
         return min(MOST, len(os.sched_getaffinity(0)))
@@ -60,12 +60,13 @@ class WorkerProcesses:
     ) -> Iterator[Result]:
         """Yield `compute(index, keep)` for each index of `owners`, in order.
 
-        Raises what `compute` and `write_blobs` raise, and KalypsoError if a process is killed.
+        An item of `owners` is the number of the process that computes that index. Raises what
+        `compute` and `write_blobs` raise, and KalypsoError if a process is killed.
         """
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()  # a child would write what is buffered, too
+            stream.flush()  # a child would write the buffered text again
         context = multiprocessing.get_context("fork")
-        gc.freeze()  # a collection would copy the pages that are shared
+        gc.freeze()  # a garbage collection in a child would copy the shared pages
         processes = []
         receivers: list[Iterator[Result]] = []
         try:
@@ -81,7 +82,7 @@ class WorkerProcesses:
             for owner in owners:
                 yield next(receivers[owner])
             for receiver_ in receivers:
-                next(receiver_, None)  # waits for its blobs
+                next(receiver_, None)  # wait until the process has written its blobs
         finally:
             gc.unfreeze()
             for process in processes:
@@ -101,15 +102,15 @@ class _Worker(Generic[Result]):
     def run(self) -> None:
         """Send all results, or an exception."""
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)  # this process's handlers are for its programs
-        with suppress(BrokenPipeError):  # nobody waits for more
+            signal.signal(number, signal.SIG_DFL)  # the parent's handlers end the parent's programs
+        with suppress(BrokenPipeError):  # the parent needs no more results
             try:
                 contents = self._contents()
                 if self.write_blobs:
                     self.write_blobs(contents)
                 else:
                     deque(contents, maxlen=0)
-            except Exception as error:  # noqa: BLE001 - the other process raises it
+            except Exception as error:  # noqa: BLE001 - the parent raises it
                 error.add_note(traceback.format_exc())
                 self.sender.send(error)
             else:
@@ -139,7 +140,7 @@ def _received(receiver: Connection) -> Iterator[Result]:
             received = receiver.recv()
         except EOFError:
             raise KalypsoError(
-                "a process that renders was killed, probably for want of memory",
+                "a rendering process was killed, probably for lack of memory",
                 advice="run on a machine with more memory",
             ) from None
         if received is None:

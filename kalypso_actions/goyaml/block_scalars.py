@@ -49,7 +49,7 @@ def scan_block_scalar(cursor: Cursor, parent_indent: int) -> str:
 
 
 def _take_empty_lines(cursor: Cursor, indent: int) -> tuple[str, int]:
-    """Return the breaks of empty lines and the deepest column; stop in the next line's text.
+    """Skip empty lines; return their breaks and the deepest column.
 
     Spaces up to `indent` are indentation; if `indent` is 0 (not yet known), all spaces are.
     """

@@ -69,7 +69,7 @@ class _Composer:
             root = self.node_unless(DOCUMENT_BOUNDARIES)
         else:
             root = self.node()
-        # The grammar no longer matters after the document, but the rest must begin with a token.
+        # Whatever follows the document need not fit the grammar, but must begin with a token.
         self.scanner.peek()
         return root
 
@@ -220,7 +220,7 @@ class _Composer:
         return mapping
 
     def at_flow_end(self, end: Kind, *, first: bool) -> bool:
-        """Move past the end of a flow collection, or else to its next entry."""
+        """Return whether a flow collection ends; move past its end, or else to its next entry."""
         if not first and self.scanner.peek().kind is not end:
             bracket = "]" if end is Kind.FLOW_SEQUENCE_END else "}"
             self.expect(Kind.FLOW_ENTRY, f"did not find expected ',' or '{bracket}'")

@@ -23,9 +23,9 @@ class _NoKeyError(Exception):
 
 
 class ContentCache(Generic[Result]):
-    """Maps the content of values to results; a full cache is emptied.
+    """Maps the content of values to results, and empties itself when it is full.
 
-    It holds at most `size` results, and keys with at most `MAX_CHARACTERS` of texts.
+    It holds at most `size` results, whose keys have texts of at most `MAX_CHARACTERS` in all.
     """
 
     def __init__(self, size: int) -> None:
@@ -40,7 +40,7 @@ class ContentCache(Generic[Result]):
     def put(self, key: Hashable | None, result: Result, characters: int) -> None:
         """Keep a result, unless its value has no key.
 
-        `characters` are at least as many as the texts in the key have.
+        `characters` is at least the number of characters in the texts of the key.
         """
         if key is None:
             return
@@ -53,10 +53,10 @@ class ContentCache(Generic[Result]):
 
 
 def content_key(value: object) -> Hashable | None:
-    """Return a key that is equal for lists or mappings of equal content and order, else None.
+    """Return a key for a list or mapping; equal content in equal order has an equal key.
 
-    Floats have no key, because 0.0 equals -0.0. Values of types beyond YAML's own have none either:
-    `represent` may write them in any way.
+    Returns None for other values, and for content without a key: floats, because 0.0 equals -0.0,
+    and types beyond YAML's own, because `represent` may write them in any way.
     """
     if not isinstance(value, dict | list):
         return None

@@ -60,7 +60,7 @@ def scan_single_quoted(cursor: Cursor) -> str:
     cursor.position += 1
     parts = []
     while True:
-        _check_goes_on(cursor, start)
+        _check_not_at_end(cursor, start)
         parts.append(cursor.take(SINGLE_QUOTED_RUN).replace("''", "'"))
         if cursor.peek() == "'":
             cursor.position += 1
@@ -74,7 +74,7 @@ def scan_double_quoted(cursor: Cursor) -> str:
     cursor.position += 1
     parts = []
     while True:
-        _check_goes_on(cursor, start)
+        _check_not_at_end(cursor, start)
         parts.append(cursor.take(DOUBLE_QUOTED_RUN))
         while cursor.peek() == "\\" and cursor.peek(1) not in BREAKS:
             parts += _take_escape(cursor), cursor.take(DOUBLE_QUOTED_RUN)
@@ -95,7 +95,7 @@ def at_document_marker(cursor: Cursor) -> bool:
     return at_start and DOCUMENT_MARKER.match(cursor.text, cursor.position) is not None
 
 
-def _check_goes_on(cursor: Cursor, start: int) -> None:
+def _check_not_at_end(cursor: Cursor, start: int) -> None:
     if at_document_marker(cursor):
         raise YAMLError("found unexpected document indicator", start)
     if cursor.peek() == END:

@@ -3,9 +3,9 @@
 Order: numbers and booleans by value, then nil, then strings in a natural order that compares runs
 of digits as numbers. yaml.v2 and yaml.v3 differ in the order of what follows a run of digits.
 
-Python's `True == 1 == 1.0` are three keys in Go. So `parse` turns float keys with an integral value
-into `FloatKey`s and the integers 0 and 1 into `IntKey`s: subclasses of `float` and `int` that equal
-only their own kind. Booleans and all other numbers stay as they are.
+`True`, `1` and `1.0` are equal in Python, but three keys in Go. So `parse` turns float keys with an
+integral value into `FloatKey`s and the integers 0 and 1 into `IntKey`s: subclasses of `float` and
+`int` that equal only their own kind. Booleans and all other numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kalypso_actions.goyaml.surrogates import to_runes
 DIGITS: Final = re.compile("([0-9]+)")
 LETTER_AFTER_DIGIT: Final = re.compile("[0-9][A-Za-z]")
 MAX_DIGITS: Final = 18
-"""Any number of so many digits fits Go's int64."""
+"""Go's int64 holds every number of this many digits."""
 CACHED_KEYS: Final = 64
 CACHED_LENGTH: Final = 2048
 NUMBER: Final = "\x80"
@@ -44,7 +44,7 @@ class IntKey(int):
         return not self == other
 
     def __hash__(self) -> int:
-        # A dictionary compares keys of equal hash, and `True == IntKey(1)` cannot be overridden.
+        # `True == IntKey(1)` cannot be overridden, but dictionaries compare only equal hashes.
         return hash((IntKey, int(self)))
 
 
@@ -100,7 +100,7 @@ def _order(keys: tuple[object, ...], version: int) -> list[object]:
 
 
 _cached_order = lru_cache(maxsize=1 << 12)(_order)
-"""For strings only: since `True == 1 == 1.0`, tuples of different other keys may be equal."""
+"""For strings only: tuples of other keys may be equal although the keys differ (`True == 1`)."""
 
 
 def _rank(key: object, by_text: Callable[[str], object]) -> tuple[object, ...]:
@@ -119,7 +119,10 @@ def _rank(key: object, by_text: Callable[[str], object]) -> tuple[object, ...]:
 
 
 def natural_less_v2(a: str, b: str) -> bool:
-    """Return whether yaml.v2 writes key `a` before `b`; 12b, 13 and 123 form a cycle."""
+    """Return whether yaml.v2 writes key `a` before `b`.
+
+    This is not a total order: 12b, 13 and 123 form a cycle.
+    """
     return _natural_less(a, b, letters_first_after_digits=False)
 
 
@@ -176,9 +179,9 @@ _BY_TEXT: Final = {2: _by_text(natural_less_v2), 3: _by_text(natural_less_v3)}
 def natural_key_v3(text: str) -> str | None:
     """Return a string that sorts like `natural_less_v3`; None if there is no simple one.
 
-    Symbols stay, letters sort after them. A run of digits becomes a mark between the two, the
-    number of significant digits, these digits, and the number of all digits. After digits, letters
-    sort before symbols.
+    Symbols stay as they are, and letters sort after them. A run of digits becomes a mark that sorts
+    between the two, the number of significant digits, these digits, and the number of all digits.
+    After digits, letters sort before symbols.
     """
     return _natural_key(text) if len(text) > CACHED_LENGTH else _cached_natural_key(text)
 

@@ -61,8 +61,9 @@ def _literal(text: str, indent: int, version: int) -> str:
 def _fold(pieces: Sequence[str], column: int, indent: int, fold_column: float, quote: str) -> str:
     """Join `pieces`, one for each character of a scalar, breaking lines after `fold_column`.
 
-    Lines do not break at two consecutive spaces, unless double quotes can escape the second, nor at
-    the first or last character inside quotes. Separators in single quotes always break lines.
+    A line may break at a space, but not at the first or last character inside quotes, and at two
+    consecutive spaces only in double quotes, which can escape the second. In single quotes, a line
+    separator of the text always begins a new line.
     """
     pad = " " * indent
     last = len(pieces) - 1

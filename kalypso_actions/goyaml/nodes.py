@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ScalarNode:
-    """A scalar: `tag` is in full or "" for none; `implicit` means the text determines the type."""
+    """A scalar; `tag` is its full tag or "". `implicit` means that the text determines the type."""
 
     __slots__ = ("implicit", "line", "tag", "text")
 

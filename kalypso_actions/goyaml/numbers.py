@@ -14,7 +14,7 @@ def format_integer(value: int) -> str:
 
 
 def format_float(value: float) -> str:
-    """Return the fewest digits that read back, in strconv's format `g`; `.inf`, `-.inf`, `.nan`.
+    """Return the fewest digits that read back as `value` (strconv's `g`), or `.inf`, `.nan` etc.
 
     Values below 1e-4 and from 1e6 on have an exponent of at least two digits.
     """

@@ -111,7 +111,10 @@ class _Decoder:
             self.check_aliases(node)
 
     def check_aliases(self, node: Node) -> None:
-        """Aliases may produce 99 % of the values of a short text, 10 % of a very long one."""
+        """Raise `YAMLError` if aliases produce too many values.
+
+        They may produce 99 % of the values of a short text, and 10 % of those of a very long one.
+        """
         beyond = (self.decoded - FREE_DECODES) / (ALL_DECODES - FREE_DECODES)
         allowed = 0.99 - 0.89 * min(max(beyond, 0.0), 1.0)
         if self.decoded_in_aliases / self.decoded > allowed:

@@ -22,7 +22,7 @@ BREAK: Final = re.compile(f"[{BREAKS}]")
 BASE_60_FLOAT: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 OCTAL_WITH_SIGN: Final = re.compile(r"0o([-+][0-7]+)")
 
-# Lists the excluded ranges: compiling a class, `re` visits each of its BMP characters.
+# The class lists unprintable ranges: to compile a class, `re` visits each of its BMP characters.
 UNPRINTABLE_BUT_TAB: Final = (
     "[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\U00010000-\U0010ffff]"
 )
@@ -33,8 +33,8 @@ INDICATOR: Final = (
 )
 NEVER_PLAIN: Final = re.compile(rf"{INDICATOR}|{UNPRINTABLE}|[{BREAKS}]|\A[ ]|[ ]\Z")
 PLAINLY_PLAIN: Final = re.compile(r"[A-Za-z_/](?:[!\"$-9;-~]++|[ ][!\"$-9;-~]|:(?=[!-~]))*+")
-"""Matches most strings in practice; they are plain unless they are in `WORDS`. It gives nothing
-back, as that would need a hundred bytes for each character."""
+"""Matches most strings in practice; they are plain unless they are in `WORDS`. The quantifiers are
+possessive, because backtracking would take a hundred bytes for each character."""
 NEVER_SINGLE: Final = re.compile(rf"{UNPRINTABLE}|[ ][{BREAKS}]|[{BREAKS}][ ]")
 NEVER_LITERAL: Final = {
     2: re.compile(rf"{UNPRINTABLE}|[ ](?:[{BREAKS}]|\Z)"),
@@ -157,7 +157,8 @@ def _cached_text_entry(key: str, text: str, version: int) -> str | None:
 def escape(text: str) -> str:
     """Return `text` escaped for a double-quoted scalar."""
     if text.startswith(BYTE_ORDER_MARK):
-        # For every character, Go's libraries look for the mark at the start of the whole text.
+        # Go's libraries look for the mark at the start of the text, not at each character, and so
+        # escape every character.
         return "".join(map(_escaped, text))
     return ESCAPED.sub(lambda match: _escaped(match[0]), text)
 

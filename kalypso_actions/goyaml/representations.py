@@ -10,6 +10,6 @@ class InOrder(dict[object, object]):
 
 
 class Verbatim(str):
-    """A scalar written without quotes, such as a time, though the same string would have them."""
+    """A scalar without quotes, such as a time; as a string, the same text would have quotes."""
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""The values that yaml.v2 2.4.0 gives scalars decoded into an `interface{}`.
+"""The values of scalars that yaml.v2 2.4.0 decodes into an `interface{}`.
 
 YAML 1.1 with yaml.v2's deviations: `0o17` is an integer, `1:20` and a lone `=` are strings, `09` is
 the float 9, and timestamps stay strings.
@@ -63,7 +63,7 @@ def resolve(text: str) -> Scalar:
 
 
 def is_text(text: str) -> bool:
-    """Whether both versions read a plain scalar as a text; yaml.v3 reads dates as times."""
+    """Return whether both versions read a plain scalar as a text; yaml.v3 reads dates as times."""
     return isinstance(resolve(text), str) and not is_timestamp(text)
 
 

@@ -62,7 +62,7 @@ class Scanner:
     """Produces the tokens of a text one after the other."""
 
     def __init__(self, text: str) -> None:
-        """Raises `YAMLError` for characters that YAML does not allow."""
+        """Start at the beginning; raise `YAMLError` for characters that YAML does not allow."""
         self.cursor = Cursor(text)
         self.queue: deque[Token] = deque()
         self.taken = 0
@@ -167,7 +167,7 @@ class Scanner:
     def _skip_to_token(self) -> None:
         cursor = self.cursor
         while True:
-            # A tab is no indentation, so none may stand where a block key may begin.
+            # A tab is not indentation, so it may not stand where a block key may begin.
             cursor.skip(SPACES if self.key_allowed and not self.in_flow else BLANKS)
             if cursor.peek() == "#":
                 cursor.skip(TO_LINE_END)
@@ -185,7 +185,10 @@ class Scanner:
         return level is not None and self._is_possible(self.keys[level])
 
     def _is_possible(self, key: _PossibleKey) -> bool:
-        """Return whether a colon here would make it a key; raise `YAMLError` if one is overdue."""
+        """Return whether a colon here would make it a key.
+
+        Raises `YAMLError` if a required colon is missing.
+        """
         if not key.possible:
             return False
         cursor = self.cursor
@@ -271,7 +274,7 @@ class Scanner:
         self._add_indicator(kind)
 
     def _fetch_block_entry(self) -> None:
-        # In a flow collection, the parser rejects it.
+        # In a flow collection, the composer rejects the token.
         if not self.in_flow:
             self._check_key_allowed("block sequence entries")
             self._open_block(Kind.BLOCK_SEQUENCE_START, self.cursor.column, self.cursor.line)

@@ -10,7 +10,7 @@ from kalypso_actions.goyaml.errors import YAMLError
 from kalypso_actions.goyaml.tokens import Kind, Token
 
 NAME: Final = re.compile("[0-9A-Za-z_-]+")
-BEHIND_ANCHOR: Final = BLANK_OR_END | frozenset("?:,]}%@`")
+AFTER_ANCHOR: Final = BLANK_OR_END | frozenset("?:,]}%@`")
 HANDLE: Final = re.compile("![0-9A-Za-z_-]*!?")
 URI: Final = re.compile(r"[0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]%-]*")
 OCTETS: Final = re.compile("(?:%[0-9A-Fa-f]{2})+")
@@ -22,7 +22,7 @@ def scan_anchor(cursor: Cursor, kind: Kind) -> Token:
     line = cursor.line
     cursor.position += 1
     name = cursor.take(NAME)
-    if not name or cursor.peek() not in BEHIND_ANCHOR:
+    if not name or cursor.peek() not in AFTER_ANCHOR:
         raise YAMLError("did not find expected alphabetic or numeric character", line)
     return Token(kind, line, name)
 

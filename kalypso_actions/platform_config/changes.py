@@ -29,9 +29,9 @@ class ConfigChanges:
         self._masks = {self._provided.required(each) for each in labels}
 
     def affect(self, assignment: Assignment) -> bool:
-        """Whether the configuration or the schemas of an assignment may differ.
+        """Return whether the configuration or the schemas of an assignment may differ.
 
-        Both fleets have the assignment, with the same labels.
+        Both fleets must have the assignment with the same labels.
         """
         if not self._masks:
             return False
@@ -44,7 +44,7 @@ def _schema(schema: ConfigSchema) -> _Schema:
 
 
 def _differing(base: Sequence[Layer], head: Sequence[Layer]) -> set[Layer]:
-    """Return the layers that only one side has; all of them if the others have another order."""
+    """Return the layers that only one side has, or all if the others differ in order."""
     base_set, head_set = set(base), set(head)
     if _common(base, head_set) != _common(head, base_set):
         return base_set | head_set

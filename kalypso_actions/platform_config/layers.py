@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import groupby
@@ -21,6 +18,7 @@ from kalypso_actions.model.kinds import (
     Fleet,
 )
 from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_actions.platform_config.digests import ConfigDigests
 from kalypso_actions.platform_config.matching import Applicable, Label, LabelMasks, matched_labels
 from kalypso_actions.platform_config.merging import Layers
 from kalypso_actions.platform_config.values import parse_value
@@ -28,7 +26,7 @@ from kalypso_actions.platform_config.values import parse_value
 AZURE_APP_CONFIG_PREFIX = "azure-app-config"
 
 KEPT_KEYS: Final = 200_000
-"""The keys of all merged configurations that are kept: some thousand ordinary ones, 30 MB."""
+"""The limit on the keys of cached configurations: some thousand ordinary ones, about 30 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class AppliedSchema:
-    """A schema that applies to an assignment; `name` says which and where, for people."""
+    """A schema that applies to an assignment; `name` tells people which one and where it is."""
 
     name: str
     text: str
@@ -70,8 +68,8 @@ class AppliedSchema:
 class PlatformConfig:
     """The configuration and the schemas of each assignment.
 
-    Many assignments have the same layers: the last combinations are kept. A large fleet has too
-    many different ones to keep all.
+    Many assignments have the same layers, so this caches the latest combinations; a large fleet has
+    too many to cache them all.
     """
 
     def __init__(self, fleet: Fleet) -> None:
@@ -86,10 +84,10 @@ class PlatformConfig:
             self._schemas.add(required, _applied(schema))
         self._merged: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
         self._shared: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
-        self._digests: tuple[dict[int, bytes], dict[int, bytes]] | None = None
+        self._digests: ConfigDigests | None = None
 
     def combination(self, assignment: Assignment) -> Hashable:
-        """Return the combination of layers and the fleet's schemas that apply to an assignment."""
+        """Return a key for the layers and the fleet's schemas that apply to an assignment."""
         return self._masks.provided(assignment)
 
     def config_of(self, assignment: Assignment) -> MergedConfig:
@@ -104,7 +102,7 @@ class PlatformConfig:
         return merged
 
     def _merge_shared(self, layers: tuple[_Layer, ...]) -> MergedConfig:
-        """Merge all layers but the last, which most targets of a cluster type have in common."""
+        """Merge all layers but the last; most targets of a cluster type share the result."""
         merged = self._shared.get(layers)
         if merged is None:
             merged = _merge(_NO_CONFIG, layers, dict)
@@ -124,18 +122,22 @@ class PlatformConfig:
         return (*self._schemas.to(self._masks.provided(assignment)), *own)
 
     def applied_digest(self, assignment: Assignment) -> bytes:
-        """Return the digest of all keys and schemas of the fleet that apply, with their order."""
+        """Return the digest of all keys and schemas of the fleet that apply, and of their order."""
         if self._digests is None:
-            self._digests = _digests_by_labels(self._layers, self._schemas)
-        keys, schemas = self._digests
-        provided = self._masks.provided(assignment)
-        own = (keys[mask] for mask in self._layers.masks_to(provided))
-        of_schemas = (schemas[mask] for mask in self._schemas.masks_to(provided))
-        return b"".join([*sorted(own), b"/", *sorted(of_schemas)])
+            self._digests = ConfigDigests(self._masks, self._objects())
+        return self._digests.of(assignment)
+
+    def _objects(self) -> Iterator[tuple[int, object]]:
+        """Yield each key and schema as JSON, with the mask of the labels that it requires."""
+        for required, layer in self._layers.with_masks():
+            for entry in layer.entries:
+                yield required, (entry.config_map, entry.full_key, entry.key, entry.text)
+        for required, schema in self._schemas.with_masks():
+            yield required, schema.text
 
     @property
     def entries(self) -> Iterator[Entry]:
-        """All keys of the fleet's ConfigMaps, in the order in which they are merged."""
+        """All keys of the fleet's ConfigMaps, in the order of merging."""
         return (entry for layer in self._layers for entry in layer.entries)
 
     def lacking(self, assignment: Assignment, entry: Entry) -> tuple[Label, ...]:
@@ -173,11 +175,11 @@ def _origins(layers: Sequence[_Layer]) -> Origins:
 
 
 def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
-    """Yield every key in the order in which it is merged.
+    """Yield every key in the order of merging.
 
-    First, the ConfigMaps that are labelled as platform configuration, by name. Then those of Azure
-    App Configuration, by name, with their keys by length; keys of the same length have no order in
-    upstream, and come by name here.
+    First come the ConfigMaps with the label of platform configuration, by name. Then come those of
+    Azure App Configuration, by name, with their keys by length. Upstream defines no order for keys
+    of the same length; here they come by name.
     """
     ordered = sorted(config_maps, key=lambda config_map: config_map.name)
     for config_map in ordered:
@@ -193,27 +195,6 @@ def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
                 yield Entry(config_map.name, key, text, labels, where, full_key)
 
 
-def _digests_by_labels(
-    layers: Applicable[_Layer], schemas: Applicable[AppliedSchema]
-) -> tuple[dict[int, bytes], dict[int, bytes]]:
-    """Return the digests of the keys, and of the schemas, that require the same labels."""
-    keys: dict[int, list[object]] = defaultdict(list)
-    for required, layer in layers.with_masks():
-        keys[required] += (
-            (entry.config_map, entry.full_key, entry.key, entry.text) for entry in layer.entries
-        )
-    texts: dict[int, list[object]] = defaultdict(list)
-    for required, schema in schemas.with_masks():
-        texts[required].append(schema.text)
-    return _digests(keys), _digests(texts)
-
-
-def _digests(groups: Mapping[int, list[object]]) -> dict[int, bytes]:
-    return {
-        mask: hashlib.sha256(json.dumps(group).encode()).digest() for mask, group in groups.items()
-    }
-
-
 def _applied(schema: ConfigSchema) -> AppliedSchema:
     where = schema.where
     name = f"ConfigSchema {schema.name!r} in {where.path}:{where.line}"
@@ -223,8 +204,8 @@ def _applied(schema: ConfigSchema) -> AppliedSchema:
 def split_azure_key(full_key: str) -> tuple[str, tuple[Label, ...]]:
     """Split `region.eu.DB` into the key `DB` and the label region = eu.
 
-    The last segment is the key; labels and their values precede it. A label without a value is
-    ignored, as in upstream.
+    The last segment is the key; labels and their values precede it. Like upstream, this ignores a
+    label without a value.
     """
     *segments, key = full_key.split(".")
     labels = dict(zip(segments[0::2], segments[1::2], strict=False))

@@ -16,7 +16,7 @@ _SECRET_KEY: Final = re.compile(
     r"(?:password|passwd|passphrase|(?:api|access|account|private)key|secret|token)$"
 )
 _SECRET_VALUE: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[^\s${}<>/:]{8,}", re.IGNORECASE)
-"""One word of letters and digits: no URL, path or placeholder, which name the place of a secret."""
+"""One word of letters and digits; URLs, paths and placeholders only name the place of a secret."""
 
 _SEPARATORS: Final = str.maketrans("", "", "-_. ")
 
@@ -64,7 +64,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
             )
         if _has_nameless(value):
             yield Problem(
-                f"{subject} is a list of mappings without a name: over another layer, all of them "
+                f"{subject} is a list of mappings without a name: over another layer, they all "
                 "merge into one another",
                 config_map.at(key),
                 "give every element a name",
@@ -73,7 +73,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
 
 
 def _is_secret(key: str, text: str) -> bool:
-    """Whether a value is a secret itself, and not the name or place of one."""
+    """Return whether a value is a secret itself, and not the name or place of one."""
     if "-----BEGIN " in text and "PRIVATE KEY-----" in text:
         return True
     return bool(_SECRET_KEY.search(key.casefold().translate(_SEPARATORS))) and bool(
@@ -82,7 +82,7 @@ def _is_secret(key: str, text: str) -> bool:
 
 
 def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
-    """Report a label that is absent, or nearly is `platform-config: "true"`.
+    """Report a missing label, or one that resembles `platform-config: "true"`.
 
     Upstream compares exactly. `"false"` says that the ConfigMap has another purpose.
     """
@@ -96,7 +96,7 @@ def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
         if is_near:
             is_reported = True
             yield Problem(
-                f"ConfigMap {config_map.name!r} is no platform configuration, because it has the "
+                f"ConfigMap {config_map.name!r} is not platform configuration, because it has the "
                 f"label {key}: {value!r}",
                 _label_place(config_map, key),
                 f'write {PLATFORM_CONFIG_LABEL}: "true"',
@@ -105,7 +105,7 @@ def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
     is_used = config_map.name.startswith(AZURE_APP_CONFIG_PREFIX)
     if not (is_reported or is_used or PLATFORM_CONFIG_LABEL in config_map.labels):
         yield Problem(
-            f"ConfigMap {config_map.name!r} is no platform configuration, because it has no label "
+            f"ConfigMap {config_map.name!r} is not platform configuration, because it has no label "
             f"{PLATFORM_CONFIG_LABEL}",
             config_map.where,
             f'add the label {PLATFORM_CONFIG_LABEL}: "true", or "false" if it is not meant to be',

@@ -1,9 +1,9 @@
 """Find the labelled objects that apply to an assignment.
 
 An object (a ConfigMap, a schema, a key of Azure App Configuration) applies to an assignment if the
-cluster type or the target has each of its labels. Assignments are many and labels few, so each
-distinct label gets a bit. The labels that an object requires, and those that a cluster type or
-target provides, are masks that are computed once.
+cluster type or the target has each of its labels. There are many assignments and few labels, so
+each distinct label gets a bit. `LabelMasks` computes once the mask of the labels that an object
+requires, and the masks of the labels that a cluster type and a target provide.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NOT_MATCHED = frozenset(
 )
 
 NAMES = frozenset({"cluster-type", "deployment-target", "workload"})
-"""Labels that match names only, never a label of the same key."""
+"""Labels that match only names, never a label with the same key."""
 
 Label = tuple[str, str]
 
@@ -50,19 +50,26 @@ class LabelMasks:
         return mask
 
     def provided(self, assignment: kinds.Assignment) -> int:
-        """Return the mask of an assignment's labels. Call `required` for all objects before."""
-        cluster_type, target = assignment.cluster_type, assignment.target
-        of_cluster_type = self._of_cluster_types.get(cluster_type.name)
-        if of_cluster_type is None:
-            of_cluster_type = self._of_cluster_types[cluster_type.name] = self._mask(
-                cluster_type.labels, {"cluster-type": cluster_type.name}
+        """Return the mask of an assignment's labels; call `required` for all objects first."""
+        return self.of_cluster_type(assignment.cluster_type) | self.of_target(assignment.target)
+
+    def of_cluster_type(self, cluster_type: kinds.ClusterType) -> int:
+        """Return the mask of a cluster type's labels and name."""
+        mask = self._of_cluster_types.get(cluster_type.name)
+        if mask is None:
+            names = {"cluster-type": cluster_type.name}
+            mask = self._of_cluster_types[cluster_type.name] = self._mask(
+                cluster_type.labels, names
             )
-        of_target = self._of_targets.get(target.name)
-        if of_target is None:
-            of_target = self._of_targets[target.name] = self._mask(
-                target.labels, {"deployment-target": target.name, "workload": target.workload}
-            )
-        return of_cluster_type | of_target
+        return mask
+
+    def of_target(self, target: kinds.DeploymentTarget) -> int:
+        """Return the mask of a target's labels and names."""
+        mask = self._of_targets.get(target.name)
+        if mask is None:
+            names = {"deployment-target": target.name, "workload": target.workload}
+            mask = self._of_targets[target.name] = self._mask(target.labels, names)
+        return mask
 
     def _mask(self, labels: Mapping[str, str], names: Mapping[str, str]) -> int:
         """Return the mask of labels and names; an absent label counts as an empty one."""
@@ -78,8 +85,8 @@ class LabelMasks:
 class Applicable(Generic[Item]):
     """Labelled objects, found by the labels that an assignment provides.
 
-    Fleets have thousands of objects, of which a few apply to an assignment: each is only looked at
-    if one of its labels is provided.
+    A fleet has thousands of objects, and only a few apply to an assignment. Each object is stored
+    under one of its labels, so a lookup visits only the objects under the labels provided.
     """
 
     def __init__(self) -> None:
@@ -119,7 +126,7 @@ class Applicable(Generic[Item]):
         return [item for required, item in objects if required & provided == required]
 
     def _labels_of(self, provided: int) -> Iterator[int]:
-        """Yield the numbers (from 1) of the labels by which objects are kept."""
+        """Yield the numbers (from 1) of the provided labels under which objects are stored."""
         remaining = provided & self._labels
         while remaining:
             label = remaining.bit_length()

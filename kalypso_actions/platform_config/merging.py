@@ -1,7 +1,7 @@
 """Merge one layer of configuration over another, and remember where each value was set.
 
-A value is a text, or the lists and dicts of YAML scalars that a text spells. No input is changed:
-results share what is unchanged.
+A value is a text, or the lists and dicts of YAML scalars that a text spells. Merging changes no
+input; a result shares its unchanged parts with the inputs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Layers:
     def __init__(
         self, values: Mapping[str, object] = MappingProxyType({}), *, with_origins: bool = True
     ) -> None:
-        """`values` lie below all layers. Without origins, merging takes half the time."""
+        """Begin with `values` below all layers. Without origins, merging takes half the time."""
         self._with_origins = with_origins
         self.values: dict[str, object] = {**values}
         self.origins: dict[Path, tuple[Location, ...]] = {}

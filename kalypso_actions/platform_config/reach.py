@@ -36,7 +36,7 @@ class Reach:
 
 
 class _Side:
-    """Objects, with their numbers by label."""
+    """Labelled objects, and the numbers of the objects that have a label."""
 
     def __init__(self, objects: Iterable[Mapping[str, str]]) -> None:
         self.objects = list(objects)

@@ -10,7 +10,7 @@ from kalypso_actions.gotemplate.text import SPACES
 from kalypso_actions.model.sized_cache import SizedCache
 
 _SURELY_SCALAR = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./+ -]*\Z")
-"""Most values: no character in them can begin a list, a mapping, a tag or an anchor."""
+"""Matches most values: no character in them can begin a list, a mapping, a tag or an anchor."""
 
 
 _CACHED_LENGTH = 256
@@ -19,8 +19,8 @@ _CACHED_LENGTH = 256
 def parse_value(text: str) -> object:
     """Return the list or dict that a text spells, else the text, as upstream does.
 
-    Single quotes around a text are removed. Scalars, and texts that are not YAML, stay exactly as
-    they are written. The result is shared: copy it before changing it.
+    This removes single quotes around a text; scalars, and texts that are not YAML, stay as written.
+    Callers share the result: copy it before changing it.
     """
     return _parse(text)[0]
 
@@ -38,17 +38,17 @@ def _parse(text: str) -> tuple[object, str]:
         return _cached_parse(text)
     result = _long_values.get(text)
     if result is None:
-        result = _parse_anew(text)
+        result = _parse_uncached(text)
         _long_values.put(text, result, len(text))
     return result
 
 
 @lru_cache(maxsize=65536)
 def _cached_parse(text: str) -> tuple[object, str]:
-    return _parse_anew(text)
+    return _parse_uncached(text)
 
 
-def _parse_anew(text: str) -> tuple[object, str]:
+def _parse_uncached(text: str) -> tuple[object, str]:
     if _SURELY_SCALAR.match(text):
         return text, ""
     trimmed = text.strip(SPACES)

@@ -64,7 +64,7 @@ def test_a_killed_process_is_an_error() -> None:
         except KalypsoError as error:
             print(error.problem.message)
     """)
-    assert output == "a process that renders was killed, probably for want of memory\n"
+    assert output == "a rendering process was killed, probably for lack of memory\n"
 
 
 def test_no_process_is_left_if_nobody_wants_more() -> None:

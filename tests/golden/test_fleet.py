@@ -79,7 +79,7 @@ def test_dev_onto_an_existing_tree(tmp_path: Path) -> None:
     assert document.changes.unchanged == ("lab/README.md", "ward/README.md")
     assert document.degraded
     assert [warning.message for warning in document.warnings] == [
-        "ConfigMap 'not-for-the-platform' is no platform configuration, because it has no label "
+        "ConfigMap 'not-for-the-platform' is not platform configuration, because it has no label "
         "platform-config",
         "registration 'lost': https://git.example/acme/lost: "
         "tests/golden/fleet/apps/not-there is not a folder",
