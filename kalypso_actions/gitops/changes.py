@@ -16,6 +16,7 @@ from kalypso_actions.gitops.own_files import (
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import PLACEMENTS_FILE, README_FILE, TARGET_FILES
 from kalypso_actions.model.object_ids import FileContent, blob_id
+from kalypso_actions.model.paths import folders_of
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 
@@ -149,15 +150,12 @@ def _left_record(files: Collection[str], base: BaseTree | None) -> Iterator[str]
 
 def _collisions(files: Mapping[str, FileContent], base: BaseTree) -> Iterator[Problem]:
     """Yield a problem for each file in the place of a needed folder, and vice versa."""
-    folders = {folder for path in files for folder in _parents(path)}
-    for folder in sorted(folders):
-        if folder in base.entries:
-            yield _in_the_way(base, folder, "a file stands where a folder is needed")
+    for folder in sorted(folders_of(files) & base.entries.keys()):
+        yield _in_the_way(base, folder, "a file stands where a folder is needed")
     new = files.keys() - base.entries.keys()
     if not new:
         return
-    occupied = {folder for path in base.entries for folder in _parents(path)}
-    for path in sorted(new & occupied):
+    for path in sorted(new & folders_of(base.entries)):
         yield _in_the_way(base, path, "a folder stands where a file is needed")
 
 
@@ -182,13 +180,6 @@ def _in_the_way(base: BaseTree, path: str, fault: str) -> Problem:
     return Problem(
         fault, Location(base.repository, path), "remove or rename it", "gitops-path-blocked"
     )
-
-
-def _parents(path: str) -> Iterator[str]:
-    position = path.find("/")
-    while position >= 0:
-        yield path[:position]
-        position = path.find("/", position + 1)
 
 
 def _path_lister(base: BaseTree | None) -> Callable[[Iterable[str]], tuple[str, ...]]:

@@ -5,6 +5,7 @@ merging.py     one layer of configuration over another
 matching.py    which labelled objects apply to which assignment
 layers.py      the ConfigMaps of a fleet → the configuration of each assignment
 changes.py     which assignments a change of ConfigMaps or schemas affects
+digests.py     one digest of what applies to an assignment
 reach.py       which labels a cluster type and a target have together
 lint.py        values that are too large, or that may surprise their authors
 """

@@ -13,6 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 QUICK = 1.0
 """In seconds; a shorter step shows no progress."""
 
+INTERVAL = 0.1
+"""Seconds between two looks at the console: a step may report a hundred thousand times."""
+
 LINE_INTERVAL = 5.0
 """Seconds between plain lines."""
 
@@ -25,6 +28,7 @@ class ProgressDisplay:
         self._step = step
         self._started = time.monotonic()
         self._last_line = self._started
+        self._next = self._started
         self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
@@ -49,8 +53,9 @@ class ProgressDisplay:
         now = time.monotonic()
         if done == 0:
             self._begin(now)
-        if now - self._started < QUICK:
+        if now - self._started < QUICK or (0 < done < total and now < self._next):
             return
+        self._next = now + INTERVAL
         if self._console.is_terminal:
             self._show_bar(done, total)
         elif done < total and now - self._last_line >= LINE_INTERVAL:

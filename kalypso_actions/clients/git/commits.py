@@ -6,7 +6,7 @@ https://git-scm.com/docs/git-fast-import
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -16,6 +16,7 @@ from kalypso_actions.clients.git.files import is_unsafe
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.model.paths import folders_of
 
 NOT_IN_SIGNATURE: Final = re.compile(r"[<>\x00-\x1f]")
 
@@ -62,8 +63,7 @@ def fast_import(
     of UTC: equal inputs give the same commit. Raises KalypsoError for paths that no checkout would
     write, before the first part.
     """
-    for path in changes:
-        _check(path)
+    _refuse_unsafe(changes)
     _refuse_files_in_files(changes)
     signature = f"{author.name.strip()} <{author.email.strip()}>".encode("utf-8", "replace")
     signature_and_date = b"%s %d +0000" % (signature, int(_aware(date).timestamp()))
@@ -115,19 +115,25 @@ def _bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-def _check(path: str) -> None:
-    if "\0" in path or is_unsafe(_bytes(path)):
+def _refuse_unsafe(paths: Collection[str]) -> None:
+    """Refuse a path that no checkout would write; folders and names are few, and paths many."""
+    folders = {path[: path.rindex("/")] for path in paths if "/" in path}
+    names = {path.rpartition("/")[2] for path in paths}
+    if any(map(_is_unsafe, folders | names)):
+        path = next(filter(_is_unsafe, paths))
         raise KalypsoError(f"no file can be written at {path!r}", advice="rename it")
+
+
+def _is_unsafe(path: str) -> bool:
+    return "\0" in path or is_unsafe(_bytes(path))
 
 
 def _refuse_files_in_files(changes: Mapping[str, FileContent | None]) -> None:
     """Refuse a file at the path of another file's folder: one of the two would be lost."""
-    for path, content in changes.items():
-        position = -1 if content is None else path.find("/")
-        while position >= 0:
-            if changes.get(path[:position]) is not None:
-                raise KalypsoError(f"{path[:position]!r} would be both a file and a folder")
-            position = path.find("/", position + 1)
+    written = {path for path, content in changes.items() if content is not None}
+    both = written & folders_of(written)
+    if both:
+        raise KalypsoError(f"{min(both)!r} would be both a file and a folder")
 
 
 def _text(message: str) -> bytes:

@@ -1,0 +1,62 @@
+"""The digest of what applies to an assignment changes exactly with what applies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalypso_actions.model.kinds import ConfigMap
+from kalypso_actions.platform_config import PlatformConfig
+from tests.builders import assignment, cluster_type, config_map, config_schema, fleet, target
+
+LABELS = st.dictionaries(
+    st.sampled_from(["region", "tier", "cluster-type", "deployment-target", "workload"]),
+    st.sampled_from(["", "a", "b"]),
+    max_size=3,
+)
+MAPS = st.lists(st.tuples(LABELS, st.sampled_from(["1", "2"])), min_size=1, max_size=4)
+ASSIGNMENTS = [
+    assignment(
+        replace(target(name, workload="a"), name=name, labels={"tier": name}),
+        cluster_type(other, region=other),
+    )
+    for name in ("a", "b")
+    for other in ("a", "b")
+]
+
+
+def config_maps(maps: list[tuple[dict[str, str], str]]) -> list[ConfigMap]:
+    return [
+        config_map(f"m{number}", {"KEY": text}, **labels)
+        for number, (labels, text) in enumerate(maps)
+    ]
+
+
+@given(MAPS, LABELS, st.data())
+def test_another_key_changes_the_digests_of_its_assignments(
+    maps: list[tuple[dict[str, str], str]], labels: dict[str, str], data: st.DataObject
+) -> None:
+    changed = data.draw(st.integers(0, len(maps) - 1))
+    schemas = [config_schema("s", '{"type": "object"}', **labels)]
+    before = PlatformConfig(fleet(config_maps=config_maps(maps), config_schemas=schemas))
+    others = [*maps]
+    others[changed] = (maps[changed][0], "other")
+    after = PlatformConfig(fleet(config_maps=config_maps(others), config_schemas=schemas))
+    name = f"m{changed}"
+    for item in ASSIGNMENTS:
+        applies = name in before.config_of(item).config_maps
+        assert (before.applied_digest(item) != after.applied_digest(item)) == applies
+
+
+@given(MAPS, LABELS)
+def test_a_schema_changes_the_digests_of_its_assignments(
+    maps: list[tuple[dict[str, str], str]], labels: dict[str, str]
+) -> None:
+    schema = config_schema("s", '{"type": "object"}', **labels)
+    without = PlatformConfig(fleet(config_maps=config_maps(maps)))
+    with_schema = PlatformConfig(fleet(config_maps=config_maps(maps), config_schemas=[schema]))
+    for item in ASSIGNMENTS:
+        applies = bool(with_schema.schemas_of(item))
+        assert (without.applied_digest(item) != with_schema.applied_digest(item)) == applies
