@@ -1,28 +1,28 @@
 """An assignment, its configuration and its Templates → the files of its folder.
 
-data.py               what a template sees
+data.py               the data of a template
 delivered.py          texts of registered repositories that change documents
 outline.py            the documents of rendered files
 object_names.py       the names of their objects
 shell_texts.py        shell commands in them
 registration_budget.py
-                      what all assignments of a registration may take
-failures.py           why an assignment has no files
+                      the limit of work for all assignments of a registration
+failures.py           the reasons why an assignment has no files
 plain_words.py        the messages of template engines in plain words
 manifests.py          the interface of compiled manifests, and their error
 go_manifests.py       Go templates: texts, and the objects of old control planes
 jinja/                Jinja2 templates, by annotation
 functions.py          Kalypso's own template functions, in addition to sprig's
 hashing.py            `hash`
-builtin_config.py     configuration files without a Template, as old control planes have them
+builtin_config.py     configuration files without a Template, as in old control planes
 repeated_keys.py      keys of an application that a Template writes as well
 missing_values.py     `<no value>` in files
 fields_read.py        the fields that a Template reads
 unknown_fields.py     fields that no assignment has
-unquoted.py           texts of applications that templates print as they are
-compiled_templates.py compiled manifests, how they are joined, the places of their errors
-folder_files.py       which Template goes into which file of an assignment's folder
-renderer.py           assignments, with the bounds of registered repositories
+unquoted.py           texts of applications that templates print without quoting them
+compiled_templates.py compiled manifests, their joined text, the places of their errors
+folder_files.py       the files of an assignment's folder, from the Templates that fill them
+renderer.py           assignments, within the bounds of registered repositories
 """
 
 from kalypso_actions.rendering.compiled_templates import (

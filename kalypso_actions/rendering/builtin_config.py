@@ -1,4 +1,4 @@
-"""Configuration files without a Template, as old control planes have them.
+"""Configuration files without a Template, as in old control planes.
 
 Before Templates of type `config` existed, a ClusterType without `configType`, or with `configMap`,
 got a ConfigMap, and one with `envFile` a shell script. Their values are plain texts.
@@ -29,7 +29,7 @@ def config_map(texts: Mapping[str, str], namespace: str) -> str:
 
 
 def env_file(texts: Mapping[str, str]) -> str:
-    """Return lines of `export KEY="VALUE"`, sorted bytewise, with nothing escaped.
+    """Return lines of `export KEY="VALUE"`, sorted bytewise, without escapes.
 
     Raises ManifestError for a value that a shell would expand or that would end the quotes; in
     upstream, such a value becomes a command.

@@ -1,4 +1,4 @@
-"""A Template, or its absence → its compiled manifests, how they are joined, and their errors."""
+"""Compile the manifests of a Template, join their texts, and locate their errors."""
 
 from __future__ import annotations
 
@@ -35,14 +35,13 @@ def render_template(
 def join_manifests(texts: Iterable[str]) -> str:
     """Join the manifests of one Template.
 
-    Empty manifests are dropped, those of white space are kept. A missing final newline stays
-    missing.
+    This drops empty manifests, but keeps those of white space, and adds no final newline.
     """
     return MANIFEST_SEPARATOR.join(text for text in texts if text)
 
 
 def template_faults(template: Template) -> Iterator[Problem]:
-    """Yield every manifest of a Template that does not compile, or an unknown engine."""
+    """Yield a problem for each manifest that does not compile, or for an unknown engine."""
     for failure in compiled(template)[1]:
         yield failure.problem
 
@@ -81,13 +80,13 @@ def manifest_failure(
 ) -> Failure:
     """Locate an error in the Template's file.
 
-    Lines of another text, such as the output of an earlier pass, are in no file.
+    An error in another text, such as the output of an earlier pass, has no line in a file.
     """
     where = template.at(index)
     if error.line and error.text == template.manifests[index]:
         line, column = error.line, error.column
         if begun := UNCLOSED.search(error.message):
-            # An unclosed action ends with the text: the place where it began is the mistake.
+            # An unclosed action ends with the text, so report the place where it begins.
             line = int(begun["line"])
             column = error.text.split("\n")[line - 1].rfind("{{") + 1
         where = template.at(index, line, column)
@@ -106,7 +105,7 @@ def manifest_failure(
 
 
 def _open_action(template: Template, index: int, error: ManifestError) -> str:
-    """Return advice on the action of an earlier line in which an error lies; "" for none."""
+    """Return advice if an error lies in an action that begins on an earlier line, else ""."""
     lines = error.text.split("\n")[: error.line]
     if error.text != template.manifests[index] or not error.column:
         return ""
@@ -129,8 +128,8 @@ def missing_template(
     near = nearest(name, templates)
     if name in unpromoted:
         advice = (
-            f"main has the Template {name!r} now, but not the commit of main that this environment "
-            "has: promote main to it"
+            f"main has the Template {name!r} now, but this environment has an earlier commit of "
+            "main: promote main to it"
         )
     elif near:
         advice = f"did you mean {near!r}? Otherwise add a Template named {name!r} to main"

@@ -50,9 +50,9 @@ JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
 class TemplateData:
     """The data of one assignment.
 
-    `go` is built once and shared by all manifests and Templates of the assignment: functions such
-    as sprig's `set` change it for the manifests that are rendered later. So is `budget`, which
-    bounds what the assignment takes, whatever other assignments take.
+    All manifests and Templates of the assignment share `go`, which is built once: functions such as
+    sprig's `set` change it for the manifests rendered later. They also share `budget`, which limits
+    the work of the assignment, whatever other assignments take.
     """
 
     target: str
@@ -70,7 +70,7 @@ class TemplateData:
     _go: GoStruct | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Count the data, which each Template may read: large data is counted in each call."""
+        """Count the data once, because Templates may read it; calls count large data again."""
         values = (self.labels, self.manifests, self.config)
         limit = self.budget.limits.work
         self.budget.work += sum(work_of(value, limit) for value in values)
@@ -104,9 +104,9 @@ class TemplateData:
         return self._go
 
     def copy_of_go(self) -> GoStruct:
-        """Copy the data as the templates before have left it. Raises LimitError.
+        """Copy the data as earlier templates have left it. Raises LimitError.
 
-        A text of the configuration that is a template sees it, and can set nothing.
+        A text of the configuration that is a template gets the copy, so it changes no data.
         """
         go = self.go
         copies: dict[int, object] = {}
@@ -116,7 +116,7 @@ class TemplateData:
     def with_manifests(
         self, manifests: Mapping[str, str], budget: Budget | None = None
     ) -> TemplateData:
-        """Return the data of the same assignment with other `manifests`, before any template."""
+        """Return the assignment's data with other `manifests`, before any template changes it."""
         own = budget or Budget(self.budget.limits)
         return replace(self, manifests=manifests, budget=own, later_templates=[], _go=None)
 
@@ -130,7 +130,7 @@ class TemplateData:
 
 
 def _copy(value: object, copies: dict[int, object], depth: int) -> object:
-    """Copy maps and lists, each once; `copies` has them by the identities of the originals."""
+    """Copy maps and lists, each once; `copies` maps the identity of an original to its copy."""
     if not isinstance(value, dict | list):
         return value
     if id(value) in copies:

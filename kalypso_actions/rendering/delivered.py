@@ -1,10 +1,10 @@
 """Check that texts of a registered repository change no documents of an assignment.
 
-An application team may choose the texts of its documents, not the documents. A text with special
-characters, with an indicator of YAML at its beginning or end, or a source that YAML reads as a
-number or as `true` is compared with a neutral one, in which letters replace these: the documents
-must be the same. Any other text is a plain scalar of YAML, quoted or not, if the Template prints it
-as a value.
+An application team may choose the texts in its documents, but not the documents. `judged` renders
+neutral texts, too, and compares the documents, which must be the same. In a neutral text, letters
+replace special characters, indicators of YAML at the beginning or end, and sources that YAML reads
+as a number or as `true`. Any other text is a plain scalar of YAML, quoted or not, if the Template
+prints it as a value.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _USUAL: Final = {
     "branch": "main",
     "path": "./folder/of/manifests",
 }
-_OTHERWISE: Final = "1"
+_USUAL_VALUE: Final = "1"
 
 _MOST_USUAL: Final = 30
-"""Keys of manifests, and labels, that an ordinary target may have."""
+"""The most keys of manifests, and the most labels, of an ordinary target."""
 
 _FIXED_LABELS: Final = frozenset({"workload", "workspace", FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL})
 """Applications cannot choose these."""
@@ -95,7 +95,7 @@ def with_few_texts(target: DeploymentTarget) -> DeploymentTarget:
 
 
 def own_keys(target: DeploymentTarget) -> set[str]:
-    """Return the keys of manifests and labels that not every target has."""
+    """Return the keys of manifests and labels that only some targets have."""
     return (target.manifests.keys() - _USUAL.keys()) | (target.labels.keys() - _FIXED_LABELS)
 
 
@@ -107,13 +107,14 @@ def without_own_keys(target: DeploymentTarget) -> DeploymentTarget:
 
 
 def with_usual_texts(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
-    """Yield a target with usual values: of `repo`, `branch`, `path`, and of the keys it has.
+    """Yield variants of a target with usual values for `repo`, `branch`, `path` and its other keys.
 
-    Its labels stay, have usual values, or are those alone that every target has.
+    The first keeps the labels, the second has usual values for them, and the third has only the
+    labels that every target has.
     """
-    manifests = {**dict.fromkeys(target.manifests, _OTHERWISE), **_USUAL}
+    manifests = {**dict.fromkeys(target.manifests, _USUAL_VALUE), **_USUAL}
     fixed = {key: text for key, text in target.labels.items() if key in _FIXED_LABELS}
-    usual = {**dict.fromkeys(target.labels, _OTHERWISE), **fixed}
+    usual = {**dict.fromkeys(target.labels, _USUAL_VALUE), **fixed}
     for labels in (target.labels, usual, fixed):
         yield replace(target, manifests=manifests, labels=labels)
 
@@ -130,9 +131,9 @@ def judged(
 ) -> dict[str, bytes] | Failure:
     """Return the outcome of rendering `data`, or the failure that its texts cause.
 
-    `spend` counts the comparison. The texts of `lists` may decide how many documents there are:
-    their separators are those of the neutral texts, too. `may_be_templates`: the texts may be
-    templates, so they may cause further passes.
+    `spend` counts the comparison. The texts of the keys `lists` may decide how many documents there
+    are, so their neutral texts keep the separators. `may_be_templates` means that the texts may be
+    templates, and so may cause further passes.
     """
     keys = special_texts(data.manifests)
     if not keys:
@@ -180,7 +181,7 @@ def _failure(outcome: dict[str, bytes] | Failure, fault: str, key: str, where: L
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """The files of an assignment, and the data of which they are made."""
+    """The files of an assignment, and the data from which they were rendered."""
 
     files: Files
     data: TemplateData
@@ -206,21 +207,21 @@ class _Trial:
         return None if isinstance(files, Failure) else _Rendered(files, data)
 
     def replaces(self, key: str) -> bool:
-        """Whether the neutral text of a key is another one."""
+        """Return whether the neutral text of a key differs from its text."""
         return self._neutral((key,), _LETTER) != self.data.manifests
 
     def difference(self, actual: _Rendered, keys: Collection[str], neutral: _Rendered) -> str:
         """Return how the documents differ from the neutral ones; "" if they do not.
 
-        Most files have no text of an application: equal ones are not read. Names may contain the
-        text, or something made of it: they depend on the letter.
+        Most files have no text of an application, so this does not read equal files. Names may
+        contain the text, or something made of it; those names depend on the letter.
         """
         names = {
             name
             for name in actual.files.keys() | neutral.files.keys()
             if actual.files.get(name) != neutral.files.get(name)
         }
-        if self.special is _STRUCTURE:  # a shell would read what the neutral texts still have
+        if self.special is _STRUCTURE:  # neutral texts keep characters that shells interpret
             kept = [text.encode() for text in self.data.manifests.values() if _PIPE.search(text)]
             names |= {
                 name for name, file in actual.files.items() if any(text in file for text in kept)
@@ -234,10 +235,10 @@ class _Trial:
         return difference(actual_outline, expected, other_outline)
 
     def guilty(self, keys: tuple[str, ...], neutral: _Rendered) -> str:
-        """Return the key of a text without which the documents are the neutral ones.
+        """Return the key of a text that changes the documents.
 
-        Replace the first texts only, as few as are needed: the last of them is guilty. One budget
-        bounds the search.
+        Find the fewest leading texts whose replacement gives the neutral documents: the last of
+        them is guilty. One budget bounds the search.
         """
         budget = Budget(self.data.budget.limits)
         low, high = 0, len(keys) - 1
@@ -275,7 +276,7 @@ class _Trial:
 
     def _value(self, key: str, text: str, letter: str) -> str:
         if not _is_number(key, text):
-            # The text of a list has its separators at odd places.
+            # `split` puts the separators of a list at odd indexes.
             parts = _SEPARATOR.split(text) if key in self.lists else (text,)
             return "".join(
                 part if index % 2 else self._replaced(part, letter)
@@ -288,7 +289,7 @@ class _Trial:
 
 
 def _is_number(key: str, text: str) -> bool:
-    """Whether a source is a number, a boolean or null if it is not quoted.
+    """Return whether YAML reads a source without quotes as a number, a boolean or null.
 
     Templates print other texts unquoted to get their types: `replicas: {{ .Manifests.replicas }}`.
     """
@@ -296,5 +297,5 @@ def _is_number(key: str, text: str) -> bool:
 
 
 def _is_number_as_key(key: str) -> bool:
-    """Whether a key of manifests is no text if it is printed unquoted; kustomize refuses it."""
+    """Return whether YAML reads a key without quotes as no text; kustomize refuses such keys."""
     return len(key) < _LONGEST_NUMBER and not is_text(key)

@@ -1,4 +1,4 @@
-"""Why an assignment has no files."""
+"""The reasons why an assignment has no files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import Assignment
 
 OF_TEMPLATES: Final = frozenset({"template-invalid", "template-missing"})
-"""Failures of all assignments of a cluster type: they do not name one of them."""
+"""Failures of all assignments of a cluster type; their messages name no single assignment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Failure:
     """The reason why an assignment has no files: upstream's message, and the place of the fault.
 
     `plain` is the message in plain words; "" if upstream's is plain. `missing_template` names the
-    Template that does not exist, if that is the reason. `is_delivered`: a text of a registered
-    repository is at fault, and not the control plane.
+    Template that does not exist, if that is the reason. `is_delivered` means that a text of a
+    registered repository is at fault, not the control plane.
     """
 
     message: str
@@ -52,7 +52,7 @@ class Failure:
 
     @property
     def problem(self) -> Problem:
-        """The failure as a problem, with upstream's message behind plain words and their advice."""
+        """The failure as a problem, with upstream's message after the plain words and advice."""
         message = self.message.strip()
         if not self.plain:
             return Problem(self.message, self.where, self.advice, self.code)

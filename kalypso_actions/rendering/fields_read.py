@@ -15,15 +15,15 @@ JINJA: Final = "jinja2"
 
 
 def is_jinja(template: Template) -> bool:
-    """Whether a Template is written for Jinja2, by its annotation."""
+    """Return whether a Template is written for Jinja2, by its annotation."""
     return template.annotations.get(ENGINE_ANNOTATION) == JINJA
 
 
 def fields_read(template: Template) -> Iterator[tuple[tuple[str, ...], Location]]:
     """Yield each field that a Template reads, with the keys below it, and its place.
 
-    A field is `("ConfigData", "REGION")`. A manifest that does not compile has none: its fault is
-    reported where the Template is compiled.
+    A field is `("ConfigData", "REGION")`. A manifest that does not compile has none; the stage that
+    compiles the Template reports its fault.
     """
     names_of = _jinja_names if is_jinja(template) else _go_names
     for index, source in enumerate(template.manifests):

@@ -41,7 +41,7 @@ _ENV_FILE_TYPE = "envFile"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options by which the output of old control planes differs."""
+    """The options that give the output of old control planes."""
 
     namespace_scheme: NamespaceScheme = "current"
     config_file: Literal["current", "legacy"] = "current"
@@ -49,7 +49,7 @@ class Options:
 
 
 class FolderFiles:
-    """Renders the files of assignments of one environment. Each Template is compiled once."""
+    """Renders the files of assignments of one environment; compiles each Template once."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class FolderFiles:
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
 
     def data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
-        """Return what the Templates see."""
+        """Return the data that the Templates see."""
         target = assignment.target
         return TemplateData(
             target=target.name,
@@ -85,7 +85,7 @@ class FolderFiles:
     ) -> dict[str, bytes] | Failure:
         """Return the files by name.
 
-        A configuration that is empty has no file; the other two files exist even if they are empty.
+        An empty configuration has no file; the other two files exist even if they are empty.
         """
         cluster_type = assignment.cluster_type
         files: dict[str, bytes] = {}
@@ -105,7 +105,7 @@ class FolderFiles:
         return files
 
     def list_keys(self, cluster_type: ClusterType) -> set[str]:
-        """Return the keys of manifests of which the Templates make documents."""
+        """Return the keys of manifests from which the Templates make documents."""
         names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
         templates = filter(None, map(self._templates.get, names))
         texts = (item.annotations.get(DOCUMENTS_FROM_ANNOTATION, "") for item in templates)
@@ -176,5 +176,5 @@ def is_builtin_config(config_type: str) -> bool:
 
 
 def _encoded(text: str) -> bytes:
-    """Encode a text; a byte that is not UTF-8 (templates may split characters) stays that byte."""
+    """Encode a text; a byte that is not UTF-8 (templates may split characters) stays as it is."""
     return text.encode("utf-8", "surrogateescape")

@@ -75,7 +75,7 @@ def hash_(budget: Budget, value: object) -> str:
 
 
 def unquote(value: object) -> str:
-    """Implement `unquote`: strip space, then `"`, then `'` from a text; return "" for others."""
+    """Implement `unquote`: strip space, then `"`, then `'` from a text; "" for other values."""
     if not isinstance(value, str):
         return ""
     return value.strip(SPACES).strip('"').strip("'")
@@ -113,7 +113,7 @@ def to_template_value(value: object) -> object:
     """Copy a value of `goyaml.parse` into yaml.v2's Go types; templates may change the copy.
 
     A mapping with the keys 1 and true (or 1 and 1.0, 0 and false) keeps the keys of `goyaml.parse`,
-    since plain ones are equal in Python.
+    because Python's plain keys are equal.
     """
     if isinstance(value, str):
         return value

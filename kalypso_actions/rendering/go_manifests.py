@@ -12,7 +12,7 @@ from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.manifests import ManifestError
 
 PASSES = 8
-"""Upstream renders its output again for as long as it contains `{{`; this is our limit."""
+"""Upstream renders its output again for as long as it contains `{{`; this limits the passes."""
 
 PARSING = 64
 """The work of parsing a character, which takes about 10 microseconds and 300 bytes."""
@@ -34,7 +34,7 @@ class TextManifest:
     def render(self, data: TemplateData) -> str:
         """Render repeatedly while the output contains `{{`: values may be templates themselves.
 
-        Those see what the Template has set, and can set nothing.
+        Such values see the data as the Template has left it, and cannot change it.
         """
         output = _execute(self._template, data, self._text)
         for _ in range(PASSES - 1):
@@ -57,8 +57,8 @@ class TextManifest:
 class ObjectManifest:
     """An object whose texts are Go templates, the form of Templates before 2023-04.
 
-    Texts in nested mappings are rendered; keys and lists stay unchanged. The result is written as
-    yaml.v2 writes it.
+    This renders the texts in nested mappings, leaves keys and lists unchanged, and writes the
+    result like yaml.v2.
     """
 
     def __init__(self, body: Mapping[str, object]) -> None:
@@ -106,7 +106,7 @@ def _compile(text: str) -> gotemplate.Template:
 
 
 def _compile_output(text: str, data: TemplateData) -> gotemplate.Template:
-    """Parse the output of a pass at the assignment's own cost; it is rarely that of another."""
+    """Parse the output of a pass and count the work; assignments rarely have the same output."""
     try:
         data.budget.spend(PARSING * len(text), "parsing the output of a pass")
     except gotemplate.LimitError as error:

@@ -12,7 +12,7 @@ class ManifestError(Exception):
 
     `message` is the engine's complete message, as upstream reports it. `text` is the template that
     failed: the manifest, a text inside it, or the output of an earlier pass. `line` and `column`
-    are places in it; they count from 1, and 0 is unknown.
+    are places in it; they count from 1, and 0 means unknown.
     """
 
     def __init__(self, message: str, line: int = 0, column: int = 0, text: str = "") -> None:

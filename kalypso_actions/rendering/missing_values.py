@@ -27,7 +27,7 @@ Rendered = tuple[Assignment, Mapping[str, FileContent]]
 
 
 def lacks_value(content: FileContent) -> bool:
-    """Whether a file has `<no value>`; a blob that is written already has none."""
+    """Return whether a file has `<no value>`; the id of a written blob never counts."""
     return isinstance(content, bytes) and NO_VALUE.encode() in content
 
 
@@ -38,7 +38,7 @@ def missing_values(rendered: Sequence[Rendered], templates: Sequence[Template]) 
     for assignment, files in rendered:
         for name, line in _lines(assignment.cluster_type, files):
             subject = f"{assignment.target.name} on {assignment.cluster_type.name}"
-            # The text before the gap tells the line of the Template; that behind it may differ.
+            # The text before the gap identifies the Template's line; the text after it may differ.
             subjects.setdefault((name, line.partition(NO_VALUE)[0].strip()), []).append(subject)
     merged: dict[tuple[Location, str], dict[str, None]] = {}
     for (name, start), names in subjects.items():
@@ -83,9 +83,9 @@ def _lines(
 
 
 def _cause(template: Template, start: str) -> tuple[Location, str]:
-    """Return the action that writes the gap behind a text, its place and the message.
+    """Return the place and the message of the action that writes `<no value>` after a text.
 
-    The place is that of the Template if no line of it writes such a text.
+    The place is that of the Template if none of its lines writes such a text.
     """
     for index, manifest in enumerate(template.manifests):
         lines = manifest.split("\n") if isinstance(manifest, str) else ()
@@ -99,7 +99,7 @@ def _cause(template: Template, start: str) -> tuple[Location, str]:
 
 
 def _writes(text: str, start: str) -> bool:
-    """Whether a part of a Template's line, whose actions write anything, gives this text."""
+    """Return whether a part of a Template's line may give this text; actions may write anything."""
     first, *others = _ANY_ACTION.split(text.strip())
     if not others:
         return start == first

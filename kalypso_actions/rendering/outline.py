@@ -19,21 +19,21 @@ from kalypso_actions.rendering.shell_texts import is_shell, shell_syntax
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 SHELL: Final = "shell command with"
-"""Characters that shells do not read as themselves."""
+"""Characters with a meaning to shells."""
 
 COLLECTION: Final = "?"
 """A key that is a mapping or a sequence."""
 
 NO_TEXT: Final = "value that is no text"
-"""The node that a text became, such as `true`, since no Template quotes it."""
+"""A text that YAML reads as another type, such as `true`, because no Template quotes it."""
 
 NO_TEXT_KEY: Final = "key that is no text"
 
 ITEM: Final = "item"
-"""A text in a sequence, which may have any number of them; those of the Template stay."""
+"""A text in a sequence, which may have any number of texts; those of the Template must stay."""
 
 DEEPEST: Final = 100
-"""Go's YAML has a bound of 10,000; the paths of such nodes would take gigabytes."""
+"""Go's YAML allows 10,000 levels; the paths of such nodes would take gigabytes."""
 
 EVENT: Final = 32
 """The work for an event of YAML, in characters: it takes up to 10 microseconds and 250 bytes."""
@@ -49,7 +49,7 @@ _LINE: Final = re.compile(r"^(?:(---)|[ -]*(apiVersion|kind|namespace|name) *:(.
 class Entry:
     """A value that identifies a document or something in it.
 
-    `is_fixed`: no delivered text may be a part of it.
+    `is_fixed` means that no delivered text may be a part of it.
     """
 
     file: str
@@ -79,8 +79,8 @@ def outline(
     """Return the outline of an assignment's files; a shell script has no documents.
 
     `numbers` are the texts that have another type in YAML if they are not quoted. `spend` counts
-    characters, and the parts of the documents before they are kept. `uncounted` are characters that
-    do not count in shell commands.
+    the characters, and each part of the documents before it is kept. `uncounted` are characters to
+    ignore in shell commands.
     """
     entries: list[Entry] = []
     places: Counter[Place] = Counter()
@@ -103,7 +103,7 @@ def outline(
 
 
 def difference(actual: Outline, neutral: Outline, other: Outline) -> str:
-    """Say how an outline differs from those of two neutral texts; "" if it does not.
+    """Return how an outline differs from those of two neutral texts; "" if it does not.
 
     A value that differs between the two neutral outlines comes from the text.
     """
@@ -137,12 +137,15 @@ def difference(actual: Outline, neutral: Outline, other: Outline) -> str:
 def _place_difference(
     actual: Counter[Place], neutral: Counter[Place], other: Counter[Place]
 ) -> str:
-    """Describe a place that only one outline has. Paths with keys from the text are counted."""
+    """Describe a place that only one outline has.
+
+    Paths with keys from the text differ in any case; only their numbers must agree.
+    """
     fixed = neutral & other
     made, expected = actual - fixed, neutral - fixed
     kinds = Counter((file, kind) for file, _, kind in made.elements() if kind != ITEM)
     expected_kinds = Counter((file, kind) for file, _, kind in expected.elements() if kind != ITEM)
-    for file, path, kind in actual - neutral:  # also a key that is there twice
+    for file, path, kind in actual - neutral:  # also finds a repeated key
         if kinds[file, kind] > expected_kinds[file, kind]:
             return f"{file} has a {kind} at {path}"
     for file, path, _ in fixed - actual:
@@ -183,7 +186,7 @@ class _Documents:
 
     def entries(self, text: str) -> Iterator[Entry]:
         path: list[Any] = []
-        """The open collections: a mapping's key, None before a key; an index of a sequence."""
+        """For each open collection: a mapping's key (None before a key), or a sequence's index."""
         anchors: set[str] = set()
         for event in yaml.parse(text, Loader=LOADER):
             self.spend(EVENT)
@@ -234,7 +237,7 @@ class _Documents:
                     raise yaml.YAMLError(f"Go's parser reads no plain {event.value!r}")
 
     def _add_place(self, path: list[Any], event: yaml.NodeEvent) -> None:
-        """Note the place of a node that is no key; a sequence may have any number of texts."""
+        """Note the place of a node other than a key; a sequence may have any number of texts."""
         if path and path[-1] is None:
             return
         match event:
@@ -257,7 +260,7 @@ class _Documents:
             self.places.append((self.file, place, kind))
 
     def _is_no_text(self, event: yaml.Event) -> bool:
-        """Whether a node is a plain scalar without text, or one of the `numbers`."""
+        """Return whether a node is a plain scalar without text, or one of the `numbers`."""
         return (
             isinstance(event, yaml.ScalarEvent)
             and event.implicit[0]
@@ -265,7 +268,7 @@ class _Documents:
         )
 
     def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[Entry]:
-        """Yield the anchor or alias and the tag of a node: a text that begins with one is no text.
+        """Yield the anchor or alias and the tag of a node; a text that begins with one is no text.
 
         Raises YAMLError for an alias without anchor.
         """
@@ -296,7 +299,7 @@ class _Documents:
 
 
 def _enter(path: list[Any], first: int | None) -> None:
-    """Go into a mapping or a sequence. Raises ValueError for what no document needs."""
+    """Go into a mapping or a sequence. Raises ValueError for more levels than a document needs."""
     if len(path) == DEEPEST:
         raise ValueError(f"the nodes are nested more than {DEEPEST} times")
     path.append(first)

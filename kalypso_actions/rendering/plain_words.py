@@ -21,9 +21,9 @@ _CALL: Final = re.compile(r"error calling (?P<function>\w+): (?P<reason>.*)", re
 
 
 def in_plain_words(message: str) -> tuple[str, str]:
-    """Return what a message says after `fails`, and the name that was probably meant.
+    """Return the text to write after `fails`, and advice with the name that was probably meant.
 
-    An engine's own words stay where they are plain: a reason, or the text of `fail`.
+    This keeps the engine's own words where they are plain: a reason, or the text of `fail`.
     """
     go = _GO.fullmatch(message.strip())
     if go is None:

@@ -1,7 +1,7 @@
 """The limit of work for all assignments of one registration, including trial renderings.
 
-The limits of an assignment bound nothing, because a few targets on many cluster types are
-thousands. Work is counted in characters, as in `gotemplate.Limits`, never in seconds.
+The limits of a single assignment are not enough, because a few targets on many cluster types make
+thousands of assignments. The unit of work is a character, as in `gotemplate.Limits`, not a second.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from kalypso_actions.model.kinds import Assignment
 
 ASSIGNMENT_WORK: Final = 16 << 20
 REGISTRATION_WORK: Final = 32 << 20
-"""Some thousand assignments with ordinary Templates, special characters in all of them included."""
+"""Enough for some thousand assignments with ordinary Templates, all with special characters."""
 
 TIMES_USUAL: Final = 3
-"""Comparing special characters renders two or three times. An assignment may take this many times
-what usual texts take in the same Templates, and a registration so much for its first assignments:
-Templates that are expensive for everybody make no registration unusable."""
+"""Comparing special characters takes two or three renderings. So an assignment may take this many
+times the work of usual texts in the same Templates, and so may a registration for its first
+assignments: Templates that are expensive for everybody must not make a registration unusable."""
 
 FIRST_ASSIGNMENTS: Final = 1_500
 
 EACH: Final = 1 << 10
-"""An assignment that takes nothing else."""
+"""The work of each assignment in addition to all other work."""
 
 Spend = Callable[[int], None]
 """Counts work before it is done; raises RegistrationBudgetError."""
@@ -33,20 +33,21 @@ UsualWork = Callable[[Assignment, MergedConfig], int]
 
 
 def share_of_registration(assignments: int) -> int:
-    """Return work that each assignment of a registration may take: all together keep the limit.
+    """Return the work that each assignment may take so that all together keep the limit.
 
-    Twice the share would: a schema is paid for once, by whichever assignment comes first. The share
-    is the same for similar numbers, so that another target rarely changes it.
+    Twice this share would keep it, too; the rest is for schemas, each of which counts once, for the
+    first assignment with it. Similar numbers have the same share, so another target rarely changes
+    it.
     """
     return REGISTRATION_WORK >> (assignments.bit_length() + 1)
 
 
 class RegistrationBudgetError(Exception):
-    """An assignment, or all of its registration, would take too much; the text says which."""
+    """An assignment or its whole registration would take too much; the message says which."""
 
 
 class RegistrationBudget:
-    """Counts the work of one registration; `usual_work` is only asked if it is much."""
+    """Counts the work of one registration; calls `usual_work` only if that is much."""
 
     def __init__(self, usual_work: UsualWork) -> None:
         self._usual_work = usual_work

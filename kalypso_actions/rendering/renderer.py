@@ -1,4 +1,4 @@
-"""Render assignments, and hold the texts of registered repositories to their bounds."""
+"""Render assignments, and enforce the bounds on texts of registered repositories."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from kalypso_actions.rendering.registration_budget import (
 from kalypso_actions.rendering.repeated_keys import repeated_key
 
 Check = Callable[[Spend], Failure | None]
-"""Checks an assignment before it is rendered, and counts what that takes."""
+"""Checks an assignment before it is rendered, and counts the work of the check."""
 
 
 ENOUGH_FAULTS: Final = 20
-"""Assignments that fail by texts of their registration. One is enough to replace it: the others
-tell people more, and finding the guilty text costs several renderings."""
+"""The most assignments to report that fail because of texts of their registration. One is enough to
+replace the registration; more tell people more, but finding each guilty text takes renderings."""
 
 
 class Renderer:
-    """Renders the assignments of one environment. Each Template is compiled once."""
+    """Renders the assignments of one environment; compiles each Template once."""
 
     def __init__(
         self,
@@ -79,8 +79,8 @@ class Renderer:
         budget = self._budgets[registration]
         if self._faults[registration] >= ENOUGH_FAULTS:
             return Failure(
-                f"it is not rendered, as {ENOUGH_FAULTS} other assignments fail by texts of its "
-                "registration",
+                f"it is not rendered, because {ENOUGH_FAULTS} other assignments fail with texts of "
+                "its registration",
                 assignment.target.where,
                 "correct those texts first",
                 code="registration-render",
@@ -160,7 +160,7 @@ class Renderer:
     def _is_repeated_without(
         self, assignment: Assignment, config: MergedConfig, spend: Spend
     ) -> bool:
-        """Whether the Templates repeat a key of a target themselves."""
+        """Return whether the Templates themselves repeat a key of a target."""
         target = assignment.target
         others = replace(assignment, target=without_own_keys(target))
         files = self._folder.render(others, self._folder.data(others, config), config)
@@ -176,7 +176,7 @@ class Renderer:
         config: MergedConfig,
         spend: Spend,
     ) -> dict[str, bytes] | Failure:
-        """Return the files, or the failure of a name that is refused and not with usual texts."""
+        """Return the files, or the failure of a refused name that usual texts do not cause."""
         refused = refused_names(files, spend)
         if not refused:
             return files
@@ -202,7 +202,7 @@ class Renderer:
         )
 
     def _work_of_usual_texts(self, assignment: Assignment, config: MergedConfig) -> int:
-        """Return what rendering and comparing usual texts takes on a cluster type."""
+        """Return the work of rendering and comparing usual texts on a cluster type."""
         # Another registration's labels may make it more or less.
         key = assignment.target.registration, assignment.cluster_type.name
         if key not in self._usual_work:
@@ -219,7 +219,7 @@ class Renderer:
     def renders_other_texts(
         self, assignment: Assignment, config: MergedConfig, others: Iterable[DeploymentTarget]
     ) -> bool:
-        """Whether the Templates render an assignment with usual texts, or those of `others`."""
+        """Return whether an assignment renders with usual texts, or with those of `others`."""
         target = assignment.target
         texts_of_others = (
             replace(target, manifests=other.manifests, labels=other.labels) for other in others

@@ -1,6 +1,6 @@
-"""Keys of an application that a Template prints into a mapping which has them already.
+"""Keys of an application that a Template prints into a mapping that already has them.
 
-libyaml reads such a mapping. Go's YAML refuses it, and kustomize, so also Flux, then builds nothing
+libyaml reads such a mapping, but Go's YAML refuses it: kustomize, and so Flux, then builds nothing
 of the cluster's folder (https://yaml.org/spec/1.2.2/#3213-node-comparison).
 """
 
@@ -26,9 +26,9 @@ FEW_KEYS: Final = 16
 def repeated_key(
     files: Mapping[str, bytes], keys: Collection[str], target: DeploymentTarget, spend: Spend
 ) -> Failure | None:
-    """Return the failure of a target whose `keys` a mapping of the files has twice.
+    """Return the failure of a target if a mapping in the files has one of `keys` twice.
 
-    Files are only parsed if a key seems to be there twice. `spend` counts that.
+    This parses only files in which a key seems to occur twice; `spend` counts that.
     """
     for name, file in files.items() if keys else ():
         text = file.decode("utf-8", "replace")
@@ -48,7 +48,7 @@ def repeated_key(
 
 
 def _counts(text: str, keys: Collection[str]) -> Mapping[str, int]:
-    """Count how often each of a few keys seems to be there; `_KEY` at every place takes longer."""
+    """Count how often each of a few keys seems to occur; searching for all keys takes longer."""
     counts = dict.fromkeys(keys, 0)
     for key in filter(None, keys):
         position = text.find(key)

@@ -1,4 +1,4 @@
-"""Shell commands in rendered files: what a text of an application would change in them."""
+"""Shell commands in rendered files, and the characters that texts must not change in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 _QUOTED: Final = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|(?:(?<=\s)|\A)\#[^\n]*|'[^']*'""", re.DOTALL)
-"""Texts in single quotes, in which shells read nothing, and what hides single quotes."""
+"""Texts in single quotes, which shells do not interpret, and other text that hides such quotes."""
 
 _SPECIAL: Final = re.compile(r"[`$\\'\";|&<>()#*?\[\]{}!~\s]")
 
@@ -16,17 +16,17 @@ _COMMAND_OPTION: Final = re.compile(r"-[a-z]*c")
 
 
 def is_shell(path: Sequence[object], value: str, before: str) -> bool:
-    """Whether a shell runs the value at a path of YAML; `before` is the value before it."""
+    """Return whether a shell runs the value at a path of YAML; `before` is the previous value."""
     key = next((step for step in reversed(path) if isinstance(step, str)), "")
     is_argument = bool(path and isinstance(path[-1], int) and _COMMAND_OPTION.fullmatch(before))
     return is_argument or key == "script" or key.endswith(".sh") or value.startswith("#!")
 
 
 def shell_syntax(text: str, ignored: str = "") -> str:
-    """Return the characters of a script that shells do not read as themselves.
+    """Return the characters of a script that have a meaning to shells.
 
-    Those in single quotes do not count. Those of `ignored` are left out.
+    This leaves out those in single quotes, and those of `ignored`.
     """
-    if "<<" not in text:  # a here-document, in which quotes are none
+    if "<<" not in text:  # in a here-document, quotes have no meaning
         text = _QUOTED.sub(lambda quoted: "''" if quoted[0][0] == "'" else quoted[0], text)
     return "".join(char for char in _SPECIAL.findall(text) if char not in ignored)

@@ -20,8 +20,8 @@ def unknown_fields(
 ) -> Iterator[Problem]:
     """Yield each unknown field of a Template, with the nearest known one.
 
-    A key of `.Manifests` is reported if it resembles a usual key, and is none of `manifest_keys`,
-    those of the targets; None if these are not known. Maps may have any other key.
+    This reports a key of `.Manifests` if it resembles a usual key and no target has it, unless the
+    keys of the targets are not known (`manifest_keys` is None). Maps may have any other key.
     """
     dot, known = ("", JINJA_NAMES) if is_jinja(template) else (".", FIELDS)
     for names, where in fields_read(template):

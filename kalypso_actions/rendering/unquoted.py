@@ -1,6 +1,6 @@
 """Texts of applications that a template prints without quoting them.
 
-What `range` and `with` make of them, and variables, are not followed.
+This does not follow texts through variables, `range` and `with`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUOTES: Final = re.compile(
 
 
 def unquoted_texts(template: Template) -> Iterator[Problem]:
-    """Yield a note for the first text of an application that a Template prints as it is."""
+    """Yield a note for the first text of an application that a Template prints unquoted."""
     is_jinja = bool(template.annotations.get(ENGINE_ANNOTATION))
     delivered = _DELIVERED_TO_JINJA if is_jinja else _DELIVERED
     for index, source in enumerate(template.manifests):

@@ -1,4 +1,4 @@
-"""Jinja2's filters, each either bounded or refused with the reason.
+"""Jinja2's filters: each is bounded, or refused with a reason.
 
 Where Jinja2's own filter returns a generator, ours returns a list: a generator prints as an
 address in memory, is always true, and is empty the second time.

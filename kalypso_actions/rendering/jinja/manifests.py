@@ -105,7 +105,7 @@ def _compile(text: str, limits: Limits) -> jinja2.Template:
 def root_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield each name that a template looks up in its data, with a key of it, and its line.
 
-    A template with a fault has none: the fault is reported where it is compiled.
+    A template with a fault has none; the stage that compiles it reports the fault.
     """
     try:
         tree = _parsed(text, DEFAULT_LIMITS)
@@ -124,14 +124,14 @@ def root_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def _parsed(text: str, limits: Limits) -> nodes.Template:
-    """Parse. Raises TemplateSyntaxError for what a manifest cannot use."""
+    """Parse. Raises TemplateSyntaxError for anything that a manifest cannot use."""
     tree = _SANDBOX.parse(text)
     check(tree, _FILTER_NAMES, _TEST_NAMES, limits)
     return tree
 
 
 def _python(source: str, text: str) -> CodeType:
-    """Compile what Jinja2 has written; Python finds some errors only now."""
+    """Compile the Python code of Jinja2; Python finds some errors only now."""
     try:
         return compile(source, "<template>", "exec")
     except SyntaxError as error:
@@ -163,7 +163,7 @@ def _line(trace: TracebackType | None, template: jinja2.Template) -> int:
 
 
 def _line_of(stream: Stream, template: jinja2.Template) -> int:
-    """Return the line of the output that was read last, or 0 if the template has ended."""
+    """Return the line that wrote the last output, or 0 if the template has ended."""
     frame = stream.gi_frame
     return template.get_corresponding_lineno(frame.f_lineno) if frame else 0
 

@@ -1,7 +1,7 @@
 """Attributes and methods of values: `text.upper`, `mapping.items`, `loop.index`.
 
-Each kind of value has a short list. No method changes a value from outside the template, and each
-asks the meter before it builds or visits anything large.
+Each kind of value has a short list of members. No method changes a value from outside the template,
+and each asks the meter before it builds or visits anything large.
 """
 
 from __future__ import annotations

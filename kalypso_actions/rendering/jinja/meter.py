@@ -1,7 +1,7 @@
 """The limits of one rendering by Jinja2.
 
-Jinja2's sandbox protects the machine's files and secrets from a template, not its memory and time.
-So everything that can be large or slow asks the meter of the running rendering first.
+Jinja2's sandbox protects the machine's files and secrets from a template, but not its memory and
+time. So everything that can be large or slow asks the meter of the current rendering first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_DEPTH: Final = 100
 """Levels of lists and mappings in one value."""
 
 MAX_CALLS: Final = 100
-"""Depth of nested calls of macros and recursive loops; Python's stack allows few more."""
+"""Depth of nested calls of macros and recursive loops; Python's stack allows only a few more."""
 
 MAX_INTEGER_BITS: Final = 4096
 """Python's integers are unbounded, and its arithmetic on long ones is slow."""
@@ -47,7 +47,7 @@ _KINDS: Final[dict[str, type | tuple[type, ...]]] = {
 
 
 class Meter:
-    """Counts what one rendering takes of its assignment's budget."""
+    """Counts the work of one rendering against its assignment's budget."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -68,7 +68,7 @@ class Meter:
         self.fit_iterations(0)
 
     def fit_iterations(self, count: int) -> None:
-        """Raise LimitError if `count` more iterations are beyond the limit."""
+        """Raise LimitError if `count` more iterations would exceed the limit."""
         if self.budget.iterations + count > self.limits.iterations:
             raise LimitError(
                 f"loops and macros go beyond the limit of {self.limits.iterations} iterations"
@@ -224,5 +224,5 @@ def metered(meter: Meter) -> Iterator[None]:
 
 
 def current_meter() -> Meter:
-    """Return the meter of the running rendering."""
+    """Return the meter of the current rendering."""
     return _running.get()

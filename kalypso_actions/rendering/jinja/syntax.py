@@ -1,7 +1,7 @@
 """Check the syntax of a Jinja2 template, and insert calls of the meter.
 
-Jinja2's compiler has no hook for loops, comparisons, slices and `~`. They are rewritten into calls
-of filters whose names no template can write (`%…`); `sandbox` defines them.
+Jinja2's compiler has no hook for loops, comparisons, slices and `~`. `Metering` rewrites them into
+calls of filters whose names no template can write (`%…`); `sandbox` defines these filters.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _check_node(node: nodes.Node, filters: Vocabulary, tests: Vocabulary) -> Non
 
 
 class Metering(NodeTransformer):
-    """Insert calls of the meter wherever a template could take long or grow large."""
+    """Inserts calls of the meter wherever a template could take long or grow large."""
 
     def __init__(self) -> None:
         self._loops = 0

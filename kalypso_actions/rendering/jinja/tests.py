@@ -1,4 +1,4 @@
-"""Jinja2's tests (`value is …`), each either bounded or refused with the reason."""
+"""Jinja2's tests (`value is …`): each is bounded, or refused with a reason."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def join(separator: str, pieces: object) -> str:
 
 
 def joined(separator: str, texts: list[str]) -> str:
-    """Join texts after asking for the size of the result."""
+    """Join texts after asking the meter for the size of the result."""
     size = sum(map(len, texts)) + len(separator) * len(texts)
     current_meter().reserve(size, "a joined text")
     return separator.join(texts)
