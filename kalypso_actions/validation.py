@@ -20,6 +20,7 @@ from kalypso_actions.fleet_checks import (
     foreign_bases,
     merge_field_faults,
     misspelled_keywords,
+    schema_faults,
     unknown_types,
     unpinned_branches,
 )
@@ -211,18 +212,6 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
     for workload in branch.of(kinds.Workload):
         targets += workload.targets
     yield from schema_faults(targets)
-
-
-def schema_faults(targets: Iterable[kinds.DeploymentTarget]) -> Iterator[Problem]:
-    """Report faulty schemas, each text once."""
-    seen: set[str] = set()
-    for target in targets:
-        for text in target.config_schemas:
-            fault = config_schemas.schema_error(text)
-            if fault and text not in seen:
-                seen.add(text)
-                message = f"configSchemas of {target.name!r}: {fault}"
-                yield Problem(message, target.where, code="schema-invalid")
 
 
 def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:

@@ -24,7 +24,11 @@ from kalypso_actions.fleet_checks.branches import (
     foreign_bases,
     unpinned_branches,
 )
-from kalypso_actions.fleet_checks.configuration import check_configuration, misspelled_keywords
+from kalypso_actions.fleet_checks.configuration import (
+    check_configuration,
+    misspelled_keywords,
+    schema_faults,
+)
 from kalypso_actions.fleet_checks.places import check_places
 from kalypso_actions.fleet_checks.policies import check_policies
 from kalypso_actions.fleet_checks.repositories import (
@@ -60,6 +64,7 @@ __all__ = [
     "merge_field_faults",
     "missing_repositories",
     "misspelled_keywords",
+    "schema_faults",
     "unknown_types",
     "unpinned_branches",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kalypso_actions.config_schemas import unknown_keywords
+from kalypso_actions.config_schemas import schema_error, unknown_keywords
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet_checks.label_advice import label_advice
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
@@ -35,6 +35,18 @@ def check_configuration(view: FleetView) -> Iterator[Problem]:
         yield from _unmatched_object(schema, scopes, code="schema-unmatched")
     for scope in view.scopes:
         yield from misspelled_keywords(scope.fleet.config_schemas, scope.all_targets)
+
+
+def schema_faults(targets: Iterable[DeploymentTarget]) -> Iterator[Problem]:
+    """Report faulty schemas, each text once."""
+    seen: set[str] = set()
+    for target in targets:
+        for text in target.config_schemas:
+            fault = schema_error(text)
+            if fault and text not in seen:
+                seen.add(text)
+                message = f"configSchemas of {target.name!r}: {fault}"
+                yield Problem(message, target.where, code="schema-invalid")
 
 
 def misspelled_keywords(

@@ -10,13 +10,13 @@ from itertools import chain
 from kalypso_actions import fleet
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet import RegistrationText, registered_problem
+from kalypso_actions.fleet_checks import schema_faults
 from kalypso_actions.gitops import PreviousSources
 from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, WorkloadRegistration
 from kalypso_actions.model.tree import RegistrationReading
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.snapshot.document_reader import Reader, in_parallel
 from kalypso_actions.sources.limits import REGISTRATION
-from kalypso_actions.validation import schema_faults
 
 
 @dataclass(frozen=True, slots=True)
