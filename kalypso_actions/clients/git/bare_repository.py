@@ -14,7 +14,7 @@ CONFIGURATION: Final[dict[ObjectFormat, str]] = {
         "[extensions]\n\tobjectformat = sha256\n"
     ),
 }
-"""https://git-scm.com/docs/repository-version. Lost objects would be fetched again: no fsync."""
+"""https://git-scm.com/docs/repository-version. No fsync: git would fetch lost objects again."""
 
 
 def create_bare_repository(git_dir: Path, object_format: ObjectFormat) -> None:

@@ -24,11 +24,11 @@ FAST_IMPORT: Final = (
     *("-c", "pack.compression=1", "-c", "core.compression=1"),
     *("fast-import", "--quiet", "--force", "--depth=0"),
 )
-"""A third less time than by default, for packs of the same size: manifests are small, and their
-differences from the file before save less than looking for them takes."""
+"""These settings take a third less time than the defaults, for packs of the same size: manifests
+are small, so deltas between them save less than the search for deltas takes."""
 
 WRITING: Final = 6 * 3600
-"""Seconds; the files are rendered while git writes them."""
+"""The timeout in seconds; it is long because rendering produces the files while git writes them."""
 
 REF: Final = "refs/kalypso/new"
 """fast-import needs a ref for the new commit; this one is never pushed."""
@@ -58,9 +58,9 @@ def fast_import(
     """Return the parts of the stream that makes one commit and prints its id.
 
     `changes` apply to the files of `parent` (None: a root commit). None deletes a file or a whole
-    folder; bytes or the id of a blob that the repository has become a regular file. Deletions come
-    first, so that a file can become a folder and vice versa. The date is written in whole seconds
-    of UTC: equal inputs give the same commit. Raises KalypsoError for paths that no checkout would
+    folder; bytes, or the id of a blob in the repository, become a regular file. Deletions come
+    first, so that a file can become a folder and vice versa. The date is in whole seconds of
+    UTC, so equal inputs give the same commit. Raises KalypsoError for paths that no checkout would
     write, before the first part.
     """
     _refuse_unsafe(changes)
@@ -129,7 +129,7 @@ def _is_unsafe(path: str) -> bool:
 
 
 def _refuse_files_in_files(changes: Mapping[str, FileContent | None]) -> None:
-    """Refuse a file at the path of another file's folder: one of the two would be lost."""
+    """Refuse a file at the path of another file's folder, because git would lose one of the two."""
     written = {path for path, content in changes.items() if content is not None}
     both = written & folders_of(written)
     if both:

@@ -23,7 +23,7 @@ DELAYS: Final = (1.0, 2.0, 4.0)
 """Seconds before each retry of a transient failure."""
 
 INTERACTIVE_DELAYS: Final = (1.0,)
-"""Those of a command on a person's machine, who sees the failure and may be offline."""
+"""The delays on a user's own machine: the user sees the failure, and may be offline."""
 
 
 class Connection:
@@ -50,7 +50,7 @@ class Connection:
 
     @property
     def url(self) -> str:
-        """The repository's URL, after a rename the new one."""
+        """The repository's URL; after a rename, the new one."""
         return self._url
 
     def call(
@@ -65,8 +65,8 @@ class Connection:
     ) -> bytes:
         """Call git once. Follow a renamed repository to its new URL, once, on the same server.
 
-        The new URL must be one that may be read; it gets its own credential. Raises ProcessError,
-        or KalypsoError if the server redirects `subject` elsewhere.
+        `accept` must accept the new URL, which gets its own credential. Raises ProcessError, or
+        KalypsoError if the server redirects `subject` elsewhere.
         """
 
         def attempt() -> bytes:
@@ -109,7 +109,7 @@ class Connection:
     def refs(
         self, git_dir: Path, refs: Collection[str], kind: str = "--heads"
     ) -> Mapping[str, str]:
-        """Return the object ids of existing refs, given by full names; `kind` is an option."""
+        """Return the object ids of the refs that exist, by full name; `kind` is git's option."""
         if not refs:
             return {}
         arguments = ["ls-remote", kind, "origin", *sorted(refs)]
@@ -124,7 +124,7 @@ class Connection:
         try:
             self._git.run_remote(git_dir, self._url, ["ls-remote", "origin"], trace=True)
         except ProcessError as error:
-            # The path alone is enough for a redirect.
+            # A redirect may consist of a path alone.
             location = redirect_target(error)
             target = urljoin(self._url, location) if location else ""
         if target and not self._moved and same_server(target, self._url):

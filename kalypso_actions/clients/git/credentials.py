@@ -36,7 +36,7 @@ def basic(user: str, token: str) -> str:
 def without_credential(text: str, header: str) -> str:
     """Mask the credential of a header in `text`, encoded or not.
 
-    Texts shorter than a token are not masked: they would match anywhere.
+    This masks no text shorter than a token, because it would match anywhere.
     """
     scheme, _, credential = header.partition(" ")
     secrets = [credential]
@@ -61,8 +61,8 @@ class CredentialTable:
     def parse(cls, text: str) -> Self:
         """Parse lines of `host-or-URL-prefix=user:token`; skip empty lines and `#` comments.
 
-        Raises UsageError with the numbers of all invalid lines. Their text is not shown: any part
-        of it may be the token.
+        Raises UsageError with the numbers of all invalid lines, but not their text, because any
+        part of it may be the token.
         """
         headers: dict[str, str] = {}
         faults: list[Problem] = []

@@ -221,23 +221,23 @@ class ProtectedBranchError(KalypsoError):
 
 
 class UnsignedCommitError(ProtectedBranchError):
-    """The branch takes signed commits only; git pushes unsigned ones."""
+    """The branch accepts only signed commits; git pushes unsigned ones."""
 
 
 def is_transient(error: ProcessError) -> bool:
-    """Whether the same call may succeed later."""
+    """Return whether the same call may succeed later."""
     if RATE_LIMIT.search(error.stderr):
         return True
     return TRANSIENT.search(error.stderr) is not None and PERMANENT.search(error.stderr) is None
 
 
 def may_push_later(error: ProcessError) -> bool:
-    """Whether the same push may succeed later."""
+    """Return whether the same push may succeed later."""
     return is_transient(error) or CONCURRENT_PUSH.search(_output(error)) is not None
 
 
 def is_redirect(error: ProcessError) -> bool:
-    """Whether the server has redirected git."""
+    """Return whether the server has redirected git."""
     return REDIRECT.search(error.stderr) is not None
 
 
@@ -248,12 +248,12 @@ def redirect_target(error: ProcessError) -> str:
 
 
 def is_unsent(error: ProcessError) -> bool:
-    """Whether git itself rejected the push, by the heads that the server listed."""
+    """Return whether git itself rejected the push, because of the heads that the server listed."""
     return NOT_SENT.search(_output(error)) is not None
 
 
 def lacks_objects(error: ProcessError) -> bool:
-    """Whether a push failed because objects are missing here."""
+    """Return whether a push failed because objects are missing here."""
     return MISSING_OBJECT.search(error.stderr) is not None
 
 
@@ -269,7 +269,7 @@ def read_error(error: ProcessError, url: str, subject: str) -> KalypsoError:
 
 
 def is_unreachable(error: KalypsoError) -> bool:
-    """Whether a repository could not be read because its server could not be reached."""
+    """Return whether a repository could not be read because its server could not be reached."""
     cause = error.__cause__
     return isinstance(cause, ProcessError) and _match(UNREACHABLE, cause.stderr) is not None
 

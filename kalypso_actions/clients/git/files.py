@@ -20,30 +20,30 @@ far more, because equal folders are one object."""
 
 MAX_ROOT: Final = 1 << 20
 HEADER: Final = 100
-"""Bytes of the root folder's tree, which is read with the files, and of each file's header."""
+"""Bytes of the root folder's tree, which git returns with the files, and of each file's header."""
 
 FETCHED_BLOBS: Final = 32
-"""Blobs that are fetched at once under a limit: their sizes are known only then."""
+"""The number of blobs to fetch at once under a limit; only afterwards are their sizes known."""
 
 TREE_MODE: Final = "040000"
 # A tree made by hand can contain paths that no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
 UNSAFE_LISTED: Final = re.compile(rb"[\t/](?:[/\0]|\.(?:[/\0]|\.[/\0]|[gG][iI][tT][/\0]))")
-"""Such a path in a listing, or a safe one with a tab."""
+"""Matches an unsafe path in a listing, and some safe ones with a tab."""
 
 LISTED: Final = re.compile(r"([0-9]+) [a-z]+ ([0-9a-f]+)(?: +([0-9-]+))?\t([^\0]*)\0")
 
 
 def is_unsafe(path: bytes) -> bool:
-    """Whether no checkout would write a file at this path: `..`, `.git`, an empty segment."""
+    """Return whether no checkout would write this path: it has `..`, `.git` or an empty segment."""
     return UNSAFE_PATH.search(path) is not None
 
 
 class GitFiles:
     """The files of a commit in a repository on this machine.
 
-    In a partial clone, `fetch_missing` gets the ids of blobs that are not here, and sizes are
-    unknown (-1), as without `sizes`: git looks at every blob for its size.
+    In a partial clone, `fetch_missing` fetches missing blobs by their ids. Sizes are then unknown
+    (-1), as they are without `sizes`, because git reads every blob to get its size.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class GitFiles:
     def folder_ids(self, path: str) -> Mapping[str, str]:
         """Return the tree ids of the folders in a folder ("" for the root), by name.
 
-        The other files of the commit are not listed. Raises KalypsoError.
+        This lists no other files of the commit. Raises KalypsoError.
         """
         command = ["ls-tree", "-d", "-z", f"{self._commit}:{path}"]
         output = self._run(*command, max_output=MAX_LISTING).decode("utf-8", "surrogateescape")

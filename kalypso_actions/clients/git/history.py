@@ -50,7 +50,7 @@ class HistoryClone:
     def line(self, commit: str) -> Iterator[HistoryCommit]:
         """Yield the first-parent line from a commit to its root, newest first.
 
-        Commits are fetched lazily. Raises KalypsoError.
+        This fetches commits lazily. Raises KalypsoError.
         """
         yielded = 0
         for depth in (*DEPTHS, None):
@@ -74,7 +74,7 @@ class HistoryClone:
         missing = sorted(set(ids) - self._blobs.keys())
         for start in range(0, len(missing), BLOBS):
             request = _lines(missing[start : start + BLOBS])
-            # Negotiation offers commits, which says nothing about the blobs that are here.
+            # Negotiation offers commits, which tell the server nothing about the blobs here.
             settings = (*_partial_clone("blob:none"), "fetch.negotiationAlgorithm=noop")
             command = [*FETCH, "--filter=blob:none", "--stdin", "origin"]
             self._connection.read(self._trees, command, "files", settings=settings, stdin=request)
@@ -85,7 +85,7 @@ class HistoryClone:
     def _list(self, commit: str, depth: int | None) -> tuple[list[str], bool]:
         """Return the first-parent line up to this depth, and whether it reaches its root.
 
-        The last commit of a shallow history is left out, because its changes are unknown.
+        This leaves out the last commit of a shallow history, because its changes are unknown.
         """
         create_bare_repository(self._trees, object_format_of(commit))
         shallow = self._trees / "shallow"
@@ -119,7 +119,7 @@ class HistoryClone:
 def read_line(run: Callable[..., bytes], ids: Sequence[str]) -> Iterator[HistoryCommit]:
     """Yield commits of a first-parent line with their changes; `run` calls git in the repository.
 
-    Each commit's first parent must be there, too.
+    The repository must have each commit's first parent, too.
     """
     for start in range(0, len(ids), CHUNK):
         chunk = _lines(ids[start : start + CHUNK])
@@ -134,7 +134,7 @@ def read_line(run: Callable[..., bytes], ids: Sequence[str]) -> Iterator[History
 
 
 def without_boundary(ids: Iterable[str], shallow: Path) -> list[str]:
-    """Return the commits whose parents are there; git lists the others in the file `shallow`."""
+    """Return the commits whose parents exist here; git lists the others in the file `shallow`."""
     boundary = set(shallow.read_text().split()) if shallow.exists() else set()
     return [object_id for object_id in ids if object_id not in boundary]
 

@@ -30,7 +30,7 @@ INVALID_BRANCH: Final = re.compile(
 
 
 def is_repository(path: Path) -> bool:
-    """Whether `path` is a clone, a worktree or a bare repository, not a folder inside one."""
+    """Return whether `path` is a clone, a worktree or a bare repository itself, not inside one."""
     return (path / ".git").exists() or _is_bare(path)
 
 
@@ -61,7 +61,7 @@ def check_commit(commit: str, repository: str) -> None:
 
 
 class GitRepository:
-    """The commits of a repository on this machine; uncommitted changes are ignored."""
+    """The commits of a repository on this machine, without uncommitted changes."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class GitRepository:
         return commit
 
     def has_branch(self, branch: str) -> bool:
-        """Whether the branch exists, in the clone or at origin."""
+        """Return whether the branch exists, in the clone or at origin."""
         return not INVALID_BRANCH.search(branch) and self._head(branch) != ""
 
     def at_branch(self, branch: str) -> GitFiles:
@@ -126,14 +126,14 @@ class GitRepository:
         return GitFiles(self._git, self._git_dir, self.repository, commit)
 
     def has_commit(self, commit: str) -> bool:
-        """Whether a commit is here, by its full id."""
+        """Return whether a commit is here, by its full id."""
         return is_commit_id(commit) and self._commit(commit) == commit
 
     def resolve(self, revision: str) -> str:
         """Return the commit of a branch (`main`, `origin/main`), a tag, or an abbreviated id.
 
-        HEAD is what is checked out, and `main~1` a parent. A whole id is one, whatever branches
-        are called. Raises KalypsoError.
+        HEAD is the commit that is checked out, and `main~1` a parent. A full id always means that
+        commit, even if a branch has the same name. Raises KalypsoError.
         """
         if self.has_commit(revision):
             return revision
@@ -264,7 +264,7 @@ class GitRepository:
     def _query(self, *arguments: str) -> str:
         """Return one line of git's output; "" for exit code 1, which means that there is none."""
         try:
-            answer = self._git.run(self._git_dir, arguments)  # a subclass raises other errors
+            answer = self._git.run(self._git_dir, arguments)
             return answer.decode("utf-8", "replace").strip()
         except ProcessError as error:
             if error.status == 1:

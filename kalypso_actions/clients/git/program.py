@@ -24,7 +24,7 @@ SETTINGS: Final = (
     "maintenance.auto=false",
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
-    # Larger blobs are streamed, instead of held in memory.
+    # Git streams larger blobs instead of holding them in memory.
     "core.bigFileThreshold=1m",
     "protocol.version=2",
     # A redirect could send a credential to another host; `connection` follows redirects itself.
@@ -41,8 +41,8 @@ ENVIRONMENT: Final = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
-    # fast-import frees the memory of a compressor for each blob. glibc would give it back to the
-    # system, and get it again, in three quarters of the time.
+    # fast-import frees the memory of a compressor for each blob. By default, glibc spends three
+    # quarters of the time on returning this memory to the system and getting it again.
     "MALLOC_TRIM_THRESHOLD_": str(1 << 27),
 }
 
@@ -63,7 +63,7 @@ USER_CONFIG: Final = (
 """Variables that credential helpers and ssh on a user's machine need."""
 
 OLDEST: Final = (2, 31)
-"""Older versions ignore GIT_CONFIG_COUNT, by which they get credentials.
+"""Older versions ignore GIT_CONFIG_COUNT, which passes the credentials.
 
 https://github.com/git/git/blob/master/Documentation/RelNotes/2.31.0.txt
 """
@@ -71,7 +71,7 @@ https://github.com/git/git/blob/master/Documentation/RelNotes/2.31.0.txt
 VERSION: Final = re.compile(rb"git version (\d+)\.(\d+)")
 
 CHECKED: Final[set[str]] = set()
-"""Each PATH whose git is new enough: one process may run many commands."""
+"""The PATHs whose git is new enough; one process may run many commands."""
 
 NO_PROXY: Final = "http.proxy="
 """Git connects to this machine without a proxy, whatever NO_PROXY says."""
@@ -87,7 +87,7 @@ class Git:
     """Runs git on bare repositories and on the `.git` of clones.
 
     With `trust_user_config`, the configuration of the user and the machine applies. This is for
-    users who run kalypso on their own machine, with their credentials; jobs do without.
+    users who run kalypso on their own machine, with their credentials; jobs do not use it.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ def push(
     """Set a branch to a commit in `git_dir`; return whether it changed.
 
     The branch must be at `expected` (None: must not exist); the server compares at the moment of
-    the change. After an uncertain failure, the head of the branch is read before a retry, so that
-    a successful push is never repeated. Raises PushConflictError, or KalypsoError with advice.
+    the change. After an uncertain failure, this reads the head of the branch before it retries, so
+    it never repeats a successful push. Raises PushConflictError, or KalypsoError with advice.
     """
     return _Push(connection, git_dir, branch, commit, expected).run()
 
@@ -98,7 +98,7 @@ class _Push:
                 return self._may_be_done or _has_changed(output)
 
     def _attempt(self) -> bytes:
-        """Push without NEGOTIATED first: mostly, the parent is the head of a remote branch."""
+        """Push without NEGOTIATED first, because the parent is mostly a remote branch's head."""
         lease = f"--force-with-lease={self._ref}:{self._expected or ''}"
         return self._connection.call(
             self._git_dir,
@@ -109,7 +109,7 @@ class _Push:
         )
 
     def _is_done(self, error: ProcessError) -> bool:
-        """Whether the branch is at the commit in spite of the error.
+        """Return whether the branch is at the commit despite the error.
 
         Raises PushConflictError if it is elsewhere, KalypsoError for a certain refusal.
         """

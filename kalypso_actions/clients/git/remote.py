@@ -35,7 +35,7 @@ FIRST_PARENTS: Final = re.compile(r"([^~^]+)(~[0-9]{1,6}|~{1,40}|\^{1,40})")
 class RemoteRepositories:
     """Reads and writes remote repositories; a context manager that owns their clones.
 
-    Each repository is cloned once, and the head of a branch is read once. Thread-safe.
+    It clones each repository once, and reads the head of each branch once. Thread-safe.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class RemoteRepositories:
     ) -> None:
         """`credentials` returns the header for a URL before every call to it.
 
-        `delays` are the seconds before each retry of a read that fails for the moment.
-        `check` raises KalypsoError for the URLs that may not be read, also those of redirects.
-        `with_files` are URLs of repositories of which most files are read: their small files are
-        fetched with each commit.
+        `delays` are the seconds before each retry of a read after a transient failure.
+        `check` raises KalypsoError for URLs that git may not read, including those of redirects.
+        `with_files` are URLs of repositories whose files are mostly read; each fetch of a commit
+        includes their small files.
         """
         self._check = check
         self._protocols = protocols
@@ -109,7 +109,7 @@ class RemoteRepositories:
     def history(self, url: str, commit: str) -> Iterator[HistoryCommit]:
         """Yield the first-parent line from a commit to its root, newest first.
 
-        Commits are fetched lazily. Not thread-safe. Raises KalypsoError.
+        This fetches commits lazily. Not thread-safe. Raises KalypsoError.
         """
         check_commit(commit, url)
         return self._history(url).line(commit)
@@ -141,9 +141,9 @@ class RemoteRepositories:
         return self._clone(url).heads(branches)
 
     def fetch_head(self, url: str, branch: str) -> str | None:
-        """Fetch the head of a branch now and return its commit; None without the branch.
+        """Fetch the head of a branch now and return its commit; None if there is no such branch.
 
-        One request instead of two for a caller that reads the commit next. Raises KalypsoError.
+        A caller that reads the commit next saves one of two requests. Raises KalypsoError.
         """
         check_branch(branch, url)
         return self._clone(url).fetch_head(branch)
@@ -151,8 +151,8 @@ class RemoteRepositories:
     def resolve(self, url: str, revision: str, *, branch: str = "") -> str:
         """Return the commit of a branch, a tag, or a full commit id.
 
-        Of a `branch`, HEAD is the head, and an abbreviated id names one of its commits. `main~2`
-        follows first parents. Raises KalypsoError.
+        With `branch`, HEAD is the head of that branch, and an abbreviated id names one of its
+        commits. `main~2` follows first parents. Raises KalypsoError.
         """
         if is_commit_id(revision):
             return revision
@@ -167,7 +167,7 @@ class RemoteRepositories:
             message = f"there is no branch or tag {revision!r}"
             if branch:
                 message = f"there is no branch, tag or commit {revision!r} on {branch}"
-            advice = "check its name; a commit of another branch is named by its whole id"
+            advice = "check its name; name a commit of another branch by its full id"
             raise KalypsoError(message, Location(url), advice)
         return commit
 
@@ -179,8 +179,8 @@ class RemoteRepositories:
         if not commit and branch and ABBREVIATED.fullmatch(name):
             head = clone.heads([branch]).get(branch)
             ids = self.ancestry(url, head).parents if head else ()
-            known = [known for known in ids if known.startswith(name)]
-            commit = known[0] if len(known) == 1 else ""
+            matches = [object_id for object_id in ids if object_id.startswith(name)]
+            commit = matches[0] if len(matches) == 1 else ""
         return commit or ""
 
     def commit(

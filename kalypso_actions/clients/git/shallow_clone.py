@@ -1,4 +1,7 @@
-"""A bare clone of a remote repository, one commit deep; blobs come with a commit or when read."""
+"""A bare clone of a remote repository, one commit deep.
+
+It fetches blobs with their commit, or when something reads them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ FETCH: Final = ("fetch", "--quiet", "--no-tags")
 
 NO_BLOBS: Final = "blob:none"
 SMALL_BLOBS: Final = "blob:limit=64k"
-"""More than a document of a control plane takes; what is larger is fetched when it is read.
+"""Documents of a control plane are smaller; git fetches larger blobs when something reads them.
 
 https://git-scm.com/docs/git-rev-list#Documentation/git-rev-list.txt---filterltfilter-specgt
 """
@@ -49,7 +52,7 @@ class ShallowClone:
     def __init__(
         self, git: Git, git_dir: Path, connection: Connection, *, with_files: bool = False
     ) -> None:
-        """`with_files` fetches small files with their commit, else files are fetched when read."""
+        """With `with_files`, fetch small files with their commit; otherwise, on reading."""
         self._git = git
         self._git_dir = git_dir
         self._filter = SMALL_BLOBS if with_files else NO_BLOBS
@@ -64,7 +67,7 @@ class ShallowClone:
     def default_branch(self, preferred: str) -> str:
         """Return `preferred` if it exists, else the branch of the remote's HEAD; ask once.
 
-        The head of the preferred branch is fetched: most callers read it next.
+        This fetches the head of the preferred branch, because most callers read it next.
         """
         with self._lock:
             if preferred not in self._default_branches:
@@ -100,7 +103,7 @@ class ShallowClone:
             return self._heads[branch]
 
     def fetch_head(self, branch: str) -> str | None:
-        """Fetch a branch's head as it is now, and return its commit; None without the branch."""
+        """Fetch a branch's head as it is now, and return its commit; None for a missing branch."""
         with self._lock:
             exists = self._try_fetch_branch(branch, f"the branch {branch!r}")
             return self._heads[branch] if exists else None
@@ -152,7 +155,7 @@ class ShallowClone:
     def blob_writer(self) -> Callable[[Iterable[bytes]], None] | None:
         """Return a function that writes blobs for a commit; None unless their ids are SHA-1.
 
-        Several processes may write at once. The format is only certain if a commit was fetched.
+        Several processes may write at once. Only a fetched commit makes the format certain.
         """
         return self._write_blobs if self._commits and self._format == "sha1" else None
 
@@ -219,7 +222,7 @@ class ShallowClone:
             self._run_fetch(arguments, subject, self._filter)
 
     def _fetch_blobs(self, ids: Collection[str]) -> None:
-        """Fetch blobs by one request."""
+        """Fetch blobs in one request."""
         request = "".join(f"{blob}\n" for blob in sorted(ids)).encode()
         with self._lock:
             self._run_fetch(["--stdin", "origin"], "files", NO_BLOBS, request)
@@ -245,7 +248,7 @@ class ShallowClone:
     ) -> None:
         settings = ["remote.origin.promisor=true", f"remote.origin.partialclonefilter={blobs}"]
         if stdin or blobs == SMALL_BLOBS:
-            # Negotiation offers commits, which says nothing about the blobs that are here. Between
+            # Negotiation offers commits, which say nothing about the blobs here. Between
             # branches of a control plane it saves little, and takes another request.
             settings.append("fetch.negotiationAlgorithm=noop")
         command = [*FETCH, f"--filter={blobs}", *arguments]

@@ -17,7 +17,7 @@ def accepted_url(url: str, protocols: frozenset[str]) -> str:
     """Return the form of a URL that git gets. Raises KalypsoError if git must not get it.
 
     `protocols`: `https`, `http`, `ssh`, `file` (local paths too). If https is among them, http is
-    for this machine alone.
+    allowed only for this machine.
     """
     scheme = split(url).scheme
     where = Location(without_secret(url))
@@ -44,12 +44,12 @@ def _check_path(url: str, where: Location) -> None:
 
 
 def is_path(url: str) -> bool:
-    """Whether a URL is a path on this machine, without a scheme."""
+    """Return whether a URL is a path on this machine, without a scheme."""
     return "://" not in url and split(url).scheme == "file"
 
 
 def clone_key(url: str) -> str:
-    """Return a key that is equal for URLs which can share a clone.
+    """Return a key that is equal for URLs that can share a clone.
 
     It ignores the host's case, a final `/` and `.git`. Another protocol or user may see less, and
     the case of a path may matter to the server.
@@ -72,12 +72,12 @@ def depth_below(url: str, prefix: str) -> int:
 
 
 def same_place(first: str, second: str) -> bool:
-    """Whether two prefixes are equal, that is, each is below the other."""
+    """Return whether two prefixes are equal, that is, each is below the other."""
     return depth_below(first, second) >= 0 and depth_below(second, first) >= 0
 
 
 def same_server(first: str, second: str) -> bool:
-    """Whether protocol, host and port are the same."""
+    """Return whether protocol, host and port are the same."""
     return _server(split(first)) == _server(split(second))
 
 

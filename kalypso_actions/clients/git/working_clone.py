@@ -21,7 +21,7 @@ class WorkingClone(WritableRepository):
     """
 
     def __init__(self, folder: Path, programs: Programs) -> None:
-        """Raises UsageError if the folder is not a clone with a work tree."""
+        """Raise UsageError if the folder is not a clone with a work tree."""
         if not (folder / ".git").exists():
             raise UsageError(
                 f"{folder} is not a clone of a repository",
@@ -55,7 +55,7 @@ class WorkingClone(WritableRepository):
         return self._head(branch)
 
     def check_clean(self) -> None:
-        """Raises UsageError if the work tree has uncommitted changes."""
+        """Raise UsageError if the work tree has uncommitted changes."""
         changes = self._run(*self._work_tree, "status", "--porcelain", "--untracked-files=no")
         if changes:
             raise UsageError(

@@ -62,13 +62,13 @@ class WritableRepository(GitRepository):
 
     @property
     def has_sha1(self) -> bool:
-        """Whether ids of objects are SHA-1, as those of `blob_id`."""
+        """Whether ids of objects are SHA-1, like those of `blob_id`."""
         return self._query("rev-parse", "--show-object-format") == "sha1"
 
     def write_blobs(self, contents: Iterable[bytes]) -> None:
-        """Write blobs that a later commit will have; several processes may do so at once.
+        """Write blobs for a later commit; several processes may do so at once.
 
-        Blobs that no commit has in the end are garbage, which git removes by itself.
+        Blobs that no commit uses are garbage, which git removes itself.
         """
         self._write(*FAST_IMPORT, stdin=import_blobs(contents), timeout=WRITING)
 
@@ -83,8 +83,8 @@ class WritableRepository(GitRepository):
     def move(self, branch: str, commit: str, expected: str) -> None:
         """Set a branch to a commit, if it is still at `expected` ("": it does not exist).
 
-        Raises KalypsoError if the branch has moved, or if a work tree has it: its files would
-        differ.
+        Raises KalypsoError if the branch has moved, or if it is checked out in a work tree, whose
+        files would then differ.
         """
         check_branch(branch, self.repository)
         reference = f"refs/heads/{branch}"
