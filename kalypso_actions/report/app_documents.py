@@ -26,7 +26,7 @@ class AppChangesEntry(ChangesEntry):
 class AppRenderDocument(Document):
     """The output of `kalypso app render --output json`.
 
-    Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
+    Unless it is `compared`, `changes` are empty, because problems make the tree's content unknown.
     `programs` are the generators with their versions. `commit` is that of `--commit-to`, "" if
     nothing was committed.
     """

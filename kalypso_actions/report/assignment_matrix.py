@@ -16,7 +16,7 @@ MOST_COLUMNS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class AssignmentCell:
-    """An assignment; `failed`: it has no files."""
+    """An assignment; `failed` means that it has no files."""
 
     target: str
     workspace: str
@@ -25,9 +25,9 @@ class AssignmentCell:
 
 
 def assignment_matrix(cells: Sequence[AssignmentCell]) -> str:
-    """Return targets by cluster types as a collapsed table; of many targets, their workspaces.
+    """Return a collapsed table of targets, or of workspaces for many targets, by cluster types.
 
-    "" without assignments, and for a fleet that fits in no such table.
+    Returns "" without assignments, and for a fleet that is too large for either table.
     """
     columns = sorted({cell.cluster_type for cell in cells})
     targets = {cell.target: cell.target for cell in cells}

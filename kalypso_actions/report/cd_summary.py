@@ -89,8 +89,8 @@ def proposal_body(environment: str, repository_url: str, before: str | None, com
             "",
             was,
             "",
-            "After the merge, schedule proposes the manifests to the GitOps repository. A newer "
-            "commit that arrives earlier replaces this one here.",
+            "After the merge, schedule proposes the manifests to the GitOps repository. If a newer "
+            "commit arrives before the merge, it replaces this one here.",
         )
     )
 

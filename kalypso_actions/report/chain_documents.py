@@ -112,7 +112,7 @@ class CdDocument(ChainDocument):
 class PullRequestEntry(Document):
     """A pull request of ours, and the `action` of this run on it.
 
-    `auto_merge`: GitHub merges it as soon as its requirements are met.
+    `auto_merge` means that GitHub merges it as soon as its requirements are met.
     """
 
     repository: str
@@ -169,7 +169,7 @@ class NotifyDocument(ChainDocument):
 
 
 class ClusterEntry(Document):
-    """A cluster and its state; `changed`: the previous observation had another state."""
+    """A cluster and its state; `changed` means that the previous observation had another state."""
 
     id: str
     cluster_type: str

@@ -14,7 +14,7 @@ from kalypso_actions.report.documents import ChangesEntry
 from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram
 
 MOST_PATHS = 100
-"""The most paths of each environment; the others are counted."""
+"""The most paths to list for each environment."""
 
 
 @dataclass(frozen=True, slots=True)

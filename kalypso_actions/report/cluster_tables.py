@@ -32,7 +32,7 @@ MOST_CHARACTERS: Final = 300
 def cluster_tables(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
     """Format a table of cluster types and one of clusters, the worst first; "" for no clusters.
 
-    Clusters that complied in the previous observation as well are only counted.
+    This only counts the clusters that complied in the previous observation as well.
     """
     if not clusters and not missing:
         return ""

@@ -67,7 +67,7 @@ class DocumentChangeEntry(Document):
 
 
 class WithheldEntry(Document):
-    """The numbers of differences that are hidden: a less visible repository has them."""
+    """The numbers of hidden differences, which come from a less visible repository."""
 
     repository: str
     assignments: int = 0
@@ -80,7 +80,7 @@ class WithheldEntry(Document):
 class ComparisonEntry(Document):
     """All differences between two plans of an environment.
 
-    `problems` and `warnings` are those that only the head has; the others are counted.
+    `problems` and `warnings` are those that only the head has; the others are only counted.
     """
 
     assignments_added: tuple[AssignmentNameEntry, ...] = ()
@@ -141,12 +141,12 @@ class ComparisonEntry(Document):
 
     @property
     def files_changed(self) -> int:
-        """The number of files that differ, with those that are not shown."""
+        """The number of files that differ, including hidden ones."""
         return len(self.files) + sum(item.files for item in self.withheld)
 
     @property
     def values_changed(self) -> int:
-        """The number of values that differ, with those that are not shown."""
+        """The number of values that differ, including hidden ones."""
         return len(self.values) + sum(item.values for item in self.withheld)
 
 

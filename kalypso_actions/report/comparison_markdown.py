@@ -119,7 +119,7 @@ def _short(text: str) -> str:
 
 
 def _diff(path: str, change: str, diff: str | None) -> str:
-    if not diff:  # HTML does not keep GitHub from reading Markdown outside of <summary>
+    if not diff:  # outside of <summary>, GitHub reads Markdown even next to HTML
         return f"{markdown.code(path)}: {change}"
     title = f"<code>{markdown.html_text(path)}</code>: {change}"
     lines = diff.rstrip("\n").split("\n")

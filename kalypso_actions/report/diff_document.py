@@ -66,9 +66,9 @@ class DiffSideEntry(Document):
 
 
 class DiffDocument(Document):
-    """The output of `kalypso diff --output json`: what `base` lacks that `head` has.
+    """The output of `kalypso diff --output json`: the changes from `base` to `head`.
 
-    The comparison is that of `environment`'s plans, or of `deployed` trees.
+    `comparison` compares plans of `environment`, or the `deployed` trees.
     """
 
     schema_name: str = Field("kalypso.diff/v1", alias="schema")

@@ -52,11 +52,11 @@ def diff_report(console: Console, document: DiffDocument, *, stat: bool) -> Iter
 
 
 def _no_differences(base: DiffSideEntry, head: DiffSideEntry, *, deployed: bool) -> str:
-    """Say what was compared: the branches of two environments may differ in other ways."""
+    """Return the message; the branches of two environments may differ in other ways."""
     if deployed or base.environment == head.environment:
         return "no differences"
     return (
-        f"no differences: {base.environment} lacks nothing of main that {head.environment} has. "
+        f"no differences: {base.environment} has everything of main that {head.environment} has. "
         "--deployed also shows what the branch of each sets itself"
     )
 

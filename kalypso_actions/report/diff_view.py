@@ -36,7 +36,7 @@ def shown_diffs(
 
 
 def diff_lines(console: Console, diffs: Iterable[FileDiffEntry]) -> Iterator[str]:
-    """Yield the lines of all diffs; coloured if the console has colours."""
+    """Yield the lines of all diffs, coloured if the console has colours."""
     for entry in diffs:
         in_head = True
         for line in entry.diff.removesuffix("\n").split("\n"):

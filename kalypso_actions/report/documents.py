@@ -16,7 +16,7 @@ from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.report.json_text import json_text
 
 LONG: Final = 1000
-"""Items; the Python values of a longer list take more memory than a run."""
+"""The most items to convert at once; the values of more would take more memory than the run."""
 
 
 class Document(BaseModel):
@@ -186,7 +186,7 @@ class AssignmentEntry(Document):
 
 
 class ChangesEntry(Document):
-    """Changed paths, without `sources.json`, which alone is no change."""
+    """Changed paths, without `sources.json`, which alone does not count as a change."""
 
     added: tuple[str, ...] = ()
     modified: tuple[str, ...] = ()
@@ -219,7 +219,7 @@ class FileDiffEntry(Document):
 class RenderDocument(Document):
     """The output of `kalypso render --output json`.
 
-    Unless it is `compared`, `changes` are empty: problems leave unknown what the tree should have.
+    Unless it is `compared`, `changes` are empty, because problems make the tree's content unknown.
     `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is that of
     `--commit-to`, "" if nothing was committed.
     """
@@ -292,7 +292,7 @@ class AppEntry(Document):
 
 
 class SandboxDocument(Document):
-    """The output of `kalypso sandbox --output json` when it serves.
+    """The output of `kalypso sandbox --output json` once it serves.
 
     `page` shows its contents in a browser. `environment` has the variables for its users, with the
     token.

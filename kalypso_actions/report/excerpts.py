@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from kalypso_actions.report.escaping import escape_line
 
 WIDTH = 120
-"""Characters; longer lines are cut around the place."""
+"""The most characters of a line; the excerpt of a longer line is a part around the place."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -17,7 +17,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def excerpt(text: str, line: int, column: int, number: int) -> str:
     """Return a line of `text`, numbered `number`, with `^` under `column`.
 
-    Line and column count from 1. Without a column, the whole line is marked. Returns "" for a line
+    Line and column count from 1. Without a column, `^` marks the whole line. Returns "" for a line
     that does not exist.
     """
     lines = _LINE_END.split(text)

@@ -15,7 +15,7 @@ from kalypso_actions.report.documents import (
 
 
 class TermEntry(Document):
-    """A term of a selector, and the value of the label that it asks for; null if it is absent."""
+    """A term of a selector, and the value of the label that it tests; null without that label."""
 
     requirement: str
     value: str | None
@@ -43,7 +43,7 @@ class DecisionEntry(Document):
 
     @property
     def terms(self) -> tuple[tuple[str, TermEntry], ...]:
-        """All terms, each with what it is asked of."""
+        """All terms, each with the kind of object whose labels it tests."""
         return (
             *(("target", term) for term in self.target_terms),
             *(("cluster type", term) for term in self.cluster_type_terms),
@@ -59,7 +59,7 @@ class DecisionEntry(Document):
 class PairEntry(Document):
     """A target and a cluster type, and the policies that select both.
 
-    `decisions` are those of all policies if one pair is asked about: the nearest come first.
+    If the question is about one pair, `decisions` are those of all policies, the nearest first.
     Otherwise they are those that select the pair, or the nearest one.
     """
 
@@ -83,7 +83,7 @@ class PolicyEntry(Document):
 class LayerEntry(Document):
     """A layer that sets a value: a key of a ConfigMap, as text, and the labels that it requires.
 
-    `wins`: the value, or a part of it, is the one that this layer has set.
+    `wins` means that this layer has set the final value, or a part of it.
     """
 
     config_map: str
@@ -94,7 +94,7 @@ class LayerEntry(Document):
 
 
 class OtherLayerEntry(Document):
-    """A layer that sets the key for others: the labels that these assignments lack."""
+    """A layer that sets the key for other assignments; `lacks` are the labels missing here."""
 
     config_map: str
     lacks: dict[str, str]
@@ -112,7 +112,7 @@ class ElementEntry(Document):
 class ValueEntry(Document):
     """A configuration value of `assignments`; null without one.
 
-    `layers` are in the order in which they are merged.
+    `layers` are in the order of merging.
     """
 
     key: str
@@ -136,7 +136,7 @@ class UsedValueEntry(Document):
 
 
 class ExplainedFileEntry(Document):
-    """A file of the tree, and what it is made from.
+    """A file of the tree, its Template, and the values in it.
 
     `template` is "" for a file without a Template. `named_by` is the field of the cluster type that
     names it. `written` is false if the assignment has no such file.

@@ -40,7 +40,7 @@ LONGEST_VALUE: Final = 120
 
 
 class ExplainReport:
-    """The text of an answer; places are paths from the current folder where they can be."""
+    """The text of an answer; places are paths from the current folder where possible."""
 
     def __init__(
         self, console: Console, document: ExplainDocument, files: Files = NO_FILES

@@ -138,19 +138,19 @@ def registration_issue(
 
 
 def is_of_environment(title: str, environment: str) -> bool:
-    """Whether an issue with this title is about an environment."""
+    """Return whether an issue with this title is about an environment."""
     forms = (ASSIGNMENT_TITLE, COLLECTED_TITLE, REGISTRATION_TITLE)
     matches = (form.fullmatch(title) for form in forms)
     return any(match[match.lastindex or 0] == environment for match in matches if match)
 
 
 def is_of_registration(title: str, environment: str) -> bool:
-    """Whether an issue with this title is about a registration that an environment cannot use."""
+    """Return whether an issue with this title is about a registration of an environment."""
     return bool(REGISTRATION_TITLE.fullmatch(title)) and is_of_environment(title, environment)
 
 
 def failing_assignments(title: str, body: str, environment: str) -> int:
-    """Return the number of failing assignments of an environment that an issue tells of."""
+    """Return the number of failing assignments of an environment that an issue describes."""
     if not is_of_environment(title, environment) or is_of_registration(title, environment):
         return 0
     return len(LISTED.findall(body)) if COLLECTED_TITLE.fullmatch(title) else 1
@@ -159,7 +159,7 @@ def failing_assignments(title: str, body: str, environment: str) -> int:
 def as_written(issue: FailureIssue, known: Iterable[Issue]) -> str:
     """Return the body to write: the existing one if it describes the same failure.
 
-    So people's edits stay, and the link to another run is no reason to update.
+    So people's edits stay, and a new link to a run alone causes no update.
     """
     first = issue.body.partition("\n")[0]
     for existing in known:
@@ -176,7 +176,7 @@ def settled(
 ) -> tuple[Issue, ...]:
     """Return the open issues of an environment whose failure is gone: those not in `wanted`.
 
-    `is_unknown` tells whether this run knows nothing about a cluster type and a target; their
+    `is_unknown` returns whether this run knows nothing about a cluster type and a target; their
     issue stays open.
     """
     return tuple(
@@ -220,7 +220,7 @@ def _issue(
     *,
     failure: str = "",
 ) -> FailureIssue:
-    """Make an issue; `failure` identifies the failure if `content` also has passing details."""
+    """Make an issue; `failure` identifies the failure if other parts of `content` may change."""
     identity = (failure or content).encode("utf-8", "backslashreplace")
     digest = hashlib.sha256(identity).hexdigest()[:16]
     first = markdown.marker(*mark, content=digest)
@@ -234,7 +234,7 @@ def _problems(problems: Sequence[Problem], *, linked: bool = True) -> str:
 
 
 def _problem(entry: ProblemEntry, *, linked: bool) -> str:
-    """Format a problem; `linked`: with the page of its line, at the commit of this run."""
+    """Format a problem; with `linked`, link its line at the commit of this run."""
     lines = [markdown.block(entry.message.strip("\n"))]
     advice, _, more = entry.advice.partition("\n")
     if advice:

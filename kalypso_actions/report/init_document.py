@@ -43,7 +43,10 @@ class InitTaskEntry(Document):
 
 
 class InitDocument(Document):
-    """The output of `kalypso init --output json`; `written`: some branch was pushed or proposed."""
+    """The output of `kalypso init --output json`.
+
+    `written` means that init pushed or proposed at least one branch.
+    """
 
     schema_name: str = Field("kalypso.init/v1", alias="schema")
     control_plane: str

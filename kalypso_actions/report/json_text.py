@@ -1,4 +1,4 @@
-"""JSON that a job may print: its text commands no runner and looks as it reads."""
+"""JSON that a job may print: no text in it commands the runner or deceives a reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMMANDS = (("##[", r"##\u005b"), ("::", r":\u003a"))
 def json_text(value: object, *, indent: int | None = None) -> str:
     r"""Format JSON whose parsed value is `value`; a byte that is not UTF-8 becomes \xff in it.
 
-    Workflow commands, and characters that control, separate or reorder lines, are escaped.
+    This escapes workflow commands, and characters that control, separate or reorder lines.
     """
     separators = None if indent else (",", ":")
     text = json.dumps(value, indent=indent, separators=separators, ensure_ascii=False)

@@ -141,9 +141,9 @@ def _finding(entry: ProblemEntry) -> str:
 
 
 def _place(where: Where) -> str:
-    """Format file and repository; an https URL is shortened to `owner/name`.
+    """Format file and repository; shorten an https URL to `owner/name`.
 
-    A file of a commit is a link to its line, which stays when the file changes.
+    A file of a commit is a link to its line, which stays valid when the file changes.
     """
     repository = HOST.sub("", where.repository)
     if not where.path:

@@ -1,4 +1,4 @@
-"""A page of Markdown that is cut at a size, between its blocks."""
+"""A page of Markdown with a limited size, cut between its blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from kalypso_actions.report import markdown
 
 LEFT_OUT: Final = 300
-"""Bytes that stay free for the sentence about what was left out."""
+"""Bytes that stay free for the sentence about omitted blocks."""
 
 
 @dataclass(slots=True)

@@ -57,6 +57,6 @@ def pipeline_diagram(nodes: Sequence[PipelineNode], arrows: Sequence[tuple[str, 
 
 
 def _label(words: str) -> str:
-    """Write all but plain characters by their codes, as Mermaid reads them: no text is syntax."""
+    """Write all but plain characters as Mermaid's codes, so that no text becomes syntax."""
     line = " ".join(escape_line(words.replace("\n", " ")).split())
     return SAFE.sub(lambda match: f"#{ord(match[0])};", line)

@@ -73,10 +73,10 @@ class PlacementStatusEntry(Document):
 
 
 class PlacementDocument(Document):
-    """What OCM decides; a field that it does not get to is null.
+    """The decisions of OCM; a field is null if OCM stops before it.
 
     `decodeError`, `panic` and `skipped` say that it decides nothing: it cannot read the documents,
-    its code panics, or it passes the Placement over.
+    its code panics, or it skips the Placement.
     """
 
     schema_name: Literal["kalypso.placement/v1"] = Field("kalypso.placement/v1", alias="schema")

@@ -1,4 +1,4 @@
-"""Which commit of main an environment has, in a line for people."""
+"""Describe in a line which commit of main an environment has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kalypso_actions.report.documents import PositionEntry
 
 
 def position_text(entry: PositionEntry) -> str:
-    """Say which commit an environment has, and how far the branch is ahead."""
+    """Return which commit an environment has, and how far the branch is ahead."""
     line = f"{entry.environment} has {entry.branch} at {entry.commit[:7]}"
     if entry.subject:
         line += f' "{entry.subject}"'
@@ -15,7 +15,7 @@ def position_text(entry: PositionEntry) -> str:
 
 
 def distance(entry: PositionEntry) -> str:
-    """Say how far the branch is ahead of the commit."""
+    """Return how far the branch is ahead of the commit."""
     if entry.fault:
         return f"how far {entry.branch} is ahead is unknown, {entry.fault}"
     if entry.ahead is None:

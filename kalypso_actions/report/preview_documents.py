@@ -23,12 +23,12 @@ class ArrivingCommitEntry(Document):
 
 
 class ArrivalEntry(Document):
-    """What arrives in an environment with the change.
+    """The content that arrives in an environment with the change.
 
     `has` is the commit of main that it has now ("" for none), `commits` the number of earlier
     commits of main that arrive together with the change, null if unknown, and `newest` the last of
-    these. It comes first, or `after` other environments. `comparison` is null if only the change
-    arrives; findings of the change are not repeated there.
+    these. The environment comes first, or `after` others. `comparison` is null if only the change
+    arrives; it does not repeat findings of the change.
     """
 
     has: str
@@ -40,14 +40,14 @@ class ArrivalEntry(Document):
 
 
 class PreviewEnvironmentEntry(Document):
-    """An environment; unless it is `compared`, it cannot be read on one side.
+    """An environment; `compared` is false if one side cannot be read.
 
-    `added`: the change adds its Environment object. `removed`: the change deletes it; its GitOps
-    branch stays as it is. `blocked`: nothing arrives before problems are fixed, new or known ones,
-    with which ci promotes nothing or schedule proposes nothing (with `on-failure: keep`, nothing
-    for what fails). `failure` is what the status of the commit that it has says of a failed
-    deployment. `arrival` is null for a change of the environment's own branch, which arrives at
-    once.
+    `added` means that the change adds its Environment object, `removed` that it deletes this
+    object; the GitOps branch stays as it is. `blocked` means that nothing arrives before people fix
+    new or known problems: until then, ci promotes nothing, or schedule proposes nothing (with
+    `on-failure: keep`, nothing for failing assignments). `failure` describes a failed deployment,
+    by the status of the commit that the environment has. `arrival` is null for a change of the
+    environment's own branch, which arrives at once.
     """
 
     environment: str
@@ -97,7 +97,10 @@ class PreviewDocument(ChainDocument):
 
 
 class PreviewCommentDocument(ChainDocument):
-    """The output of `kalypso preview-comment --output json`; `reason`: why nothing was written."""
+    """The output of `kalypso preview-comment --output json`.
+
+    `reason` says why nothing was written.
+    """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "pull-request-number": "The number of the pull request that has the comment.",

@@ -50,7 +50,8 @@ _COLUMNS: Final = (
 class PreviewFacts:
     """Facts that the document lacks: the pages of the control plane and of the run.
 
-    `is_of_author`: a job that ran content of the pull request's author wrote the document.
+    `is_of_author` means that a job that ran content of the pull request's author wrote the
+    document.
     """
 
     repository_url: str

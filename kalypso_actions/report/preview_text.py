@@ -73,7 +73,7 @@ def print_preview_findings(
 ) -> None:
     """Print the limits of the comparison, the new findings, and the result in a line.
 
-    Lines of files are not shown, because the files on this machine have secrets.
+    This shows no lines of files, because the files on this machine may have secrets.
     """
     print_notes(console, document.notes, files, with_lines=False)
     print_findings(console, document.warnings, document.problems, files, with_lines=False)

@@ -16,7 +16,7 @@ QUICK = 1.0
 """In seconds; a shorter step shows no progress."""
 
 INTERVAL = 0.1
-"""Seconds between two looks at the console: a step may report a hundred thousand times."""
+"""Seconds between two updates of the console; a step may report a hundred thousand times."""
 
 LINE_INTERVAL = 5.0
 """Seconds between plain lines."""

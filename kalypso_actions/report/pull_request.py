@@ -53,8 +53,8 @@ class PullRequestText:
     `before` the one that the branch names now. `auto_merge` is the option by which schedule merges
     it. `allowed_by` permits a mass removal ("": there is none). `again` are the numbers of
     reverted or closed pull requests whose content this one proposes again. `others` are the
-    numbers of other open pull requests that change the same files. `commits` of main and of
-    registered repositories come with it, and what the `comparison` has.
+    numbers of other open pull requests that change the same files. `commits` are the commits of
+    main and of registered repositories that come with it, `comparison` the differences.
     """
 
     control_plane: str
@@ -134,7 +134,7 @@ def marked(body: str, mark: Mark) -> str:
 
 
 def is_ours(body: str, environment: str, control_plane: str) -> bool:
-    """Whether a body is one of ours for this environment of a control plane (`owner/name`).
+    """Return whether a body is one of ours for this environment of a control plane (`owner/name`).
 
     Several control planes may write with one account. A body without a control plane may be ours.
     """
@@ -171,7 +171,7 @@ class _Group:
 
 
 def _groups(changes: TreeChanges, folder: str) -> Mapping[str, _Group]:
-    """Group changed files by cluster type; files that track the promotion are left out."""
+    """Group changed files by cluster type, without the files that track the promotion."""
     prefix = f"{folder}/" if folder else ""
     groups: dict[str, _Group] = {}
     for change, paths in zip(

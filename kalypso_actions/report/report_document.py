@@ -85,11 +85,11 @@ class ReportedEnvironmentEntry(Document):
 
 
 class ReportDocument(Document):
-    """report.json of `kalypso report`, and what it prints with `--output json` without `texts`.
+    """report.json of `kalypso report`, which prints it without `texts` with `--output json`.
 
-    `pipeline` is what GitHub shows; its problems say why it is unknown. `texts`, `configurations`,
-    `decisions` and `changes` have equal contents once. `with_texts` is false for a fleet that is
-    too large for the texts of its files.
+    `pipeline` is the state on GitHub; its problems say why it is unknown. `texts`,
+    `configurations`, `decisions` and `changes` have equal contents only once. `with_texts` is false
+    for a fleet that is too large for the texts of its files.
     """
 
     schema_name: str = Field("kalypso.report/v1", alias="schema")

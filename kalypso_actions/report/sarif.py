@@ -1,6 +1,6 @@
 """Findings in SARIF 2.1.0, the format of code scanning and of editors.
 
-GitHub refuses a whole file for one result without a location, or with a URI that is no path in a
+GitHub refuses a whole file for one result without a location, or with a URI that is not a path in a
 repository ("expected at least one location", github/codeql-action#2459; "SARIF URI scheme did not
 match the checkout URI scheme", aquasecurity/trivy-action#273).
 

@@ -20,9 +20,9 @@ class ScheduleFacts:
     """Facts that the document lacks.
 
     `branches` are the GitOps branches, `removed` the folders that a mass removal would delete.
-    `stopped`: people have rejected the proposal. `started` are the URLs of check-promote's runs,
-    `cells` the assignments. `earlier_run` is the page of a run with the same inputs, which this run
-    repeats.
+    `stopped` means that people have rejected the proposal. `started` are the URLs of
+    check-promote's runs, `cells` the assignments. `earlier_run` is the page of a run with the same
+    inputs, which this run repeats.
     """
 
     main: CommitLink | None = None

@@ -13,7 +13,8 @@ def start_schedule_summary(
 ) -> str:
     """Return the step summary.
 
-    `started` are the URLs of schedule's runs, by environment. `is_own`: the branch is Kalypso's.
+    `started` are the URLs of schedule's runs, by environment. `is_own` means that the branch is
+    Kalypso's.
     """
     headline = start_schedule_headline(document, is_own=is_own, name=markdown.code)
     pages = ", ".join(markdown.link(name, url) for name, url in started.items())

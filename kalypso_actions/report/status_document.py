@@ -57,7 +57,7 @@ class ProposalEntry(Document):
 
 
 class WaitEntry(Document):
-    """What an environment, or main, waits for, and the page for it ("" without one)."""
+    """A wait of an environment, or of main, and the page for it ("" without one)."""
 
     waits_for: Literal["people", "clusters", "a run", "an environment"]
     text: str

@@ -30,7 +30,7 @@ DEPLOYED: Final = "Deployed"
 """Only the last environment ends the chain with success; the status of the others is pending."""
 
 MOST_LINES: Final = 10
-"""What waits, and clusters: the lines for each environment."""
+"""The most lines about waits, and about clusters, for each environment."""
 
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
@@ -46,7 +46,7 @@ def print_status(console: Console, document: StatusDocument) -> None:
 
 
 def pipeline(document: StatusDocument) -> Group:
-    """Return the table of the environments, with main above; below, what waits, and clusters."""
+    """Return the table of the environments, with main above it, and waits and clusters below."""
     table = Table(box=None, pad_edge=False)
     for heading in ("environment", "state", "commit", "main ahead", "assignments"):
         table.add_column(heading, overflow="fold")
@@ -98,7 +98,7 @@ def _assignments(entry: EnvironmentStatusEntry) -> str:
 
 
 def _waits(document: StatusDocument) -> Iterator[Text]:
-    """Yield a line for each thing that is waited for, or that there is none."""
+    """Yield a line for each wait, or a line that says that there is none."""
     rows = [("main", document.waits)]
     rows += [(entry.environment, entry.waits) for entry in document.environments]
     for name, waits in rows:

@@ -79,8 +79,8 @@ def print_findings(
     """Print each as a paragraph: location, message, line, advice.
 
     The findings of a file follow each other, and the files with problems come last, where a
-    terminal shows them. `with_lines`: show the line of a file at hand. `commits` are names of
-    commits that are no heads.
+    terminal shows them. With `with_lines`, show the line of a file on this machine. `commits` maps
+    commits that are not heads to their names.
     """
     _print(
         console,
@@ -120,7 +120,7 @@ def finding_counts(problems: Sequence[ProblemEntry], warnings: Sequence[ProblemE
 
 
 def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> str:
-    """Say which problem leaves unknown what a tree should have."""
+    """Return the message that names the first problem that prevents a comparison."""
     where = problems[0].where
     place = f" in {escape_line(shown_place(where, files))}" if where else ""
     more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
@@ -128,7 +128,7 @@ def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> s
 
 
 def unshown(notes: Sequence[ProblemEntry], acknowledged: Sequence[ProblemEntry]) -> Iterator[str]:
-    """Yield the numbers of what only `--notes` and `--verbose` show."""
+    """Yield the numbers of findings that only `--notes` and `--verbose` show."""
     if notes:
         yield counted(len(notes), "note")
     if acknowledged:
@@ -189,9 +189,9 @@ def _print(
 
 
 def _others_of_one_cause(findings: Sequence[_Finding]) -> list[str]:
-    """Return what all but the first message name, if nothing else differs.
+    """Return the subjects of all messages but the first, if the messages differ only in them.
 
-    These are the assignments of `time-server on depot: …`.
+    The subject of `time-server on depot: …` is the assignment.
     """
     parts = [finding.entry.message.partition(": ") for finding in findings]
     is_one_cause = bool(findings[0].place[0] and parts[0][2]) and len({p[2] for p in parts}) == 1

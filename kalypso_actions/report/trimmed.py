@@ -27,10 +27,10 @@ def print_trimmed(console: Console, renderable: RenderableType) -> None:
 
 
 def print_table(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table whose cells are folded where the console is too narrow.
+    """Print a table, folding its cells where the console is too narrow.
 
-    Rich lays out a few thousand cells in as much time as a run without changes takes; columns that
-    fit are put together here.
+    Rich takes as much time for a few thousand cells as a whole run without changes, so this joins
+    columns that fit itself.
     """
     columns = zip(headings, *rows, strict=True)
     widths = [max(map(cell_len, column)) + BETWEEN_COLUMNS for column in columns]

@@ -22,7 +22,7 @@ from kalypso_actions.report.terminal import (
 )
 
 UNCHECKED: Final = frozenset({"registration-unread", "templates-unchecked"})
-"""The notes that everybody sees: the result covers less than it seems."""
+"""Notes that always appear, because the result covers less than it seems."""
 
 
 def print_validate(
@@ -40,7 +40,7 @@ def print_validate(
     for entry in document.main:
         print_position(console, entry)
     if behind := [entry.environment for entry in document.main if entry.ahead]:
-        line = f"What main has changed since reaches {' and '.join(behind)} by a promotion"
+        line = f"Later changes of main reach {' and '.join(behind)} by a promotion"
         console.print(Text(escape_log_line(line)), soft_wrap=True)
     checked = counted(document.documents, "document")
     branches = counted(len(document.sources), "branch", "branches")

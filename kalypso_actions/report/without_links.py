@@ -1,4 +1,4 @@
-"""Remove from a preview what would become a link: its author may have chosen the server."""
+"""Remove the links from a preview, because its author may have chosen their server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalypso_actions.report.preview_documents import PreviewDocument
 
 
 def without_links(document: PreviewDocument) -> PreviewDocument:
-    """Return a document of which no text is a link, except to commits of the control plane."""
+    """Return the document without links, except those to commits of the control plane."""
     names = ("base", "head", "head_commit")
     commits = {name: getattr(document, name) for name in names}
     plain = _plain(document)
@@ -20,7 +20,7 @@ def without_links(document: PreviewDocument) -> PreviewDocument:
 
 
 def _plain(value: object) -> object:
-    """Return a copy in which no place names a commit: pages of files are links by commit."""
+    """Return a copy whose places name no commit, because a commit makes a link to a file."""
     if isinstance(value, Where):
         return value.model_copy(update={"commit": ""})
     if isinstance(value, BaseModel):

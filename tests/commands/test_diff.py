@@ -161,7 +161,7 @@ def test_environments_with_the_same_commit_of_main(clone: Path) -> None:
     git(clone, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "Promote")
     done = call_kalypso("diff", "dev", "stage")
     assert done.stdout.splitlines()[1:] == [
-        "no differences: stage lacks nothing of main that dev has. "
+        "no differences: stage has everything of main that dev has. "
         "--deployed also shows what the branch of each sets itself"
     ]
 

@@ -1,5 +1,5 @@
 "use strict";
-// Texts of repositories reach the page as text nodes only: nothing is parsed as HTML.
+// Texts of repositories become text nodes only, so the browser never parses them as HTML.
 const CELLS = 600, WIDE = 40, MOST = 200;
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
 const ORDER = new Intl.Collator("en", { numeric: true });

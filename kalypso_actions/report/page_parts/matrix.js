@@ -46,7 +46,7 @@ function filtered() {
   const matchers = id("search").value.toLowerCase().split(/\s+/).filter(Boolean).map(matcher);
   const [environment, workspace, kind] = ["environment", "workspace", "kind"].map((name) => id(name).value);
   const isOf = {
-    // What is missing in an environment is what others have.
+    // An assignment is missing in an environment if others have it.
     missing: (item) => item.elsewhere && (!environment || !item.elsewhere.has(environment)),
     fails: (item) => item.failure && (!environment || item.environment === environment),
     "": (item) => !environment || item.environment === environment,
