@@ -34,8 +34,9 @@ RENDERING = {"kalypso_actions.plan", "kalypso_actions.rendering", "kalypso_actio
 
 MAIN = "samples/control-plane/main"
 FLEET = ["--control-plane", "acme/fleet"]
-COMMIT = ["--environment", "dev", "--commit", "1" * 40]
-GITOPS = ["--environment", "dev", "--gitops-commit", "1" * 40]
+ENVIRONMENT = ["--environment", "dev"]
+COMMIT = [*ENVIRONMENT, "--commit", "1" * 40]
+GITOPS = [*ENVIRONMENT, "--gitops-commit", "1" * 40]
 
 
 def imported(*arguments: str) -> tuple[int, set[str]]:
@@ -80,6 +81,8 @@ def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator
     (["template", "LICENSE"], {"yaml"}, SERVERS | JINJA | {"pathspec"}),
     (["set-up"], {"pydantic"}, LIBRARIES),
     (["ci", *FLEET], {"requests", *RENDERING}, APPS | AZURE | SANDBOX | JINJA),
+    # It renders only if it does not end at once.
+    (["schedule", *FLEET, *ENVIRONMENT], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
     (["cd", *FLEET, *COMMIT], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
     (["notify", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
     (["check-promote", *FLEET, *GITOPS], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.schedule_inputs import read_inputs
-from kalypso_actions.commands.schedule.propose import ProposalPlan
-from kalypso_actions.commands.schedule.result import Results, commit_link
+from kalypso_actions.commands.schedule.commit_link import commit_link
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.plan import Plan
 from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest
 from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
 from kalypso_actions.report.chain_documents import ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, schedule_summary
 from kalypso_actions.scheduling.registry import OWN
+
+if TYPE_CHECKING:
+    from kalypso_actions.commands.schedule.propose import ProposalPlan
+    from kalypso_actions.commands.schedule.result import Results
+    from kalypso_actions.plan import Plan
 
 LENGTH: Final = 16
 """Hexadecimal digits of `run_digest`; the description of a status is short."""

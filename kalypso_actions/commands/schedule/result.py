@@ -16,6 +16,7 @@ from kalypso_actions.commands.runtime.schedule_inputs import (
     our_pull_requests,
     our_pull_requests_among,
 )
+from kalypso_actions.commands.schedule.commit_link import commit_link
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.publish import Published
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
@@ -35,7 +36,6 @@ from kalypso_actions.report.documents import (
     ProblemEntry,
 )
 from kalypso_actions.report.positions import position_text
-from kalypso_actions.report.pull_request import CommitLink
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 from kalypso_actions.snapshot.gitops_state import GitOpsState
 
@@ -121,14 +121,6 @@ def build_result(
 
 def _text(time: datetime | None) -> str:
     return f"{time:{TIME}}" if time else ""
-
-
-def commit_link(promoted_commit: str | None, context: CommandContext) -> CommitLink | None:
-    """Return a commit of main with its page; None for None."""
-    if promoted_commit is None:
-        return None
-    url = f"{context.url(context.control_plane)}/commit/{promoted_commit}"
-    return CommitLink(promoted_commit, url)
 
 
 def record_schedule(

@@ -28,7 +28,7 @@ from tests.commands.chain.proposals import (
     settle,
 )
 
-SCHEDULE = "kalypso_actions.commands.schedule.command"
+SCHEDULE = "kalypso_actions.commands.schedule.full_run"
 SLOW = pytest.mark.slow
 """The matrix of faults tries these writes alone."""
 REPO = "/repos/{owner}/{repo}"
