@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -141,8 +142,8 @@ class Programs:
         try:
             if _interrupted.is_set():
                 raise ProcessError("the run was interrupted")
-            with _feeding(process, stdin) as whole_input:
-                stdout, stderr = _communicate(process, whole_input, timeout, max_output)
+            with _feeding(process, stdin):
+                stdout, stderr = _communicate(process, timeout, max_output)
         except subprocess.TimeoutExpired:
             message = f"{name} did not finish within {timeout:g} seconds"
             raise ProcessError(message, advice="try again later") from None
@@ -209,34 +210,41 @@ def _start(
 
 
 @contextmanager
-def _feeding(
-    process: subprocess.Popen[bytes], stdin: bytes | Iterable[bytes]
-) -> Iterator[bytes | None]:
-    """Yield the input if it is one text; otherwise write its parts in a thread, and yield None."""
-    if isinstance(stdin, bytes):
-        yield stdin
+def _feeding(process: subprocess.Popen[bytes], stdin: bytes | Iterable[bytes]) -> Iterator[None]:
+    """Write the input, in a thread.
+
+    `communicate` would lose what is not written before its timeout, and on a busy machine a short
+    timeout ends before the first byte.
+    """
+    pipe, process.stdin = process.stdin, None
+    if stdin == b"" and pipe is not None:
+        pipe.close()
+        yield
         return
-    pipe, process.stdin = process.stdin, None  # `communicate` would close it
+    parts = [stdin] if isinstance(stdin, bytes) else stdin
     errors: list[BaseException] = []
 
     def write() -> None:
         try:
             if pipe is not None:
                 with pipe:
-                    pipe.writelines(stdin)
+                    pipe.writelines(parts)
         except BrokenPipeError:
             pass  # the program has ended, and its exit code says why
         except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
+            if os.name == "nt" and isinstance(error, OSError) and error.errno == errno.EINVAL:
+                return  # the same on Windows
             errors.append(error)
             _kill(process)
 
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
     try:
-        yield None
+        yield
     finally:
         _end(process)
-        thread.join()
+        # A leftover process may hold the input without reading it.
+        thread.join(ORPHAN_TIMEOUT if isinstance(stdin, bytes) else None)
         if errors:
             raise errors[0]
 
@@ -247,14 +255,13 @@ def _failure(name: str, status: int, stdout: bytes, errors: str) -> ProcessError
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], stdin: bytes | None, timeout: float, max_output: int | None
+    process: subprocess.Popen[bytes], timeout: float, max_output: int | None
 ) -> tuple[bytes, bytes]:
     """Return standard output and standard error.
 
     Processes that the program leaves behind, as a shell does with `&`, may keep its output open.
     Raises subprocess.TimeoutExpired, _OverflowError.
     """
-    pending_input = stdin
     left = timeout
     orphaned_for: float | None = None
     interval = ORPHAN_TIMEOUT if max_output is None else OUTPUT_CHECK_INTERVAL
@@ -263,13 +270,12 @@ def _communicate(
     while True:
         pause = min(left, interval)
         try:
-            stdout, stderr = process.communicate(pending_input, timeout=pause)
+            stdout, stderr = process.communicate(timeout=pause)
         except subprocess.TimeoutExpired as expired:
             _check_length(expired.output, max_output)
             if process.returncode is not None:
                 # The group is dead, so a process in another session keeps the output open.
                 return expired.output or b"", expired.stderr or b""
-            pending_input = None
             left -= pause
             if left <= 0:
                 raise

@@ -34,6 +34,16 @@ def test_program_that_does_not_read_its_input_is_no_error() -> None:
     assert python("print(1)", stdin=b"x" * 1_000_000) == f"1{os.linesep}".encode()
 
 
+@pytest.mark.parametrize("most", [None, 1000], ids=["any output", "limited output"])
+def test_a_program_may_read_its_input_late(
+    most: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The output of a program is looked at several times before the program reads its input."""
+    monkeypatch.setattr(process, "ORPHAN_TIMEOUT", 0.05)
+    code = "import sys, time; time.sleep(0.3); print(len(sys.stdin.buffer.read()))"
+    assert int(python(code, stdin=b"x" * 1_000_000, timeout=60, max_output=most)) == 1_000_000
+
+
 def test_large_output_and_error_output_do_not_block() -> None:
     code = "import sys; sys.stderr.write('e' * 10**6); sys.stdout.write('o' * 10**6)"
     assert len(python(code)) == 10**6
