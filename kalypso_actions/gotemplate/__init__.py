@@ -9,7 +9,7 @@ A template passes through:
 
 Closures run on a state (`execution`): `fields` and `calls` evaluate fields and calls, `conversion`
 converts arguments to the types of parameters, `builtins` holds Go's own functions, `printf` and
-`printer` implement Go's fmt. `values` maps Go's types to Python's, `budget` limits an execution.
+`printer` implement Go's fmt, `kept_texts` keeps texts that many executions share. `values` maps Go's types to Python's, `budget` limits an execution.
 
 A parsed template is immutable: several threads may execute it at once, any number of times. Parsing
 and execution raise `TemplateError` with Go's own text. The language is that of Go 1.26. The caller
@@ -25,8 +25,9 @@ from kalypso_actions.gotemplate.builtins import BUILTINS
 from kalypso_actions.gotemplate.compiler import Program, compile_trees
 from kalypso_actions.gotemplate.cursor import Source
 from kalypso_actions.gotemplate.errors import TemplateError
-from kalypso_actions.gotemplate.execution import State
+from kalypso_actions.gotemplate.execution import NOTHING_KEPT, KeptTexts, State
 from kalypso_actions.gotemplate.expressions import Names
+from kalypso_actions.gotemplate.kept_texts import changes_data
 from kalypso_actions.gotemplate.parser import parse_trees
 from kalypso_actions.gotemplate.root_fields import RootField, root_fields
 from kalypso_actions.gotemplate.text import byte_length, normal
@@ -37,6 +38,7 @@ __all__ = [
     "Budget",
     "Function",
     "FunctionError",
+    "KeptTexts",
     "LimitError",
     "Limits",
     "RootField",
@@ -50,20 +52,27 @@ __all__ = [
 class Template:
     """A parsed template; it is immutable, so threads may share it."""
 
-    __slots__ = ("_main", "name", "text")
+    __slots__ = ("_main", "changes_data", "name", "text")
 
-    def __init__(self, source: Source, main: Program) -> None:
-        """Use `parse`."""
+    def __init__(self, source: Source, main: Program, *, changes_data: bool) -> None:
+        """Use `parse`. `changes_data`: an execution may change its data."""
         self.name = source.name
+        self.changes_data = changes_data
         self.text = source.text
         self._main = main
 
     def execute(
-        self, data: object, limits: Limits = DEFAULT_LIMITS, *, budget: Budget | None = None
+        self,
+        data: object,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        budget: Budget | None = None,
+        kept: Mapping[str, KeptTexts] = NOTHING_KEPT,
     ) -> str:
         """Render the template with `data` as dot.
 
-        Pass the `budget` of earlier executions to limit all of them together.
+        Pass the `budget` of earlier executions to limit all of them together, and in `kept` the
+        texts of earlier executions for each field that has the same value as then.
         Raises `TemplateError` if Go rejects the template or the execution exceeds `limits`.
         """
         output: list[str] = []
@@ -71,7 +80,7 @@ class Template:
         try:
             budget.spend(len(self.text), "the template")
             dot = NO_VALUE if data is None else data
-            self._main.run(State(output, budget, depth=0), dot)
+            self._main.run(State(output, budget, 0, kept), dot)
         except LimitError as error:
             raise _error(self.name, str(error)) from None
         except RecursionError:
@@ -101,7 +110,8 @@ def parse(
         raise _error(name, f"the template goes beyond the limit of {limit} bytes")
     all_functions = {**BUILTINS, **(functions or {})}
     trees = parse_trees(source, Names(all_functions, refused or {}), limits.parse_depth)
-    return Template(source, compile_trees(source, trees, all_functions)[name])
+    main = compile_trees(source, trees, all_functions)[name]
+    return Template(source, main, changes_data=changes_data((*trees.values(),), all_functions))
 
 
 def _error(name: str, detail: str) -> TemplateError:

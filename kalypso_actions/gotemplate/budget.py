@@ -89,6 +89,17 @@ class Budget:
                     "functions may process for one assignment"
                 )
 
+    def repeat(self, work: int) -> bool:
+        """Spend the work of an earlier call; return False, and spend none, unless it is the same.
+
+        Measured work is, within its limit. Work without small values is, as long as they are free.
+        """
+        most = self.limits.work if self.counts_calls else min(self.limits.work, _FREE_WORK)
+        if self.work + work > most:
+            return False
+        self.work += work
+        return True
+
     def count_iteration(self, size: int, what: str) -> None:
         """Count an iteration of a loop or a call of a template; its body has `size` characters."""
         self.iterations += 1

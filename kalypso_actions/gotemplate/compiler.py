@@ -17,6 +17,7 @@ from kalypso_actions.gotemplate.execution import (
     State,
     Steps,
 )
+from kalypso_actions.gotemplate.kept_texts import keeping
 from kalypso_actions.gotemplate.loops import Loop
 from kalypso_actions.gotemplate.nodes import (
     Action,
@@ -80,6 +81,8 @@ class _Compiler(PipelineCompiler):
         self.programs = programs
         self.depth = 0
         """The number of bodies around the current place."""
+        self.dot_is_data = definition.name == definition.source.name
+        """Whether dot is the data at the current place."""
 
     def fill(self, program: Program, body: Body) -> None:
         program.steps = self.block(body)
@@ -113,7 +116,7 @@ class _Compiler(PipelineCompiler):
 
     def text_and_action(self, before: Text, node: Action) -> Run:
         prefix, size, exceeded = before.text, byte_length(before.text), self.exceeded
-        evaluate = self.pipe(node.pipe).evaluate
+        evaluate = self.printed(node)
 
         def write(state: State, dot: object) -> None:
             value = evaluate(state, dot)
@@ -146,7 +149,7 @@ class _Compiler(PipelineCompiler):
         return self.definition.error(node, f"the output goes beyond the limit of {limit} bytes")
 
     def action(self, node: Action) -> Run:
-        evaluate, exceeded = self.pipe(node.pipe).evaluate, self.exceeded
+        evaluate, exceeded = self.printed(node), self.exceeded
         if node.pipe.variables:
 
             def keep(state: State, dot: object) -> None:
@@ -164,6 +167,18 @@ class _Compiler(PipelineCompiler):
                 raise exceeded(state, node)
 
         return write
+
+    def printed(self, node: Action) -> Evaluate:
+        """Compile what an action prints."""
+        evaluate = self.pipe(node.pipe).evaluate
+        return keeping(node.pipe, evaluate) if self.dot_is_data else evaluate
+
+    def body_with_dot(self, body: Body) -> Steps:
+        """Compile a body whose dot is another value."""
+        outer, self.dot_is_data = self.dot_is_data, False
+        steps = self.block(body)
+        self.dot_is_data = outer
+        return steps
 
     def display(self, state: State, node: Action, value: object) -> str:
         """Return the text of a value that is not a string."""
@@ -216,7 +231,8 @@ class _Compiler(PipelineCompiler):
             for case in node.cases:
                 condition = self.pipe(case.pipe).evaluate
                 self.scope.container = inside
-                cases.append((condition, self.block(case.body)))
+                block = self.body_with_dot if isinstance(node, With) else self.block
+                cases.append((condition, block(case.body)))
                 self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         return cases, otherwise, unset
@@ -230,7 +246,7 @@ class _Compiler(PipelineCompiler):
             variables = self.loop_variables(node.pipe)
             loop = Loop(self.definition, node, pipe, container, unused, *variables)
             self.scope.container = container
-            steps = self.block(node.body)
+            steps = self.body_with_dot(node.body)
             self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         run = loop.compile(steps, otherwise)

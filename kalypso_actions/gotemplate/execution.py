@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.cursor import Source
@@ -13,19 +15,31 @@ from kalypso_actions.gotemplate.quoting import quote
 from kalypso_actions.gotemplate.text import byte_length
 from kalypso_actions.gotemplate.values import NO_VALUE
 
+KeptTexts = dict[object, tuple[str, int]]
+"""The text of each action, with the work that it takes."""
+
+NOTHING_KEPT: Final[Mapping[str, KeptTexts]] = MappingProxyType({})
+
 
 class State:
     """One execution of one definition: its variables, and the output and budget of the template.
 
     Errors name `node` where the last evaluated node is known only at run time. `elements` holds the
     slots of loop variables whose container has elements of type `interface {}`; Go's errors mention
-    that type.
+    that type. `kept` has the texts of actions that depend on one field of the data alone.
     """
 
-    __slots__ = ("budget", "depth", "elements", "node", "output", "variables")
+    __slots__ = ("budget", "depth", "elements", "kept", "node", "output", "variables")
 
-    def __init__(self, output: list[str], budget: Budget, depth: int) -> None:
+    def __init__(
+        self,
+        output: list[str],
+        budget: Budget,
+        depth: int,
+        kept: Mapping[str, KeptTexts] = NOTHING_KEPT,
+    ) -> None:
         self.output = output
+        self.kept = kept
         self.budget = budget
         self.depth = depth
         self.variables: list[object] = []

@@ -217,6 +217,7 @@ class Function:
     function whose result can be much larger than its arguments asks it before building the result.
     `cost` is the work for each character of the arguments, measured by tests/hostile.
     `unusable` is the reason why templates cannot call the function at all; "" if they can.
+    `changes_arguments`: the call may change its arguments, or what they contain.
     """
 
     name: str
@@ -227,6 +228,7 @@ class Function:
     takes_budget: bool = False
     unusable: str = ""
     cost: int = 1
+    changes_arguments: bool = False
 
     @property
     def type(self) -> Type:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget, KeptTexts
 from kalypso_actions.gotemplate.budget import work_of
 from kalypso_actions.gotemplate.sprig.nesting import check_depth
 from kalypso_actions.gotemplate.values import (
@@ -46,6 +46,21 @@ JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
 """The names that a Jinja2 template can use."""
 
 
+class SharedConfig:
+    """A configuration as Go templates see it, shared by assignments whose Templates change nothing.
+
+    `texts` are those of actions that depend on it alone, and `work` is that of its characters.
+    """
+
+    __slots__ = ("go", "texts", "values", "work")
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self.values = values
+        self.go = _go_config(values)
+        self.work = work_of(values, DEFAULT_LIMITS.work)
+        self.texts: KeptTexts = {}
+
+
 @dataclass(slots=True)
 class TemplateData:
     """The data of one assignment.
@@ -67,22 +82,21 @@ class TemplateData:
     budget: Budget = field(default_factory=lambda: Budget(DEFAULT_LIMITS), repr=False)
     later_templates: list[int] = field(default_factory=list, compare=False)
     """The number of actions in each output that was rendered again."""
+    shared: SharedConfig | None = field(default=None, repr=False, compare=False)
+    """The configuration as other assignments see it, unless Templates may change it."""
     _go: GoStruct | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Count the data once, because Templates may read it; calls count large data again."""
-        values = (self.labels, self.manifests, self.config)
         limit = self.budget.limits.work
-        self.budget.work += sum(work_of(value, limit) for value in values)
+        of_config = self.shared.work if self.shared else work_of(self.config, limit)
+        texts = work_of(self.labels, limit) + work_of(self.manifests, limit)
+        self.budget.work += of_config + texts
 
     @property
     def go(self) -> GoStruct:
         """The data as a Go value, with a copy of the configuration, which templates may change."""
         if self._go is None:
-            config = {
-                key: value if type(value) is str else to_template_value(value)
-                for key, value in self.config.items()
-            }
             self._go = GoStruct(
                 DATA_TYPE,
                 {
@@ -94,7 +108,7 @@ class TemplateData:
                     "Labels": GoMap(STRING_MAP, self.labels),
                     "Manifests": GoMap(STRING_MAP, self.manifests),
                     "ClusterType": self.cluster_type,
-                    "ConfigData": GoMap(ANY_MAP, config),
+                    "ConfigData": self.shared.go if self.shared else _go_config(self.config),
                 },
                 {
                     name: Function(name, self._manifest_entry(key), result=STRING)
@@ -102,6 +116,11 @@ class TemplateData:
                 },
             )
         return self._go
+
+    @property
+    def kept(self) -> Mapping[str, KeptTexts]:
+        """The texts of actions that depend on one field alone, by the field."""
+        return {"ConfigData": self.shared.texts} if self.shared else {}
 
     def copy_of_go(self) -> GoStruct:
         """Copy the data as earlier templates have left it. Raises LimitError.
@@ -127,6 +146,14 @@ class TemplateData:
             return self.manifests[key]
 
         return entry
+
+
+def _go_config(values: Mapping[str, object]) -> GoMap:
+    config = {
+        key: value if type(value) is str else to_template_value(value)
+        for key, value in values.items()
+    }
+    return GoMap(ANY_MAP, config)
 
 
 def _copy(value: object, copies: dict[int, object], depth: int) -> object:

@@ -1,4 +1,4 @@
-"""The fields that a Template reads from its data, found without an assignment."""
+"""The fields that a Template reads from its data, found in the Template alone."""
 
 from __future__ import annotations
 

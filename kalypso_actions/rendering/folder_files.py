@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import (
@@ -20,6 +20,7 @@ from kalypso_actions.model.layout import (
     NAMESPACE_FILE,
     RECONCILER_FILE,
 )
+from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering import builtin_config
 from kalypso_actions.rendering.compiled_templates import (
     compiled,
@@ -27,12 +28,15 @@ from kalypso_actions.rendering.compiled_templates import (
     manifest_failure,
     missing_template,
 )
-from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.data import SharedConfig, TemplateData
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
 
 CONFIG_FIELD = "configType"
+
+SHARED_KEYS: Final = 20_000
+"""The keys of the configurations that Templates share: those of some hundred assignments."""
 SHELL_CONTENT = "sh"
 
 _CONFIG_MAP_TYPES = frozenset({"", "configMap"})
@@ -64,6 +68,7 @@ class FolderFiles:
         self._unpromoted = unpromoted
         self._templates = {template.name: template for template in templates}
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
+        self._shared: SizedCache[SharedConfig] = SizedCache(SHARED_KEYS)
 
     def data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
         """Return the data that the Templates see."""
@@ -78,7 +83,26 @@ class FolderFiles:
             manifests=target.manifests,
             cluster_type=assignment.cluster_type.name,
             config=config.values,
+            shared=self._shared_config(assignment.cluster_type, config),
         )
+
+    def _shared_config(
+        self, cluster_type: ClusterType, config: MergedConfig
+    ) -> SharedConfig | None:
+        """Return the configuration that assignments share; None if a Template may change it."""
+        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
+        if any(map(self._changes_data, names)):
+            return None
+        shared = self._shared.get(id(config.values))
+        if shared is None or shared.values is not config.values:
+            shared = SharedConfig(config.values)
+            self._shared.put(id(config.values), shared, len(config.values) + 1)
+        return shared
+
+    def _changes_data(self, name: str) -> bool:
+        template = self._templates.get(name)
+        manifests = self._manifests(template) if template else ()
+        return isinstance(manifests, Failure) or any(item.changes_data for item in manifests)
 
     def render(
         self, assignment: Assignment, data: TemplateData, config: MergedConfig

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from kalypso_actions import gotemplate, goyaml
 from kalypso_actions.gotemplate.values import GoStruct
@@ -30,6 +30,11 @@ class TextManifest:
     def __init__(self, text: str) -> None:
         self._text = text
         self._template = _compile(text)
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether the template may change its data."""
+        return self._template.changes_data
 
     def render(self, data: TemplateData) -> str:
         """Render repeatedly while the output contains `{{`: values may be templates themselves.
@@ -63,6 +68,7 @@ class ObjectManifest:
 
     def __init__(self, body: Mapping[str, object]) -> None:
         self._body = _compile_object(body)
+        self.changes_data = any(text.changes_data for text in _texts(self._body))
 
     def render(self, data: TemplateData) -> str:
         """Return the object's YAML text."""
@@ -81,6 +87,14 @@ def _compile_object(value: object) -> object:
             return TextManifest(value)
         case _:
             return value
+
+
+def _texts(value: object) -> Iterator[TextManifest]:
+    if isinstance(value, TextManifest):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
 
 
 def _render_object(value: object, data: TemplateData) -> object:
@@ -128,7 +142,9 @@ def _execute(
     go: Callable[[], GoStruct] | None = None,
 ) -> str:
     try:
-        return template.execute(go() if go else data.go, budget=data.budget)
+        if go:
+            return template.execute(go(), budget=data.budget)
+        return template.execute(data.go, budget=data.budget, kept=data.kept)
     except gotemplate.TemplateError as error:
         raise _located(error, text) from error
     except gotemplate.FunctionError as error:  # Python cannot represent the data

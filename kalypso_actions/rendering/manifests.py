@@ -26,5 +26,9 @@ class ManifestError(Exception):
 class Manifest(Protocol):
     """A manifest, compiled once and rendered for many assignments."""
 
+    @property
+    def changes_data(self) -> bool:
+        """Whether rendering may change the configuration that the data has."""
+
     def render(self, data: TemplateData) -> str:
         """Return the manifest's text for one assignment. Raises ManifestError."""

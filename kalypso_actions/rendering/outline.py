@@ -268,9 +268,10 @@ class _Documents:
         )
 
     def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[Entry]:
-        """Yield the anchor or alias and the tag of a node; a text that begins with one is no text.
+        """Yield the anchor or alias, and the tag, of a node.
 
-        Raises YAMLError for an alias without anchor.
+        YAML does not read a text that begins with one as a text. Raises YAMLError for an alias
+        without anchor.
         """
         anchor, tag = event.anchor, getattr(event, "tag", None)
         if anchor and isinstance(event, yaml.AliasEvent) and anchor not in anchors:

@@ -1,4 +1,4 @@
-"""Fields that Templates name and no assignment has, found without an assignment."""
+"""Fields that Templates name but no assignment has, found in the Templates alone."""
 
 from __future__ import annotations
 

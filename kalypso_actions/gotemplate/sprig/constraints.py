@@ -96,7 +96,7 @@ def _parse(text: str) -> Constraint:
 _ANY = ("x", "X", "*")
 
 
-def _release_only(version: Version, constraint: Constraint) -> bool:
+def _is_excluded(version: Version, constraint: Constraint) -> bool:
     """Return whether only the version is a pre-release; it then never satisfies the constraint."""
     return bool(version.prerelease) and not constraint.version.prerelease
 
@@ -112,28 +112,28 @@ def _above(version: Version, constraint: Constraint) -> bool:
 def _equal(version: Version, constraint: Constraint) -> bool:
     if constraint.open:
         return _tilde(version, constraint)
-    return not _release_only(version, constraint) and version.compare(constraint.version) == 0
+    return not _is_excluded(version, constraint) and version.compare(constraint.version) == 0
 
 
 def _not_equal(version: Version, constraint: Constraint) -> bool:
     if not constraint.open:
         return version.compare(constraint.version) != 0
     bound = constraint.version
-    return not _release_only(version, constraint) and (
+    return not _is_excluded(version, constraint) and (
         bound.major != version.major or (bound.minor != version.minor and not constraint.minor_open)
     )
 
 
 def _greater(version: Version, constraint: Constraint) -> bool:
-    return not _release_only(version, constraint) and version.compare(constraint.version) > 0
+    return not _is_excluded(version, constraint) and version.compare(constraint.version) > 0
 
 
 def _greater_or_equal(version: Version, constraint: Constraint) -> bool:
-    return not _release_only(version, constraint) and version.compare(constraint.version) >= 0
+    return not _is_excluded(version, constraint) and version.compare(constraint.version) >= 0
 
 
 def _less(version: Version, constraint: Constraint) -> bool:
-    if _release_only(version, constraint):
+    if _is_excluded(version, constraint):
         return False
     if constraint.open:
         return not _above(version, constraint)
@@ -141,7 +141,7 @@ def _less(version: Version, constraint: Constraint) -> bool:
 
 
 def _less_or_equal(version: Version, constraint: Constraint) -> bool:
-    if _release_only(version, constraint):
+    if _is_excluded(version, constraint):
         return False
     if constraint.open:
         return not _above(version, constraint)
@@ -151,7 +151,7 @@ def _less_or_equal(version: Version, constraint: Constraint) -> bool:
 def _tilde(version: Version, constraint: Constraint) -> bool:
     """Return whether major and minor version are equal and the version is at least as high."""
     bound = constraint.version
-    if _release_only(version, constraint) or version.compare(bound) < 0:
+    if _is_excluded(version, constraint) or version.compare(bound) < 0:
         return False
     if (
         (bound.major, bound.minor, bound.patch) == (0, 0, 0)
@@ -166,7 +166,7 @@ def _caret(version: Version, constraint: Constraint) -> bool:
     """Return whether the major versions are equal (even 0) and the version is at least as high."""
     bound = constraint.version
     return (
-        not _release_only(version, constraint)
+        not _is_excluded(version, constraint)
         and version.compare(bound) >= 0
         and version.major == bound.major
     )

@@ -31,7 +31,7 @@ def dict_(budget: Budget, *keys_and_values: object) -> Map:
     }
 
 
-@function("set", ANY_MAP, STRING, ANY, returns=ANY_MAP)
+@function("set", ANY_MAP, STRING, ANY, returns=ANY_MAP, changes_arguments=True)
 def set_(values: Map, key: str, value: object) -> Map:
     """Set `key` to `value`, and return the same map."""
     if isinstance(values, GoMap) and values.nil:
@@ -40,7 +40,7 @@ def set_(values: Map, key: str, value: object) -> Map:
     return values
 
 
-@function("unset", ANY_MAP, STRING, returns=ANY_MAP)
+@function("unset", ANY_MAP, STRING, returns=ANY_MAP, changes_arguments=True)
 def unset(values: Map, key: str) -> Map:
     """Delete `key`, and return the same map."""
     values.pop(key, None)

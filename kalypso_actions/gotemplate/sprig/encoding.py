@@ -61,24 +61,27 @@ def decode_base64(data: bytes) -> bytes:
 
 def _corrupt_base64(data: bytes) -> int:
     """Return the position at which Go rejects the base64 data."""
-    of_four = 0
+    in_group = 0
     for position, byte in enumerate(data):
         if byte in _BASE64:
-            of_four = (of_four + 1) % 4
+            in_group = (in_group + 1) % 4
         elif byte == ord("="):
-            return _corrupt_padding(data, position, of_four)
+            return _corrupt_padding(data, position, in_group)
         elif byte not in _NEWLINES:
             return position
     # Go subtracts the characters of the last group, without the newlines between them.
-    return len(data) - of_four
+    return len(data) - in_group
 
 
-def _corrupt_padding(data: bytes, position: int, of_four: int) -> int:
-    """Return the position of the error in padding that begins at `position`."""
-    if of_four < 2:
+def _corrupt_padding(data: bytes, position: int, in_group: int) -> int:
+    """Return the position of the error in padding that begins at `position`.
+
+    The padding follows `in_group` characters of a group of four.
+    """
+    if in_group < 2:
         return position
     end = position + 1
-    if of_four == 2:
+    if in_group == 2:
         while data[end : end + 1] in (b"\n", b"\r"):
             end += 1
         if end == len(data):

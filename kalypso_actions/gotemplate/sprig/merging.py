@@ -26,13 +26,15 @@ class _DifferentTypesError(Exception):
     """The only error of mergo that can occur; sprig ignores it."""
 
 
-@function("merge", ANY_MAP, ANY_MAP, variadic=True, takes_budget=True)
+@function("merge", ANY_MAP, ANY_MAP, variadic=True, takes_budget=True, changes_arguments=True)
 def merge(budget: Budget, target: Map, *sources: Map) -> object:
     """Set missing and empty values of the first map from the others, and return it."""
     return _merge_all(_Merger(budget, overwrite=False), target, sources)
 
 
-@function("mergeOverwrite", ANY_MAP, ANY_MAP, variadic=True, takes_budget=True)
+@function(
+    "mergeOverwrite", ANY_MAP, ANY_MAP, variadic=True, takes_budget=True, changes_arguments=True
+)
 def merge_overwrite(budget: Budget, target: Map, *sources: Map) -> object:
     """Replace values of the first map by those of the others, and return it."""
     return _merge_all(_Merger(budget, overwrite=True), target, sources)

@@ -20,6 +20,7 @@ def function(
     returns: Type = ANY,
     takes_budget: bool = False,
     cost: int = 1,
+    changes_arguments: bool = False,
 ) -> Callable[[_Call], _Call]:
     """Declare the decorated function under one or more names, with the types of its parameters.
 
@@ -34,7 +35,14 @@ def function(
     def declare(call: _Call) -> _Call:
         for name in names:
             DECLARED[name] = Function(
-                name, call, parameters, variadic, returns, takes_budget, cost=cost
+                name,
+                call,
+                parameters,
+                variadic,
+                returns,
+                takes_budget,
+                cost=cost,
+                changes_arguments=changes_arguments,
             )
         return call
 

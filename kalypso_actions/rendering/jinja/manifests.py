@@ -56,6 +56,8 @@ class JinjaManifest:
         self._lines = _LINE_END.split(text)
         self._template = _compile(text, limits)
 
+    changes_data = False  # it sees a copy
+
     def render(self, data: TemplateData) -> str:
         """Render once, even if the output contains `{{`. Raises ManifestError."""
         meter = Meter(data.budget)

@@ -1,0 +1,72 @@
+"""The texts of actions that depend on one field of the data alone, kept for other executions.
+
+Many assignments have one configuration, and `{{ toYaml .ConfigData }}` gives each of them the same
+text for the same work. Whoever shares a field between executions keeps its texts with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+
+from kalypso_actions.gotemplate.execution import Evaluate, State
+from kalypso_actions.gotemplate.nodes import Dot, Field, Identifier, Node, Pipe, Variable
+from kalypso_actions.gotemplate.values import Function
+
+
+def keeping(pipe: Pipe, evaluate: Evaluate) -> Evaluate:
+    """Return the evaluation of an action on the data, which keeps its text if others can use it.
+
+    The work counts for each execution. Where it might not be what was measured, the action is
+    evaluated anew: near a limit, or if the budget begins to measure small values.
+    """
+    roots = set(_roots(pipe))
+    if len(roots) != 1 or "" in roots:
+        return evaluate
+    (name,) = roots
+    measured, unmeasured = object(), object()
+
+    def evaluate_once(state: State, dot: object) -> object:
+        texts = state.kept.get(name)
+        if texts is None:
+            return evaluate(state, dot)
+        budget = state.budget
+        counted = budget.counts_calls
+        key = measured if counted else unmeasured
+        known = texts.get(key)
+        if known is not None and budget.repeat(known[1]):
+            return known[0]
+        before = budget.work
+        value = evaluate(state, dot)
+        if type(value) is str and budget.counts_calls is counted:
+            texts[key] = value, budget.work - before
+        return value
+
+    return evaluate_once
+
+
+def changes_data(trees: object, functions: Mapping[str, Function]) -> bool:
+    """Whether a template calls a function that changes its arguments, which may be the data."""
+    return any(
+        isinstance(node, Identifier) and functions[node.name].changes_arguments
+        for node in _nodes(trees)
+    )
+
+
+def _roots(value: object) -> Iterator[str]:
+    """Yield the field of each operand that reads the data; "" for other data, such as variables."""
+    for node in _nodes(value):
+        if isinstance(node, Field):
+            yield node.names[0]
+        elif isinstance(node, Dot | Variable) or (isinstance(node, Pipe) and node.variables):
+            yield ""
+
+
+def _nodes(value: object) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+        for field in fields(value):
+            yield from _nodes(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _nodes(item)
