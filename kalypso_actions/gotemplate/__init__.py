@@ -9,7 +9,8 @@ A template passes through:
 
 Closures run on a state (`execution`): `fields` and `calls` evaluate fields and calls, `conversion`
 converts arguments to the types of parameters, `builtins` holds Go's own functions, `printf` and
-`printer` implement Go's fmt, `kept_texts` keeps texts that many executions share. `values` maps Go's types to Python's, `budget` limits an execution.
+`printer` implement Go's fmt, `kept_texts` keeps texts that many executions share. `values` maps
+Go's types to Python's, `budget` limits an execution.
 
 A parsed template is immutable: several threads may execute it at once, any number of times. Parsing
 and execution raise `TemplateError` with Go's own text. The language is that of Go 1.26. The caller
