@@ -19,10 +19,10 @@ from kalypso_actions.commands.registry import COMMANDS, ChainCommand
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.terminal import (
+    hidden_counts,
     print_acknowledged,
     print_findings,
     print_notes,
-    unshown,
 )
 
 
@@ -38,7 +38,7 @@ def run_in_job(command: ChainCommand, given: dict[str, Any]) -> None:
     if verbose:
         print_notes(stderr(), document.notes)
         print_acknowledged(stderr(), document.acknowledged)
-    elif rest := ", ".join(unshown(document.notes, document.acknowledged)):
+    elif rest := ", ".join(hidden_counts(document.notes, document.acknowledged)):
         log_line(f"{rest}: --verbose shows more")
     print_findings(stderr(), document.warnings, document.problems)
     if as_json:

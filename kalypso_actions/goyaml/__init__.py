@@ -1,8 +1,8 @@
 """YAML as Go's libraries read and write it: yaml.v2 2.4.0 and yaml.v3 3.0.1.
 
-    parse(text)       what yaml.v2 decodes into an `interface{}`
-    dump_v3(value)    what yaml.v3 writes
-    dump_v2(value)    what yaml.v2 writes
+    parse(text)       decode like yaml.v2 into an `interface{}`
+    dump_v3(value)    write like yaml.v3
+    dump_v2(value)    write like yaml.v2
 
 Reading passes through cursor, scanner (with flow_scalars, block_scalars, tags), composer and
 parser: from characters to tokens, nodes and values; `scalars` gives scalars their types. The

@@ -69,7 +69,7 @@ class _Composer:
             root = self.node_unless(DOCUMENT_BOUNDARIES)
         else:
             root = self.node()
-        # Whatever follows the document need not fit the grammar, but must begin with a token.
+        # The text after the document may break the grammar, but must begin with a token.
         self.scanner.peek()
         return root
 

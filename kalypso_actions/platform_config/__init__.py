@@ -2,11 +2,11 @@
 
 values.py      the text of a ConfigMap's value → text or object
 merging.py     one layer of configuration over another
-matching.py    which labelled objects apply to which assignment
+matching.py    the labelled objects that apply to an assignment
 layers.py      the ConfigMaps of a fleet → the configuration of each assignment
-changes.py     which assignments a change of ConfigMaps or schemas affects
-digests.py     one digest of what applies to an assignment
-reach.py       which labels a cluster type and a target have together
+changes.py     the assignments that a change of ConfigMaps or schemas affects
+digests.py     one digest of the objects that apply to an assignment
+reach.py       the labels that a cluster type and a target have together
 lint.py        values that are too large, or that may surprise their authors
 """
 

@@ -12,10 +12,10 @@ from kalypso_actions.platform_config.matching import Applicable, LabelMasks
 
 
 class ConfigDigests:
-    """Digests of what applies to the cluster type, to the target, and only to both together.
+    """Digests of the objects that apply to the cluster type, the target, and only both together.
 
-    The first two are computed once for each cluster type and target: a fleet has a thousand times
-    as many assignments.
+    This computes the first two once for each cluster type and target, because a fleet has a
+    thousand times as many assignments.
     """
 
     def __init__(self, masks: LabelMasks, objects: Iterable[tuple[int, object]]) -> None:
@@ -32,7 +32,7 @@ class ConfigDigests:
         self._of_targets: dict[str, bytes] = {}
 
     def of(self, assignment: Assignment) -> bytes:
-        """Return the digest of what applies, and of its order."""
+        """Return the digest of the objects that apply, and of their order."""
         cluster_type, target = assignment.cluster_type, assignment.target
         of_cluster_type = self._masks.of_cluster_type(cluster_type)
         of_target = self._masks.of_target(target)

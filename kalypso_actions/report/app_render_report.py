@@ -21,10 +21,10 @@ from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
     finding_counts,
+    hidden_counts,
     not_compared,
     print_findings,
     print_notes,
-    unshown,
 )
 
 LIST_LIMIT = 500
@@ -98,7 +98,7 @@ def print_app_render(
     if verbose:
         print_notes(console, document.notes, files)
     print_findings(console, document.warnings, document.problems, files)
-    rest = "" if verbose else ", ".join(unshown(document.notes, ()))
+    rest = "" if verbose else ", ".join(hidden_counts(document.notes, ()))
     counts = finding_counts(document.problems, document.warnings)
     console.print(f"{counts}{f', {rest}: --verbose shows more' if rest else ''}")
 

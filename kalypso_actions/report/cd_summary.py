@@ -96,7 +96,7 @@ def proposal_body(environment: str, repository_url: str, before: str | None, com
 
 
 def _next(document: CdDocument, facts: CdFacts) -> str:
-    """Return what happens next, and what people have to do."""
+    """Return the next steps, of Kalypso and of people."""
     match document.action:
         case "written" | "unchanged":
             return "schedule proposes the changes of the environment's manifests."

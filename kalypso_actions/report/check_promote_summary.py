@@ -73,7 +73,7 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
 
 
 def verdict_advice(verdict: str, facts: CheckPromoteFacts) -> str:
-    """Return what people have to do after a verdict."""
+    """Return advice for people after a verdict."""
     advice = facts.no_reports_advice
     return ADVICE.get(verdict, "").format(no_reports_advice=advice[:1].upper() + advice[1:])
 
@@ -110,7 +110,7 @@ def _diagram(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
 
 
 def _next(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
-    """Return what happens next, and what people have to do."""
+    """Return the next steps, of Kalypso and of people."""
     advice = verdict_advice(document.verdict, facts)
     if document.verdict not in {"compliant", "nothing-scheduled", ""}:
         return advice

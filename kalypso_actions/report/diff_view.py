@@ -46,7 +46,7 @@ def diff_lines(console: Console, diffs: Iterable[FileDiffEntry]) -> Iterator[str
 
 
 def stat_lines(console: Console, diffs: Sequence[FileDiffEntry]) -> Iterator[str]:
-    """Yield a line for each file: what happens to it, and its changed lines."""
+    """Yield a line for each file: the change, its path, and the number of its changed lines."""
     most = max((entry.insertions + entry.deletions for entry in diffs), default=0)
     number = len(str(most))
     paths = [escape_log_line(entry.path) for entry in diffs]

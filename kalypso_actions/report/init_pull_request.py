@@ -1,4 +1,4 @@
-"""The pull request by which init proposes changes to a branch."""
+"""The pull request with which init proposes changes to a branch."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Change(Protocol):
 
     @property
     def action(self) -> str:
-        """What happens to the file."""
+        """The change of the file in a word."""
 
     @property
     def reason(self) -> str:
-        """Why it happens."""
+        """The reason for the change."""
 
 
 def pull_request_text(branch: str, changes: Sequence[Change]) -> tuple[str, str]:

@@ -28,12 +28,12 @@ from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
     finding_counts,
+    hidden_counts,
     not_compared,
     print_acknowledged,
     print_findings,
     print_notes,
     print_position,
-    unshown,
 )
 from kalypso_actions.report.trimmed import print_table
 
@@ -141,7 +141,7 @@ def print_render_findings(
     main = document.main
     commits = {main.commit: f"{main.branch} at {main.commit[:7]}"} if main else {}
     print_findings(console, document.warnings, document.problems, files, commits=commits)
-    rest = "" if with_notes else ", ".join(unshown(document.notes, document.acknowledged))
+    rest = "" if with_notes else ", ".join(hidden_counts(document.notes, document.acknowledged))
     counts = finding_counts(document.problems, document.warnings)
     console.print(f"{counts}{f', {rest}: --notes shows more' if rest else ''}")
 

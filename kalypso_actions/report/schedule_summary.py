@@ -93,7 +93,7 @@ def _done(entry: PullRequestEntry) -> str:
 
 
 def _next(document: ScheduleDocument, facts: ScheduleFacts) -> list[str]:
-    """Return what people have to do."""
+    """Return the next steps of people."""
     if facts.removed and document.problems:
         return [
             "If you want that, run schedule with `allow_removals` set. If not, find the change "

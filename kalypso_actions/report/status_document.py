@@ -103,7 +103,7 @@ class EnvironmentStatusEntry(Document):
     of commits that main has after it. `assignments` are those of the merged trees; `failing` and
     `degraded` the numbers of assignments without files and of registrations that cannot be used, as
     the open issues say. `clusters` are numbers by state, and `not_compliant` the clusters that do
-    not comply, the worst first; both are null unless `--clusters` asks.
+    not comply, the worst first; both are null without `--clusters`.
     """
 
     environment: str

@@ -127,7 +127,9 @@ def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> s
     return f"not compared, because of the problem{place}{more}"
 
 
-def unshown(notes: Sequence[ProblemEntry], acknowledged: Sequence[ProblemEntry]) -> Iterator[str]:
+def hidden_counts(
+    notes: Sequence[ProblemEntry], acknowledged: Sequence[ProblemEntry]
+) -> Iterator[str]:
     """Yield the numbers of findings that only `--notes` and `--verbose` show."""
     if notes:
         yield counted(len(notes), "note")

@@ -14,11 +14,11 @@ from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
     finding_counts,
+    hidden_counts,
     print_acknowledged,
     print_findings,
     print_notes,
     print_position,
-    unshown,
 )
 
 UNCHECKED: Final = frozenset({"registration-unread", "templates-unchecked"})
@@ -49,6 +49,6 @@ def print_validate(
         if note.code in UNCHECKED and not with_notes:
             line = escape_log_line(f"{note.message}; {note.advice}")
             console.print(Text(line), soft_wrap=True)
-    rest = ", ".join((counts, *unshown(document.notes, document.acknowledged)))
+    rest = ", ".join((counts, *hidden_counts(document.notes, document.acknowledged)))
     more = ": --notes shows more" if rest != counts and not with_notes else ""
     console.print(f"{checked} of {branches}: {rest}{more}")

@@ -1,6 +1,6 @@
 """Git repositories by the `git` program: read and make commits without a checkout.
 
-urls             which URLs are allowed, which are equal, which are below a prefix
+urls             allowed URLs, equal URLs, and URLs below a prefix
 credentials      the credential for a URL
 program          one call of git, isolated from the machine's configuration
 files            the files of a commit: `ls-tree` and `cat-file`

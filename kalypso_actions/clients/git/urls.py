@@ -1,4 +1,4 @@
-"""URLs of repositories: which are allowed, which are equal, which are below a prefix."""
+"""URLs of repositories: check them, compare them, and find those below a prefix."""
 
 from __future__ import annotations
 
