@@ -56,7 +56,7 @@ class Template:
     __slots__ = ("_main", "changes_data", "name", "text")
 
     def __init__(self, source: Source, main: Program, *, changes_data: bool) -> None:
-        """Use `parse`. `changes_data`: an execution may change its data."""
+        """Use `parse`. `changes_data` means that an execution may change its data."""
         self.name = source.name
         self.changes_data = changes_data
         self.text = source.text
@@ -72,8 +72,8 @@ class Template:
     ) -> str:
         """Render the template with `data` as dot.
 
-        Pass the `budget` of earlier executions to limit all of them together, and in `kept` the
-        texts of earlier executions for each field that has the same value as then.
+        Pass the `budget` of earlier executions to limit all of them together. `kept` maps each
+        field that has the same value as in earlier executions to their texts.
         Raises `TemplateError` if Go rejects the template or the execution exceeds `limits`.
         """
         output: list[str] = []

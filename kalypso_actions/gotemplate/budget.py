@@ -90,9 +90,10 @@ class Budget:
                 )
 
     def repeat(self, work: int) -> bool:
-        """Spend the work of an earlier call; return False, and spend none, unless it is the same.
+        """Count the work of an earlier call again; return False and count none if it may differ.
 
-        Measured work is, within its limit. Work without small values is, as long as they are free.
+        Measured work is the same up to the limit. Work without small values is the same only while
+        calls on them are free.
         """
         most = self.limits.work if self.counts_calls else min(self.limits.work, _FREE_WORK)
         if self.work + work > most:

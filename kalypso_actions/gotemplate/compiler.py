@@ -169,12 +169,12 @@ class _Compiler(PipelineCompiler):
         return write
 
     def printed(self, node: Action) -> Evaluate:
-        """Compile what an action prints."""
+        """Compile the value that an action prints."""
         evaluate = self.pipe(node.pipe).evaluate
         return keeping(node.pipe, evaluate) if self.dot_is_data else evaluate
 
     def body_with_dot(self, body: Body) -> Steps:
-        """Compile a body whose dot is another value."""
+        """Compile a body in which dot is not the data."""
         outer, self.dot_is_data = self.dot_is_data, False
         steps = self.block(body)
         self.dot_is_data = outer

@@ -16,7 +16,7 @@ from kalypso_actions.gotemplate.text import byte_length
 from kalypso_actions.gotemplate.values import NO_VALUE
 
 KeptTexts = dict[object, tuple[str, int]]
-"""The text of each action, with the work that it takes."""
+"""The text of each action, and the work of its evaluation."""
 
 NOTHING_KEPT: Final[Mapping[str, KeptTexts]] = MappingProxyType({})
 
@@ -26,7 +26,7 @@ class State:
 
     Errors name `node` where the last evaluated node is known only at run time. `elements` holds the
     slots of loop variables whose container has elements of type `interface {}`; Go's errors mention
-    that type. `kept` has the texts of actions that depend on one field of the data alone.
+    that type. `kept` holds the texts of actions that depend on a single field, by that field.
     """
 
     __slots__ = ("budget", "depth", "elements", "kept", "node", "output", "variables")

@@ -1,7 +1,7 @@
-"""The texts of actions that depend on one field of the data alone, kept for other executions.
+"""Keep the texts of actions that depend on a single field of the data for later executions.
 
-Many assignments have one configuration, and `{{ toYaml .ConfigData }}` gives each of them the same
-text for the same work. Whoever shares a field between executions keeps its texts with it.
+Many assignments share one configuration, so `{{ toYaml .ConfigData }}` gives each of them the same
+text for the same work. A caller that shares a field between executions keeps its texts with it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from kalypso_actions.gotemplate.values import Function
 
 
 def keeping(pipe: Pipe, evaluate: Evaluate) -> Evaluate:
-    """Return the evaluation of an action on the data, which keeps its text if others can use it.
+    """Return an evaluation that keeps the text of an action if it reads a single field of the data.
 
-    The work counts for each execution. Where it might not be what was measured, the action is
-    evaluated anew: near a limit, or if the budget begins to measure small values.
+    The work counts for each execution. It may differ near a limit, or if the budget begins to
+    measure small values; the action is then evaluated again.
     """
     roots = set(_roots(pipe))
     if len(roots) != 1 or "" in roots:
@@ -46,7 +46,7 @@ def keeping(pipe: Pipe, evaluate: Evaluate) -> Evaluate:
 
 
 def changes_data(trees: object, functions: Mapping[str, Function]) -> bool:
-    """Whether a template calls a function that changes its arguments, which may be the data."""
+    """Return whether a template calls a function that may change its arguments, and so the data."""
     return any(
         isinstance(node, Identifier) and functions[node.name].changes_arguments
         for node in _nodes(trees)

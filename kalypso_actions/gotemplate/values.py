@@ -217,7 +217,7 @@ class Function:
     function whose result can be much larger than its arguments asks it before building the result.
     `cost` is the work for each character of the arguments, measured by tests/hostile.
     `unusable` is the reason why templates cannot call the function at all; "" if they can.
-    `changes_arguments`: the call may change its arguments, or what they contain.
+    `changes_arguments` means that the call may change its arguments or their contents.
     """
 
     name: str

@@ -49,7 +49,7 @@ JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
 class SharedConfig:
     """A configuration as Go templates see it, shared by assignments whose Templates change nothing.
 
-    `texts` are those of actions that depend on it alone, and `work` is that of its characters.
+    `texts` are the texts of actions that depend only on it, `work` is the work of reading it.
     """
 
     __slots__ = ("go", "texts", "values", "work")
@@ -83,7 +83,7 @@ class TemplateData:
     later_templates: list[int] = field(default_factory=list, compare=False)
     """The number of actions in each output that was rendered again."""
     shared: SharedConfig | None = field(default=None, repr=False, compare=False)
-    """The configuration as other assignments see it, unless Templates may change it."""
+    """The configuration that assignments share; None if Templates may change it."""
     _go: GoStruct | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -119,7 +119,7 @@ class TemplateData:
 
     @property
     def kept(self) -> Mapping[str, KeptTexts]:
-        """The texts of actions that depend on one field alone, by the field."""
+        """The texts of actions that depend on a single field, by that field."""
         return {"ConfigData": self.shared.texts} if self.shared else {}
 
     def copy_of_go(self) -> GoStruct:

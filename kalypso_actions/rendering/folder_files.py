@@ -36,7 +36,7 @@ from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
 CONFIG_FIELD = "configType"
 
 SHARED_KEYS: Final = 20_000
-"""The keys of the configurations that Templates share: those of some hundred assignments."""
+"""The most keys of shared configurations, enough for those of some hundred assignments."""
 SHELL_CONTENT = "sh"
 
 _CONFIG_MAP_TYPES = frozenset({"", "configMap"})

@@ -28,7 +28,7 @@ class Manifest(Protocol):
 
     @property
     def changes_data(self) -> bool:
-        """Whether rendering may change the configuration that the data has."""
+        """Whether rendering may change the configuration in the data."""
 
     def render(self, data: TemplateData) -> str:
         """Return the manifest's text for one assignment. Raises ManifestError."""
