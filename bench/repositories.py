@@ -32,7 +32,7 @@ from kalypso_actions.snapshot.document_reader import PARALLEL_READS, Reader
 from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.repositories import Repositories
 
-SECONDS_ALLOWED, LATENCY = 30, 0.1
+SECONDS_ALLOWED, LATENCY = 20, 0.1
 CONTROL_PLANE, ENVIRONMENT = "acme/control-plane", "dev"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -12,11 +12,12 @@ from kalypso_actions.commands.schedule import at_rest
 from kalypso_actions.promotion.start_records import schedule_context
 from kalypso_actions.report.chain_documents import ScheduleDocument
 from tests.commands.chain import documents, polls
-from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, SHOP, Job, Organisation
 from tests.commands.chain.proposals import configure, edit_gitops, run, settle
 
 CLOCK = Job(event="schedule")
 CONTEXT = schedule_context("dev")
+TEA = "acme/tea"
 
 
 def rests(acme: Organisation, **given: Any) -> bool:
@@ -40,6 +41,27 @@ def test_nothing_has_moved(acme: Organisation) -> None:
     answer = run(acme, job=CLOCK)
     assert answer == ScheduleDocument(environment="dev", assignments=before.assignments)
     assert acme.writes() == acme.recorded() == []
+
+
+def test_no_registered_repository_is_fetched(acme_over_http: Organisation) -> None:
+    """One query reads the heads of up to a hundred registered folders."""
+    acme = acme_over_http
+    text = documents.workload("tea", "https://x", ("dev",))
+    acme.sandbox.create_repository(TEA, {"workload/tea.yaml": text})
+    acme.commit({"registrations/tea.yaml": documents.registration("tea", acme.url(TEA))}, "dev")
+    at_noon(acme)
+    acme.forget()
+    assert rests(acme)
+    fetched = [item.path for item in acme.sandbox.traffic if item.template == "git"]
+    assert fetched
+    assert not [path for path in fetched if path.startswith((f"/{SHOP}", f"/{TEA}"))]
+    queries = [item.request_body for item in acme.sandbox.traffic if item.template == "/graphql"]
+    heads = [query for query in queries if query["query"].startswith("query Heads")]
+    assert [sorted(_names(query["variables"])) for query in heads] == [["shop", "tea"]]
+
+
+def _names(variables: Mapping[str, str]) -> list[str]:
+    return [value for name, value in variables.items() if name.startswith("name")]
 
 
 @pytest.mark.parametrize(
