@@ -7,7 +7,6 @@ import hmac
 import zlib
 
 from kalypso_actions.gotemplate.budget import Budget
-from kalypso_actions.gotemplate.sprig import aes
 from kalypso_actions.gotemplate.sprig.encoding import CorruptInputError, decode_base64
 from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.text import from_bytes, to_bytes
@@ -103,6 +102,9 @@ def _prefixed(text: str) -> bytes:
 @function("decryptAES", STRING, STRING, returns=STRING, takes_budget=True)
 def decrypt_aes(budget: Budget, password: str, text: str) -> str:
     """Decrypt the output of `encryptAES`: base64 of an initial block and AES-256-CBC data."""
+    # Few templates need this import.
+    from kalypso_actions.gotemplate.sprig import aes  # noqa: PLC0415
+
     try:
         data = decode_base64(to_bytes(text))
     except CorruptInputError as error:

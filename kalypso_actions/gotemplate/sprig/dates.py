@@ -7,7 +7,6 @@ depend on the time of rendering.
 from __future__ import annotations
 
 from kalypso_actions.gotemplate.budget import Budget
-from kalypso_actions.gotemplate.sprig.date_parsing import parse_instant
 from kalypso_actions.gotemplate.sprig.durations import parse_duration
 from kalypso_actions.gotemplate.sprig.instants import (
     UTC_LOCATION,
@@ -87,6 +86,9 @@ def date_modify(duration: str, value: TimeValue) -> TimeValue:
 @function("toDate", STRING, STRING, returns=TIME, takes_budget=True)
 def to_date(budget: Budget, layout: str, text: str) -> TimeValue:
     """Parse a date; return the first day of the year 1 for an invalid text."""
+    # Few templates need this import.
+    from kalypso_actions.gotemplate.sprig.date_parsing import parse_instant  # noqa: PLC0415
+
     # The parser copies the rest of the text for each element of the layout.
     budget.spend(512 + len(layout) * (16 + len(text) // 256), "toDate")
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kalypso_actions.gotemplate.budget import Budget
-from kalypso_actions.gotemplate.sprig.constraints import parse_constraints, satisfies
 from kalypso_actions.gotemplate.sprig.nesting import NIL_DEREFERENCE
 from kalypso_actions.gotemplate.sprig.signature import Methods, function
 from kalypso_actions.gotemplate.sprig.versions import Version, parse_version
@@ -93,6 +92,12 @@ def semver(text: str) -> VersionValue:
 @function("semverCompare", STRING, STRING, returns=BOOL, takes_budget=True)
 def semver_compare(budget: Budget, constraint: str, text: str) -> bool:
     """Return whether the version `text` satisfies the constraint."""
+    # Few templates need this import.
+    from kalypso_actions.gotemplate.sprig.constraints import (  # noqa: PLC0415
+        parse_constraints,
+        satisfies,
+    )
+
     # The search for ranges takes quadratic time.
     budget.spend(len(constraint) ** 2, "semverCompare")
     try:
