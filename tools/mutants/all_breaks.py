@@ -10,6 +10,7 @@ from tools.mutants.cost_breaks import COST_BREAKS
 from tools.mutants.placement_breaks import PLACEMENT_BREAKS
 from tools.mutants.preview_breaks import PREVIEW_BREAKS
 from tools.mutants.promotion_breaks import PROMOTION_BREAKS
+from tools.mutants.scale_breaks import SCALE_BREAKS
 from tools.mutants.unchanged_breaks import UNCHANGED_BREAKS
 
 BREAKS: Final = (
@@ -19,5 +20,6 @@ BREAKS: Final = (
     *PREVIEW_BREAKS,
     *COST_BREAKS,
     *PLACEMENT_BREAKS,
+    *SCALE_BREAKS,
     *UNCHANGED_BREAKS,
 )
