@@ -12,7 +12,7 @@ import pytest
 
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely")
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely")]
 
 
 def run(body: str) -> str:
