@@ -35,6 +35,8 @@ PAGES_OF_A_LOOK = 7
 SECONDS_ALLOWED, GROWTH_ALLOWED = 3.0, 1.05
 WARM_UP = 20
 """Looks before the memory is noted: the first ones fill caches."""
+EVERY = 100
+"""Looks between two printed figures of memory."""
 
 
 def main() -> int:
@@ -60,12 +62,14 @@ def measure(clusters: int, looks: int) -> list[str]:
                 seconds.append(time.process_time() - started)
                 gc.collect()
                 resident.append(_resident())
-    first, last = resident[min(WARM_UP, looks - 1)], resident[-1]
+    warm = min(WARM_UP, looks - 1)
+    first, last = resident[warm], resident[-1]
     print(
         f"{clusters} Flux configurations, {looks} looks: {seconds[0]:.2f} s of processor for the "
-        f"first, {median(seconds):.2f} s for the median, {max(seconds):.2f} s at most; "
-        f"{first / 1e6:.0f} MB after {WARM_UP}, {last / 1e6:.0f} MB after all"
+        f"first, {median(seconds):.2f} s for the median, {max(seconds):.2f} s at most"
     )
+    for number in sorted({warm + 1, *range(EVERY, looks, EVERY), looks}):
+        print(f"  {resident[number - 1] / 1e6:.0f} MB after {number} looks")
     missed = []
     if median(seconds) > SECONDS_ALLOWED:
         missed.append(f"{median(seconds):.1f} s for a look, {SECONDS_ALLOWED} are allowed")
