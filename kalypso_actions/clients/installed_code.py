@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from functools import cache
+from glob import glob
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -22,8 +23,11 @@ def code_digest() -> str:
     sha256 = hashlib.sha256(sys.version.encode())
     for package in RENDERING:
         sha256.update(metadata.version(package).encode() + b"\n")
-    root = Path(__file__).parents[1]
-    for path in sorted(root.rglob("*.py")):
-        content = path.read_bytes()
-        sha256.update(b"%s %d\n" % (str(path.relative_to(root)).encode(), len(content)) + content)
+    root = str(Path(__file__).parents[1])
+    # With pathlib, the 900 files take twice as long.
+    for name in sorted(glob("**/*.py", root_dir=root, recursive=True)):  # noqa: PTH207
+        with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
+            content = file.read()
+        sha256.update(b"%s %d\n" % (name.encode(), len(content)))
+        sha256.update(content)
     return sha256.hexdigest()
