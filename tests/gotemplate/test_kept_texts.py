@@ -28,6 +28,8 @@ MANIFESTS = (
     "{{ toYaml .Config }}{{ toYaml .Config }}{{ if .Config.a }}{{ toYaml .Config }}{{ end }}",
 )
 TYPE = Type("struct", "data")
+FREE_WORK = 1 << 16
+LIMIT = 70_000
 
 
 def data(name: str, config: GoMap) -> GoStruct:
@@ -53,22 +55,23 @@ def execution(
     st.dictionaries(st.sampled_from("abc"), st.text("xyz<", max_size=30), max_size=3),
     st.lists(
         st.tuples(
-            st.sampled_from(["n", "m"]), st.integers(0, 70_000), st.sampled_from([66_000, 69_000])
+            st.sampled_from(["n", "m"]),
+            st.sampled_from([0, FREE_WORK, LIMIT]),
+            st.integers(-1_000, 100),
         ),
         min_size=2,
-        max_size=6,
+        max_size=8,
     ),
 )
 def test_executions_are_the_same(
     template: gotemplate.Template, values: dict[str, str], runs: list[tuple[str, int, int]]
 ) -> None:
-    """The runs have used the budget up to different amounts, some to near its limit."""
+    """The budget has been used up to near its limit, or to where small values count."""
     config, kept = GoMap(ANY_MAP, values), KeptTexts()
-    for name, used, work in runs:
-        alone, sharing = (Budget(Limits(work=work)) for _ in range(2))
+    for name, used, more in runs:
+        alone, sharing = (Budget(Limits(work=LIMIT)) for _ in range(2))
         for budget in (alone, sharing):
-            budget.work = min(used, work)
-            budget.spend(0, "the runs before")
+            budget.spend(min(max(0, used + more), LIMIT), "the executions before")
         expected = execution(template, name, config, alone)
         assert execution(template, name, config, sharing, Config=kept) == expected
 
