@@ -76,6 +76,13 @@ _CREDENTIALS: Final = re.compile(
 )
 """Credentials of a known form: in URLs, in headers, and tokens of well-known services."""
 
+_CREDENTIAL_WORDS: Final = (
+    *("Bearer ", "Basic ", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_"),
+    *("xoxa", "xoxb", "xoxp", "xoxr", "xoxs", "AKIA", "sk-", "sk_live_", "AIza", "eyJ"),
+    "hooks.slack.com/services/",
+)
+"""What a text contains if _CREDENTIALS match it outside of a URL; quicker than the pattern."""
+
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]{8,}+={0,2}")
 
 _PRIVATE_KEY: Final = re.compile(
@@ -85,6 +92,9 @@ _LAST_KEY: Final = re.compile(
     r"""(?<![\w.-])(?P<key>[\w.-]++)["']?[ \t]*+:[ \t]*+[|>]?[+-]?\s*+\Z"""
 )
 """A key at the end of a line, as in `file: 'password:`: its value is on the next lines."""
+
+_AFTER_LAST_KEY: Final = (":", "|", ">", "+", "-")
+"""The last character of a line that _LAST_KEY matches."""
 
 _LAST_NAME: Final = re.compile(
     r"""\b(?:name|key)["']?[ \t]*+:[ \t]*+["']?(?P<key>[\w.-]++)["']?\s*+\Z"""
@@ -115,14 +125,21 @@ def mask_text(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
     """Return the text without the values below secret keys, and without `secrets`."""
     text = replace_secrets(_PRIVATE_KEY.sub(rf"\1{MASKED}\2", text), secrets)
     documents = re.split(r"(?m)^(---.*\n?)", text)
-    return _CREDENTIALS.sub(MASKED, "".join(_document(each, names) for each in documents))
+    return _without_credentials("".join(_document(each, names) for each in documents))
 
 
 def mask_line(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
     """Return a sentence without secrets."""
     text = replace_secrets(text, secrets)
     subjects = {match.start("name") for match in _SUBJECT.finditer(text)}
-    return _CREDENTIALS.sub(MASKED, _inline(text, names, subjects))
+    return _without_credentials(_inline(text, names, subjects))
+
+
+def _without_credentials(text: str) -> str:
+    in_url = "://" in text and "@" in text
+    if in_url or any(word in text for word in _CREDENTIAL_WORDS):
+        return _CREDENTIALS.sub(MASKED, text)
+    return text
 
 
 def replace_secrets(text: str, secrets: Collection[str]) -> str:
@@ -187,7 +204,8 @@ def _masked_lines(
         number += 1
         if entry is None or number - 1 not in masked:
             yield line
-            last = _LAST_KEY.search(line)
+            ends_by_key = line.rstrip().endswith(_AFTER_LAST_KEY)
+            last = _LAST_KEY.search(line) if ends_by_key else None
             if last and names.include(last["key"]):
                 number = _end_of_block(lines, number, len(line) - len(line.lstrip(" \t-")))
             continue

@@ -20,7 +20,11 @@ from kalypso_actions.goyaml import dump_v3
 NAMES = KeyNames()
 KEYS = ["DB_PASS", "SMTP_PW", "AWS_CREDS", "BASIC_AUTH", "GITHUB_PAT", "sig"]
 SECRET = 'LEAK"uo\\te & more\nand a second line\n'
-TOKEN_FORMS = ["sk-", "sk_live_", "AIza", "npm_"]
+TOKEN_FORMS = [
+    *("sk-", "sk_live_", "AIza", "npm_", "github_pat_", "glpat-"),
+    *(f"gh{kind}_" for kind in "pousr"),
+    *(f"xox{kind}-" for kind in "abprs"),
+]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,10 @@ TOKEN_FORMS = ["sk-", "sk_live_", "AIza", "npm_"]
         ),
         ("url: postgres://user:pw@host/db\n", "url: postgres://***@host/db\n"),
         ("h: Bearer abcdefgh.ijk\n", "h: Bearer ***\n"),
+        ("h: Basic abcdefgh=\n", "h: Basic ***\n"),
         ("a: ghp_abcdefghijklmnop\n", "a: ***\n"),
+        (f"a: AKIA{'A1' * 8}\n", "a: ***\n"),
+        ("a: eyJh.eyJp.sig-n\n", "a: ***\n"),
         (
             "c: |\n  -----BEGIN RSA PRIVATE KEY-----\n  abc\n  -----END RSA PRIVATE KEY-----\n",
             "c: |\n  -----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\n",
@@ -209,7 +216,7 @@ def test_encoded_secrets(text: str) -> None:
 def test_the_guide_publishes_the_names_of_secret_keys() -> None:
     page = Path(__file__).parents[2] / "docs" / "guide" / "preview.md"
     section = page.read_text(encoding="utf-8").partition("### Secret keys")[2]
-    listed, _, rest = section.partition("These values are")
+    listed, _, rest = " ".join(section.split()).partition("These values are")
     assert re.findall(r"`([*a-z]{3,})`", listed) == [*MASKED_KEYS]
     shown = rest.partition("and of `key`")[0]
     assert sorted(re.findall(r"`([*a-z]{3,})`", shown)) == sorted(SHOWN_KEYS)
