@@ -79,7 +79,9 @@ class KeyNames:
     def _secrets(self, value: object, *, is_secret: bool) -> Iterator[str]:
         if isinstance(value, Mapping):
             for key, inner in value.items():
-                yield from self._secrets(inner, is_secret=is_secret or self.include(key))
+                is_secret_key = is_secret or self.include(key)
+                if is_secret_key or not isinstance(inner, str):  # most are neither
+                    yield from self._secrets(inner, is_secret=is_secret_key)
         elif isinstance(value, list | tuple):
             for inner in value:
                 yield from self._secrets(inner, is_secret=is_secret)
