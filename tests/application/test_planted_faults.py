@@ -114,7 +114,7 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
             template(CONFIG_MAP.format(name="a", text="{{ .Values.title }}")),
             {"app/values.yaml": 'title: "one: two"\n'},
             ("chart-output-invalid", "helm/templates/more.yaml", 6),
-            "no YAML",
+            "not YAML",
             id="a value that breaks YAML",
         ),
         pytest.param(
@@ -128,8 +128,8 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
             chart("helm/values.schema.json", '{"properties":\n {"replicas": }}'),
             LEAF,
             ("chart-schema-invalid", "helm/values.schema.json", 2),
-            "no JSON: Expecting value",
-            id="a schema that is no JSON",
+            "not JSON: Expecting value",
+            id="a schema that is not JSON",
         ),
         pytest.param(
             chart(
@@ -170,7 +170,7 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
             template("- a\n- b\n"),
             LEAF,
             ("chart-output-invalid", "helm/templates/more.yaml", 1),
-            "no YAML",
+            "not YAML",
             id="a list instead of an object",
         ),
         pytest.param(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from kalypso_actions.application import recorded_paths
-from kalypso_actions.clients.git import PushConflictError, RemoteRepositories, Signature
+from kalypso_actions.clients.git import Signature
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder, OutputForm
 from kalypso_actions.commands.app.places import OpenPlace
-from kalypso_actions.inputs.paths import PathAtBranch
+from kalypso_actions.commands.runtime.local_commits import LocalBranch
 from kalypso_actions.model.application import RECORD_FILE, ApplicationChanges
 from kalypso_actions.model.documents import GIT_LINK_MODE
+from kalypso_actions.model.object_ids import FileContent
 
 AUTHOR: Final = Signature("Git", "agent@gitops.com")
 """Upstream's."""
@@ -53,41 +53,22 @@ def resulting_tree(changes: ApplicationChanges, tree: OpenPlace | None) -> dict[
 
 
 def commit_tree(
-    given: PathAtBranch,
+    branch: LocalBranch,
     changes: ApplicationChanges,
     tree: OpenPlace | None,
-    remotes: RemoteRepositories,
     version: str,
     now: datetime,
 ) -> str:
     """Commit the changes of a tree to a branch and return the commit; "" if nothing changes.
 
-    A new branch begins at the commit of the tree. Raises PushConflictError if the branch is at
-    another commit, KalypsoError if the repository does not have the tree's.
+    A new branch begins at the commit of the tree. Raises KalypsoError if the branch has moved or
+    is checked out, or if the repository does not have the tree's commit.
     """
     if not (changes.added or changes.modified or changes.deleted):
         return ""
-    url, parent = str(given.path), tree.files.commit if tree else None
-    head = remotes.fetch_head(url, given.branch)
-    if head not in {None, parent}:
-        raise PushConflictError(given.branch, url, head)
-    if parent and head is None:
-        remotes.fetch(url, commit=parent)
-    contents: dict[str, bytes | None] = dict.fromkeys(changes.deleted)
-    contents |= _changed(changes)
-    commit = remotes.commit(
-        url,
-        parent=parent,
-        changes=contents,
-        message=f"deployment {version}".strip(),
-        author=AUTHOR,
-        date=now,
-    )
-    remotes.push(url, commit, branch=given.branch, expected=head)
-    return commit
-
-
-def _changed(changes: ApplicationChanges) -> Mapping[str, bytes]:
-    return {
+    files: dict[str, FileContent | None] = dict.fromkeys(changes.deleted)
+    files |= {
         path: content for path, content in changes.files.items() if path not in changes.unchanged
     }
+    parent = (tree.files.commit if tree else None) or ""
+    return branch.commit(files, f"deployment {version}".strip(), now, AUTHOR, parent)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from kalypso_actions.clients.git import RemoteRepositories, is_repository
+from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.commands.app.compute import AppRepositories, compute_tree
 from kalypso_actions.commands.app.places import open_place, open_tree
 from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
+from kalypso_actions.commands.runtime.local_commits import LocalBranch
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
-from kalypso_actions.inputs.paths import PathAtBranch, PlaceAtRevision
+from kalypso_actions.inputs.paths import PlaceAtRevision
 from kalypso_actions.report.app_documents import AppRenderDocument
 from kalypso_actions.report.app_render_report import app_render_document
 
@@ -26,18 +27,17 @@ def app_render(
     with other content.
     """
     out = output_folder(inputs.out)
+    branch = LocalBranch.open(inputs.commit_to, context.programs) if inputs.commit_to else None
     with context.remotes() as remotes:
-        repositories = _open(inputs, context, remotes)
+        repositories = _open(inputs, context, remotes, branch)
         tree = compute_tree(inputs, context, repositories)
         has_problems = bool(tree.findings.problems)
         commit = ""
         if out and not has_problems:
             out.write(resulting_tree(tree.changes, repositories.tree))
-        if inputs.commit_to and not has_problems:
+        if branch and not has_problems:
             version = tree.variables.get("VERSION", "")
-            commit = commit_tree(
-                inputs.commit_to, tree.changes, repositories.tree, remotes, version, now()
-            )
+            commit = commit_tree(branch, tree.changes, repositories.tree, version, now())
     return app_render_document(
         environment=inputs.environment,
         compatibility=inputs.compatibility,
@@ -54,32 +54,23 @@ def app_render(
 
 
 def _open(
-    inputs: AppRenderInputs, context: LocalContext, remotes: RemoteRepositories
+    inputs: AppRenderInputs,
+    context: LocalContext,
+    remotes: RemoteRepositories,
+    branch: LocalBranch | None,
 ) -> AppRepositories:
     """Open the repositories."""
     existing = inputs.gitops
-    head = _head(inputs.commit_to, remotes) if inputs.commit_to else None
-    if inputs.commit_to and head and existing is None:
-        existing = PlaceAtRevision(place=str(inputs.commit_to.path), revision=head)
+    if inputs.commit_to and branch and branch.head and existing is None:
+        existing = PlaceAtRevision(place=str(inputs.commit_to.path), revision=branch.head)
     source = open_place(inputs.source, "source", remotes, context.programs)
     configs = open_place(
         inputs.configs, "configs", remotes, context.programs, default=inputs.environment
     )
     tree = open_tree(existing, inputs.environment, remotes, context.programs)
-    if (
-        inputs.commit_to
-        and tree
-        and (not tree.files.commit or head not in {None, tree.files.commit})
-    ):
+    if branch and tree and (not tree.files.commit or branch.head not in {"", tree.files.commit}):
         raise UsageError(
-            f"--gitops is not the head of the branch {inputs.commit_to.branch!r} of --commit-to",
+            f"--gitops is not the head of the branch {branch.name!r} of --commit-to",
             advice="leave --gitops out, or name a new branch",
         )
     return AppRepositories(source, configs, tree)
-
-
-def _head(given: PathAtBranch, remotes: RemoteRepositories) -> str | None:
-    """Return the head of the branch of `--commit-to`; None for a new one. Raises UsageError."""
-    if not is_repository(given.path):
-        raise UsageError(f"--commit-to {given.path}: there is no such repository")
-    return remotes.fetch_head(str(given.path), given.branch)

@@ -58,13 +58,15 @@ class LocalBranch:
         message: str,
         date: datetime | None = None,
         author: Signature | None = None,
+        parent: str = "",
     ) -> str:
         """Add one commit to the branch and return it; nothing is checked out.
 
-        By default, the `date` is now, and the `author` the repository's owner. Raises
-        KalypsoError if the branch has moved, or is checked out.
+        By default, the `date` is now, and the `author` the repository's owner. A new branch begins
+        at `parent` ("": at nothing). Raises KalypsoError if the branch has moved or is checked out.
         """
         author = author or self.repository.owner() or AUTHOR
-        commit = self.repository.commit(self.head, changes, message, author, date)
+        parent = self.head or parent
+        commit = self.repository.commit(parent, changes, message, author, date)
         self.repository.move(self.name, commit, self.head)
         return commit
