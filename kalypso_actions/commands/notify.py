@@ -19,7 +19,7 @@ from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops import contradicts, gitops_folder, touches
-from kalypso_actions.inputs.chain import NotifyInputs
+from kalypso_actions.inputs.notify import NotifyInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree
@@ -28,8 +28,8 @@ from kalypso_actions.promotion import Merge, meaning_of_push
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.merges import most_important
 from kalypso_actions.promotion.requests import PromotionRequest
-from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.notify_summary import StartedCheck, notify_summary
 from kalypso_actions.snapshot.base_tree import read_base_tree
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kalypso_actions.commands.runtime.context import CommandContext
     from kalypso_actions.commands.runtime.result import CommandResult
     from kalypso_actions.inputs.chain import ChainInputs
-    from kalypso_actions.report.chain_documents import ChainDocument
+    from kalypso_actions.report.chain_document import ChainDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class ChainCommand:
     where it is installed, and gets the highest level of all rows.
 
     `icon` is that of its action in GitHub's marketplace; "" if it has no action. `examples` end its
-    help. `inputs` and `documents` are the modules with the model of its inputs
-    and of its result.
+    help. `inputs` and `documents` are the modules with the models of its inputs and of its result;
+    "" stands for `inputs.check_promote` and `report.check_promote_document`.
     """
 
     name: str
@@ -54,29 +54,34 @@ class ChainCommand:
     permissions: tuple[Permission, ...]
     examples: tuple[str, ...] = ()
     verify_only: tuple[Permission, ...] = ()
-    inputs: str = "inputs.chain"
-    documents: str = "report.chain_documents"
+    inputs: str = ""
+    documents: str = ""
     icon: str = ""
 
     @property
     def model(self) -> type[ChainInputs]:
         """The model of its inputs."""
-        model: type[ChainInputs] = self._resolve(f"{self.inputs}:{self._class}Inputs")
+        place = self.inputs or f"inputs.{self._module}"
+        model: type[ChainInputs] = self._resolve(f"{place}:{self._class}Inputs")
         return model
 
     @property
     def document(self) -> type[ChainDocument]:
         """The model of its result."""
-        document: type[ChainDocument] = self._resolve(f"{self.documents}:{self._class}Document")
+        place = self.documents or f"report.{self._module}_document"
+        document: type[ChainDocument] = self._resolve(f"{place}:{self._class}Document")
         return document
 
     @property
     def function(self) -> Callable[[Any, CommandContext], CommandResult]:
         """The function that runs it with its inputs."""
-        module = self.name.replace("-", "_")
         function: Callable[[Any, CommandContext], CommandResult]
-        function = self._resolve(f"commands.{module}:{module}")
+        function = self._resolve(f"commands.{self._module}:{self._module}")
         return function
+
+    @property
+    def _module(self) -> str:
+        return self.name.replace("-", "_")
 
     @property
     def _class(self) -> str:

@@ -6,10 +6,10 @@ from kalypso_actions.commands.runtime import dispatch
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.inputs.chain import StartScheduleInputs
+from kalypso_actions.inputs.start_schedule import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
-from kalypso_actions.report.chain_documents import StartScheduleDocument
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_actions.report.start_schedule_summary import (
     start_schedule_headline,
     start_schedule_summary,

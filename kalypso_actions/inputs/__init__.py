@@ -1,6 +1,8 @@
 """The inputs of each command: a model that is checked before the command reads anything.
 
-chain               each action of the promotion chain: ci, cd, schedule, check-promote and others
+chain               inputs that actions of the promotion chain have in common
+ci, cd, schedule, notify, check_promote, poll, start_schedule
+                    one command of the chain each; a command imports no inputs of another
 preview             preview, and the action that comments for it
 validate_workload   the action validate-workload
 check_pages         the action check-pages

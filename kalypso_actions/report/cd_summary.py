@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.report import markdown
-from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.report.cd_document import CdDocument
 
 HEADLINES: Final[Mapping[str, str]] = {
     "written": "{environment} has {commit} now",

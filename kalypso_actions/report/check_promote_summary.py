@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kalypso_actions.report.chain_documents import CheckPromoteDocument
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from kalypso_actions.report.cluster_tables import cluster_tables, foreign_paths_line
 from kalypso_actions.report.markdown import VERIFIED, code, findings, link, text
 from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram

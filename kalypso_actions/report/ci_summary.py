@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
-from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
 from kalypso_actions.report.change_counts import manifests
+from kalypso_actions.report.ci_document import CheckedEntry, CiDocument
 from kalypso_actions.report.documents import ChangesEntry
 from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram
 

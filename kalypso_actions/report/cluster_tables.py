@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kalypso_actions.model.counts import abbreviated, counted
-from kalypso_actions.report.chain_documents import ClusterEntry, ForeignPathsEntry
+from kalypso_actions.report.check_promote_document import ClusterEntry, ForeignPathsEntry
 from kalypso_actions.report.markdown import code, details, table, text
 
 WORST_FIRST: Final = (

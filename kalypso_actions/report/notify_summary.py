@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.report.markdown import code, findings, link, table, text
+from kalypso_actions.report.notify_document import NotifyDocument
 
 MEANINGS: Final[Mapping[str, str]] = {
     "promotion": "a promotion",

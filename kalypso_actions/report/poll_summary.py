@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kalypso_actions.report.chain_documents import PollDocument, StartEntry
 from kalypso_actions.report.markdown import code, findings, link, table, text
+from kalypso_actions.report.poll_document import PollDocument, StartEntry
 
 
 def poll_summary(document: PollDocument) -> str:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from kalypso_actions.report.chain_documents import ChainDocument
+from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import Document
 

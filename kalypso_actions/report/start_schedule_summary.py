@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kalypso_actions.report import markdown
-from kalypso_actions.report.chain_documents import StartScheduleDocument
+from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 
 
 def start_schedule_summary(

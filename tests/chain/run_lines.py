@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from kalypso_actions.report import chain_documents as documents
+from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
+from kalypso_actions.report.ci_document import CiDocument
+from kalypso_actions.report.notify_document import NotifyDocument
+from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.preview_documents import PreviewCommentDocument, PreviewDocument
+from kalypso_actions.report.schedule_document import ScheduleDocument
+from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run
 
 REFUSED = 2
@@ -37,24 +43,24 @@ def line(done: CompletedStep) -> str:
     match document := done.outcome.document:
         case _ if done.exit_code == REFUSED:
             ending = "refused"
-        case documents.CheckPromoteDocument():
+        case CheckPromoteDocument():
             unfinished = "error" if done.exit_code else "goes on"
             ending = _starts(document.verdict or unfinished, document.promoted_to)
         case _ if done.exit_code:
             ending = "failed"
-        case documents.CiDocument():
+        case CiDocument():
             ending = _starts("checked", document.environments)
-        case documents.CdDocument():
+        case CdDocument():
             ending = document.action
-        case documents.ScheduleDocument():
+        case ScheduleDocument():
             actions = [entry.action for entry in document.pull_requests] or ["unchanged"]
             ending = ", ".join([*actions, *(["promoted"] if document.promoted else [])])
-        case documents.NotifyDocument():
+        case NotifyDocument():
             kind = "promotion" if document.promoted else "configuration"
             ending = f"{kind} of {', '.join(document.environments) or 'nothing'}"
-        case documents.PollDocument():
+        case PollDocument():
             ending = _starts("polled", document.environments)
-        case documents.StartScheduleDocument():
+        case StartScheduleDocument():
             ending = f"for {', '.join(document.environments) or 'nothing'}"
         case _:
             ending = _commented(document)

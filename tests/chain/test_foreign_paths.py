@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.report.chain_documents import CheckPromoteDocument
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from kalypso_actions.sandbox.azure import Cluster, Configuration
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain

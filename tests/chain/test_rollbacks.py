@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.report.chain_documents import CheckPromoteDocument
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout

@@ -16,9 +16,9 @@ from kalypso_actions.commands.runtime.context import CommandContext, Runtime
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
-from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import Runner
 from tests.commands.chain.organisation import NOON

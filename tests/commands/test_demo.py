@@ -210,7 +210,7 @@ def test_an_unexpected_step_fails(
     monkeypatch.setattr(scenario, "ACTS", (act,))
     arguments = ["demo", "--dir", str(tmp_path / "kept")]
     done = CliRunner().invoke(app, [*arguments, *(["--output", "json"] if as_json else [])])
-    message = "Nothing happens: cd dev should run now, but no workflow started"
+    message = "Do nothing: cd dev should run now, but no workflow started"
     assert done.exit_code == 1
     if as_json:
         assert json.loads(done.stdout)["problems"][0]["message"] == message

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.promotion.requests import waiting_start
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in

@@ -8,17 +8,15 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.chain import (
-    CdInputs,
-    ChainInputs,
-    CheckPromoteInputs,
-    CiInputs,
-    NotifyInputs,
-    PollInputs,
-    ScheduleInputs,
-    StartScheduleInputs,
-)
+from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.ci import CiInputs
+from kalypso_actions.inputs.notify import NotifyInputs
+from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
+from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.start_schedule import StartScheduleInputs
 
 COMMIT = "a" * 40
 COMMANDS: tuple[type[ChainInputs], ...] = (

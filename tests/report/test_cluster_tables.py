@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.model.verdicts import Verdict
-from kalypso_actions.report.chain_documents import (
+from kalypso_actions.report.check_promote_document import (
     CheckPromoteDocument,
     ClusterEntry,
     ForeignPathsEntry,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 
 PROBLEM = ProblemEntry(message="it <fails>", where=None, advice="mend it")

@@ -10,13 +10,13 @@ from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranc
 from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import replaced_by
 from kalypso_actions.promotion.starts import forces_schedule
+from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.report.cd_summary import CdFacts, cd_headline, cd_summary
-from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 
 

@@ -14,7 +14,7 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.errors import Location, Problem, UsageError
-from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import PullRequest, Relation
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.promotion import Advance, advance

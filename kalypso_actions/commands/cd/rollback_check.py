@@ -8,7 +8,7 @@ from kalypso_actions.commands.runtime.environment_history import (
     EnvironmentCommit,
     EnvironmentHistory,
 )
-from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.rollbacks import (
     Rollback,

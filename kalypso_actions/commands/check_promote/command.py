@@ -31,12 +31,12 @@ from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.compliance import Cluster, ClusterReports
 from kalypso_actions.errors import Problem, UsageError
-from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import next_environments, statuses
 from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.verdicts import RunVerdict, Superseded, run_verdict
-from kalypso_actions.report.chain_documents import (
+from kalypso_actions.report.check_promote_document import (
     CheckPromoteDocument,
     ClusterEntry,
     ForeignPathsEntry,

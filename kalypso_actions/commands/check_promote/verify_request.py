@@ -16,7 +16,7 @@ from kalypso_actions.commands.runtime.gitops_branches import (
     read_environment,
 )
 from kalypso_actions.errors import Location, Problem, UsageError
-from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.requests import (

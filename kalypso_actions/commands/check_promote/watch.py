@@ -32,7 +32,7 @@ from kalypso_actions.compliance.deleted_clusters import (
 )
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
-from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id

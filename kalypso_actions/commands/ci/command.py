@@ -19,7 +19,7 @@ from kalypso_actions.fleet_checks import (
     check_fleet,
     merge_field_faults,
 )
-from kalypso_actions.inputs.chain import CiInputs
+from kalypso_actions.inputs.ci import CiInputs
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
@@ -31,7 +31,7 @@ from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.starts import starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
-from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
+from kalypso_actions.report.ci_document import CheckedEntry, CiDocument
 from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
 from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry
 from kalypso_actions.snapshot.document_reader import SharedReader

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kalypso_actions.report import chain_documents as documents
+from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.report.change_counts import change_counts
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
+from kalypso_actions.report.ci_document import CiDocument
 from kalypso_actions.report.markdown import plain
+from kalypso_actions.report.notify_document import NotifyDocument
+from kalypso_actions.report.schedule_document import ScheduleDocument
+from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep
 
 PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
@@ -18,20 +23,20 @@ def ending(done: CompletedStep) -> str:
     """Return the result of a step in a word."""
     word: str
     match document := done.outcome.document:
-        case documents.CheckPromoteDocument() if document.verdict:
+        case CheckPromoteDocument() if document.verdict:
             word = document.verdict
         case _ if done.exit_code:
             word = "failed"
-        case documents.CiDocument():
+        case CiDocument():
             word = "promoted" if document.environments else "checked"
-        case documents.CdDocument():
+        case CdDocument():
             word = document.action
-        case documents.ScheduleDocument():
+        case ScheduleDocument():
             word = document.pull_requests[0].action if document.pull_requests else "unchanged"
             word += ", promoted" if document.promoted else ""
-        case documents.NotifyDocument():
+        case NotifyDocument():
             word = "promotion" if document.promoted else "configuration"
-        case documents.StartScheduleDocument() if document.environments:
+        case StartScheduleDocument() if document.environments:
             word = "started"
         case _:
             word = "done"
@@ -41,7 +46,7 @@ def ending(done: CompletedStep) -> str:
 def environment(done: CompletedStep) -> str:
     """Return the environments of a step; "" for all."""
     document = done.outcome.document
-    if isinstance(document, documents.StartScheduleDocument):
+    if isinstance(document, StartScheduleDocument):
         return ", ".join(document.environments)
     return done.environment
 
@@ -55,7 +60,7 @@ def headline(done: CompletedStep) -> str:
 def links(done: CompletedStep) -> tuple[str, ...]:
     """Return the URLs of a step's pull requests."""
     document = done.outcome.document
-    if isinstance(document, documents.ScheduleDocument):
+    if isinstance(document, ScheduleDocument):
         return tuple(pull.url for pull in document.pull_requests)
     return ()
 
@@ -63,17 +68,17 @@ def links(done: CompletedStep) -> tuple[str, ...]:
 def details(done: CompletedStep) -> tuple[str, ...]:
     """Return details that the headline lacks."""
     match document := done.outcome.document:
-        case documents.CiDocument(environments=started) if started:
+        case CiDocument(environments=started) if started:
             lines = [f"starts CD in {', '.join(started)}"]
-        case documents.CiDocument(problems=()):
+        case CiDocument(problems=()):
             lines = ["only checks"]
-        case documents.ScheduleDocument(changes=changes):
+        case ScheduleDocument(changes=changes):
             lines = [f"manifests: {change_counts(changes)}"]
-        case documents.NotifyDocument(promoted=True, promoted_commit=commit):
+        case NotifyDocument(promoted=True, promoted_commit=commit):
             lines = [f"the promotion of {commit[:7]}"]
-        case documents.NotifyDocument():
+        case NotifyDocument():
             lines = ["a change of configuration, not promoted"]
-        case documents.CheckPromoteDocument(promoted_to=environments):
+        case CheckPromoteDocument(promoted_to=environments):
             lines = _progress(done)
             lines += [f"goes on to {', '.join(environments)}"] if environments else []
         case _:

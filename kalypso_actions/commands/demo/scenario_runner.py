@@ -10,8 +10,8 @@ from kalypso_actions.commands.demo.job_results import details, ending, environme
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.demo_document import DemoStepEntry
+from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
@@ -155,7 +155,7 @@ class ScenarioRunner:
     def _keep_pull_requests(self, done: CompletedStep) -> None:
         """Write the pull requests of a step to its folder."""
         document = done.outcome.document
-        if isinstance(document, documents.ScheduleDocument):
+        if isinstance(document, ScheduleDocument):
             for pull in document.pull_requests:
                 with self.sandbox.lock:
                     issue = self.sandbox.repository(pull.repository).issues[pull.number]

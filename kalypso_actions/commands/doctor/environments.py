@@ -11,8 +11,8 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.schedule.read import read_everything
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.plan import PlanOptions

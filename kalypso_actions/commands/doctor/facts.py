@@ -17,7 +17,7 @@ from kalypso_actions.commands.runtime.gitops_branches import (
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.doctor_rules import pages, warning
 from kalypso_actions.gitops import own_branches
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.onboarding import default_branch_conflict

@@ -11,12 +11,12 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.inputs.chain import PollInputs
+from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion import first_environments
-from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.poll_summary import poll_summary
 
 NEWEST_COMMITS: Final = 100

@@ -12,7 +12,7 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import why_schedule
-from kalypso_actions.inputs.chain import PollInputs
+from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
@@ -26,7 +26,7 @@ from kalypso_actions.promotion.starts import (
     may_start_cd,
     next_schedule_start,
 )
-from kalypso_actions.report.chain_documents import StartEntry
+from kalypso_actions.report.poll_document import StartEntry
 from kalypso_actions.report.pull_request import read_mark
 
 Statuses = Mapping[str, Mapping[str, CommitStatus]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kalypso_actions.report.chain_documents import ChainDocument
+from kalypso_actions.report.chain_document import ChainDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.schedule_inputs import read_inputs
 from kalypso_actions.commands.schedule.commit_link import commit_link
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest
 from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
-from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, schedule_summary
 from kalypso_actions.scheduling.registry import OWN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.at_rest import result_at_rest
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 
 
 def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:

@@ -44,7 +44,7 @@ from kalypso_actions.commands.schedule.result import (
 )
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet_checks import FleetView
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, scope_of
 from kalypso_actions.report.documents import ProblemEntry

@@ -15,7 +15,7 @@ from kalypso_actions.commands.runtime.labels import WITHDRAWN
 from kalypso_actions.commands.schedule.overview import open_pulls, read_overview
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
 from kalypso_actions.model.tree import TreeChanges

@@ -27,7 +27,7 @@ from kalypso_actions.commands.runtime.tree_records import record_trees
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.layout import SOURCES_FILE
@@ -39,8 +39,8 @@ from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.requests import ON_BRANCH
 from kalypso_actions.promotion.starts import next_check_attempt
 from kalypso_actions.report import markdown, pull_request
-from kalypso_actions.report.chain_documents import PullRequestEntry
 from kalypso_actions.report.pull_request import PullRequestText
+from kalypso_actions.report.schedule_document import PullRequestEntry
 from kalypso_actions.snapshot.gitops_state import GitOpsState
 
 NOTHING_LEFT: Final = (

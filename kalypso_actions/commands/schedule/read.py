@@ -11,7 +11,7 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.schedule_inputs import moving_folders, read_trees
 from kalypso_actions.commands.runtime.tree_records import written_trees
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges

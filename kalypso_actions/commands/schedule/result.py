@@ -28,7 +28,6 @@ from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_
 from kalypso_actions.promotion.schedule_runs import is_served
 from kalypso_actions.promotion.start_records import TIME, Kind, StartRecord, schedule_context
 from kalypso_actions.report.assignment_matrix import AssignmentCell
-from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
     ChangesEntry,
@@ -36,6 +35,7 @@ from kalypso_actions.report.documents import (
     ProblemEntry,
 )
 from kalypso_actions.report.positions import position_text
+from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 from kalypso_actions.snapshot.gitops_state import GitOpsState
 

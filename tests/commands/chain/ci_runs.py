@@ -6,8 +6,8 @@ from typing import Any
 
 from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.inputs.chain import CiInputs
-from kalypso_actions.report.chain_documents import CiDocument
+from kalypso_actions.inputs.ci import CiInputs
+from kalypso_actions.report.ci_document import CiDocument
 from tests.commands.chain.organisation import (
     Dispatch,
     Job,

@@ -11,10 +11,10 @@ from kalypso_actions.commands.poll.command import poll
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs, read_inputs
-from kalypso_actions.inputs.chain import PollInputs
+from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_context
-from kalypso_actions.report.chain_documents import PollDocument, StartEntry
+from kalypso_actions.report.poll_document import PollDocument, StartEntry
 from kalypso_actions.report.pull_request import Mark
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import (

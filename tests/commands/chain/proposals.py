@@ -6,8 +6,8 @@ from typing import Any
 
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.command import schedule
-from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
 

@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.runtime.branch_writes import CommitBy
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
-from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.inputs.cd import CdInputs
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation

@@ -11,8 +11,8 @@ from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.runtime.hook import MOST_SHOWN
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 

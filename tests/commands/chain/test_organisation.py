@@ -6,9 +6,9 @@ import pytest
 
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.plan import PlanOptions, make_plan
-from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.control_plane import read_environment_branch
 from kalypso_actions.snapshot.gathering import gather

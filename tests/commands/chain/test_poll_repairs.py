@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.promotion.start_records import UNREAD
-from kalypso_actions.report.chain_documents import PollDocument
+from kalypso_actions.report.poll_document import PollDocument
 from tests.commands.chain.lost_starts import lose, record
 from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.polls import (

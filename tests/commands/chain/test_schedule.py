@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.gitops import digest_of
-from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
+from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from tests.commands.chain import documents
 from tests.commands.chain.founding import organisation
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, SHOP, Organisation

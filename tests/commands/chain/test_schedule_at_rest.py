@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.commands.schedule import at_rest
 from kalypso_actions.promotion.start_records import schedule_context
-from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents, polls
 from tests.commands.chain.organisation import CONTROL_PLANE, SHOP, Job, Organisation
 from tests.commands.chain.proposals import configure, edit_gitops, run, settle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents, placements, polls, proposals
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 

@@ -11,8 +11,9 @@ from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.chain import CdInputs, ScheduleInputs
-from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.store import BranchRule

@@ -9,8 +9,9 @@ import pytest
 from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.report.chain_documents import CdDocument, CheckPromoteDocument
+from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation

@@ -14,10 +14,16 @@ from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.report import chain_documents as documents
-from kalypso_actions.report.chain_documents import ChainDocument, PullRequestEntry
+from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
+from kalypso_actions.report.ci_document import CiDocument
 from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_actions.report.documents import ChangesEntry, ProblemEntry
+from kalypso_actions.report.notify_document import NotifyDocument
+from kalypso_actions.report.poll_document import PollDocument
+from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
+from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.store import Event, Status
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
@@ -108,45 +114,45 @@ def runner(
     [
         (
             "start-schedule",
-            documents.StartScheduleDocument(environments=("dev",)),
+            StartScheduleDocument(environments=("dev",)),
             0,
             "started",
             (),
         ),
-        ("ci", documents.CiDocument(), 0, "checked", ("only checks",)),
-        ("ci", documents.CiDocument(environments=("dev",)), 0, "promoted", ("starts CD in dev",)),
-        ("ci", documents.CiDocument(problems=(PROBLEM,)), 1, "failed", ("it is wrong",)),
-        ("cd", documents.CdDocument(action="written"), 0, "written", ()),
+        ("ci", CiDocument(), 0, "checked", ("only checks",)),
+        ("ci", CiDocument(environments=("dev",)), 0, "promoted", ("starts CD in dev",)),
+        ("ci", CiDocument(problems=(PROBLEM,)), 1, "failed", ("it is wrong",)),
+        ("cd", CdDocument(action="written"), 0, "written", ()),
         (
             "notify",
-            documents.NotifyDocument(promoted=True, promoted_commit=COMMIT),
+            NotifyDocument(promoted=True, promoted_commit=COMMIT),
             0,
             "promotion",
             ("the promotion of 1111111",),
         ),
         (
             "notify",
-            documents.NotifyDocument(),
+            NotifyDocument(),
             0,
             "configuration",
             ("a change of configuration, not promoted",),
         ),
         (
             "check-promote",
-            documents.CheckPromoteDocument(verdict="compliant", promoted_to=("stage",)),
+            CheckPromoteDocument(verdict="compliant", promoted_to=("stage",)),
             0,
             "compliant",
             ("compliant 0/3 → 2/3 → 3/3", "goes on to stage"),
         ),
         (
             "check-promote",
-            documents.CheckPromoteDocument(verdict="failed", problems=(PROBLEM,)),
+            CheckPromoteDocument(verdict="failed", problems=(PROBLEM,)),
             1,
             "failed",
             ("compliant 0/3 → 2/3 → 3/3", "it is wrong"),
         ),
-        ("check-promote", documents.CheckPromoteDocument(problems=(PROBLEM,)), 2, "failed", None),
-        ("poll", documents.PollDocument(), 0, "done", ()),
+        ("check-promote", CheckPromoteDocument(problems=(PROBLEM,)), 2, "failed", None),
+        ("poll", PollDocument(), 0, "done", ()),
     ],
 )
 def test_the_result_of_a_step_in_a_word(
@@ -170,7 +176,7 @@ def test_the_result_of_a_step_in_a_word(
 
 
 def test_the_pull_requests_of_schedule_are_in_its_folder(tmp_path: Path) -> None:
-    document = documents.ScheduleDocument(
+    document = ScheduleDocument(
         pull_requests=(PULL,), promoted=True, changes=ChangesEntry(added=("a", "b"))
     )
     with runner(tmp_path, step("schedule", document, tmp_path)) as (made, told):
@@ -189,7 +195,7 @@ def test_the_pull_requests_of_schedule_are_in_its_folder(tmp_path: Path) -> None
 def test_an_unexpected_result_is_reported_and_ends_the_run(
     tmp_path: Path, command: str, environment: str, ends: str
 ) -> None:
-    done = step("cd", documents.CdDocument(action="written"), tmp_path)
+    done = step("cd", CdDocument(action="written"), tmp_path)
     with (
         runner(tmp_path, done) as (made, told),
         pytest.raises(KalypsoError, match="cd dev ended 'written'") as caught,
@@ -205,7 +211,7 @@ def test_nothing_may_be_missing(tmp_path: Path) -> None:
 
 
 def test_nothing_may_be_left(tmp_path: Path) -> None:
-    left = step("cd", documents.CdDocument(), tmp_path)
+    left = step("cd", CdDocument(), tmp_path)
     with (
         runner(tmp_path, left) as (made, _),
         pytest.raises(KalypsoError, match=r"unexpected workflows are left to run: cd\.yaml"),

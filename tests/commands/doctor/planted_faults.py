@@ -150,7 +150,8 @@ TOGETHER: dict[str, Fault] = {
     ),
     "a workflow of upstream's is left": (
         commit(CONTROL_PLANE, "main", f"{WORKFLOWS}/transform.yaml", "on: push\njobs: {}\n"),
-        f"warning {CONTROL_PLANE}: {WORKFLOWS}/transform.yaml on main is a file of upstream's",
+        f"warning {CONTROL_PLANE}: {WORKFLOWS}/transform.yaml on main is a workflow file of "
+        "upstream that is no longer used",
     ),
     "a secret is missing": (
         without_secret,

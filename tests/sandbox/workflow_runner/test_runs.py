@@ -15,8 +15,8 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.store import Environment
 from kalypso_actions.sandbox.workflow_runner.clock import Clock

@@ -1,0 +1,43 @@
+"""The common part of the JSON outputs of the promotion chain's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic.alias_generators import to_camel
+
+from kalypso_actions.report.documents import (
+    AcknowledgedEntry,
+    Document,
+    ProblemEntry,
+)
+from kalypso_actions.report.json_text import json_text
+
+
+class ChainDocument(Document):
+    """The fields common to the commands of the chain.
+
+    `OUTPUTS` describes the fields that are also outputs of the action.
+    """
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {}
+
+    notes: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[AcknowledgedEntry, ...] = ()
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+
+    def outputs(self) -> Mapping[str, str]:
+        """Return the action's outputs: strings unchanged, None as "", other values as JSON."""
+        body = self.model_dump(by_alias=True, mode="json")
+        return {name: _output(body[to_camel(name.replace("-", "_"))]) for name in self.OUTPUTS}
+
+
+def _output(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+    return json_text(value)
