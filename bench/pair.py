@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import sys
 import tempfile
 import time
@@ -20,6 +21,7 @@ from typing import Final
 
 from bench.fleet import Fleet, make_fleet
 from bench.snapshots import snapshot_of
+from kalypso_actions.cli.command_list import COLLECTED_AFTER
 from kalypso_actions.comparison import Mask
 from kalypso_actions.model.kinds import ConfigMap
 from kalypso_actions.model.progress import no_progress
@@ -51,6 +53,7 @@ def main() -> int:
 
 def measure(fleet: Fleet, rounds: int = ROUNDS) -> list[str]:
     """Print the times of a full plan and of each change; return the missed targets."""
+    gc.set_threshold(COLLECTED_AFTER)
     snapshot = snapshot_of(fleet)
     scheduler = find_scheduler()
     plan = _seconds(lambda: make_plan(snapshot, PlanOptions(), scheduler, no_progress), rounds)
