@@ -14,7 +14,7 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -22,7 +22,7 @@ from typing import Final, Generic, TypeVar
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.object_ids import FileContent, blob_id
-from kalypso_actions.model.processes import Keep
+from kalypso_actions.model.processes import Keep, WriteBlobs
 
 Result = TypeVar("Result")
 
@@ -34,9 +34,6 @@ PARALLEL_FROM: Final = 2_000
 
 BATCH: Final = 64
 """The number of results that a process sends at once."""
-
-
-WriteBlobs = Callable[[Iterable[bytes]], None]
 
 
 class WorkerProcesses:

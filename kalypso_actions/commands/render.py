@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from kalypso_actions import gitops
 from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
-from kalypso_actions.clients.worker_processes import WriteBlobs
 from kalypso_actions.commands.runtime.environment_reading import EnvironmentBranch, read_branch_of
 from kalypso_actions.commands.runtime.file_diffs import file_diffs
 from kalypso_actions.commands.runtime.local_commits import LocalBranch
@@ -21,6 +20,7 @@ from kalypso_actions.model.differences import Comparison
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.model.processes import WriteBlobs
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, other_scope, scope_of
@@ -54,9 +54,9 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
     with context.reader(inputs.source) as reader:
         branch = read_branch_of(inputs, reader, context, verb="Rendering")
         base = _Base(inputs, context, reader, branch_to)
-        # A comparison and a folder need the contents, which the plan has unless git writes them.
-        is_committed = branch_to and not (inputs.compares or out) and branch_to.repository.has_sha1
-        write_blobs = branch_to.repository.write_blobs if branch_to and is_committed else None
+        write_blobs = None  # a comparison needs the contents in the plan
+        if branch_to and not inputs.compares:
+            write_blobs = branch_to.repository.blob_writer()
         snapshot, plan = _plan(inputs, context, reader, branch, base, write_blobs)
         if out and not plan.problems:
             out.write(base.applied(plan))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from kalypso_actions.model.object_ids import FileContent
@@ -12,6 +12,10 @@ Result = TypeVar("Result")
 
 Keep = Callable[[bytes], FileContent]
 """Keeps the content of a file: it returns the content itself, or the id of a written blob."""
+
+
+WriteBlobs = Callable[[Iterable[bytes]], None]
+"""Writes blobs that a later commit has; several processes may write at once."""
 
 
 class Processes(Protocol):

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kalypso_actions import fleet, gitops
 from kalypso_actions.assignment_rendering import PlannedAssignment
-from kalypso_actions.clients.worker_processes import WorkerProcesses, WriteBlobs
+from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.processes import Processes
+from kalypso_actions.model.processes import Processes, WriteBlobs
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, make_plan

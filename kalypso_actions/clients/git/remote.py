@@ -7,7 +7,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +27,7 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.object_ids import FileContent, is_commit_id
+from kalypso_actions.model.processes import WriteBlobs
 
 FIRST_PARENTS: Final = re.compile(r"([^~^]+)(~[0-9]{1,6}|~{1,40}|\^{1,40})")
 """`main~2` or `HEAD^`: git's names of commits on the first-parent line."""
@@ -204,7 +205,7 @@ class RemoteRepositories:
             check_commit(parent, url)
         return self._clone(url).commit(parent, changes, message, author, date)
 
-    def blob_writer(self, url: str) -> Callable[[Iterable[bytes]], None] | None:
+    def blob_writer(self, url: str) -> WriteBlobs | None:
         """Return a function that writes blobs for `commit`; see `ShallowClone.blob_writer`."""
         return self._clone(url).blob_writer()
 

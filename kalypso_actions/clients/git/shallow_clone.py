@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -32,6 +32,7 @@ from kalypso_actions.clients.git.pushing import push
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.model.processes import WriteBlobs
 
 FETCH: Final = ("fetch", "--quiet", "--no-tags")
 
@@ -143,24 +144,26 @@ class ShallowClone:
                 self._need(parent)
             else:
                 self._initialise(self._remote_format())
-            try:
-                output = self._git.run(self._git_dir, FAST_IMPORT, stdin=stream)
-            except ProcessError as error:
-                fault = f"the commit cannot be made: {error.problem.message}"
-                raise KalypsoError(fault, Location(self._connection.url)) from error
-            commit = output.decode().strip()
+            commit = self._import(stream).decode().strip()
             self._commits.add(commit)
             return commit
 
-    def blob_writer(self) -> Callable[[Iterable[bytes]], None] | None:
+    def blob_writer(self) -> WriteBlobs | None:
         """Return a function that writes blobs for a commit; None unless their ids are SHA-1.
 
-        Several processes may write at once. Only a fetched commit makes the format certain.
+        Only a fetched commit makes the format certain.
         """
         return self._write_blobs if self._commits and self._format == "sha1" else None
 
     def _write_blobs(self, contents: Iterable[bytes]) -> None:
-        self._git.run(self._git_dir, FAST_IMPORT, stdin=import_blobs(contents), timeout=WRITING)
+        self._import(import_blobs(contents), timeout=WRITING)
+
+    def _import(self, stream: Iterable[bytes], timeout: float = 600) -> bytes:
+        try:
+            return self._git.run(self._git_dir, FAST_IMPORT, stdin=stream, timeout=timeout)
+        except ProcessError as error:
+            fault = f"the commit cannot be made: {error.problem.message}"
+            raise KalypsoError(fault, Location(self._connection.url)) from error
 
     def push(self, branch: str, commit: str, expected: str | None) -> bool:
         """Set a remote branch; see `pushing.push`."""

@@ -19,6 +19,7 @@ from kalypso_actions.clients.git.local import GitRepository, check_branch
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.model.processes import WriteBlobs
 
 REFLOG_MESSAGE: Final = "kalypso"
 """The message in the reflog of a moved branch."""
@@ -60,16 +61,15 @@ class WritableRepository(GitRepository):
         self._write("update-ref", "-d", REF)
         return commit
 
-    @property
-    def has_sha1(self) -> bool:
-        """Whether ids of objects are SHA-1, like those of `blob_id`."""
-        return self._query("rev-parse", "--show-object-format") == "sha1"
-
-    def write_blobs(self, contents: Iterable[bytes]) -> None:
-        """Write blobs for a later commit; several processes may do so at once.
+    def blob_writer(self) -> WriteBlobs | None:
+        """Return a function that writes blobs for a commit; None unless their ids are SHA-1.
 
         Blobs that no commit uses are garbage, which git removes itself.
         """
+        has_sha1 = self._query("rev-parse", "--show-object-format") == "sha1"
+        return self._write_blobs if has_sha1 else None
+
+    def _write_blobs(self, contents: Iterable[bytes]) -> None:
         self._write(*FAST_IMPORT, stdin=import_blobs(contents), timeout=WRITING)
 
     def setting(self, name: str) -> str:

@@ -14,13 +14,11 @@ from kalypso_actions.clients.git import (
 )
 from kalypso_actions.clients.github import GitHub, GitHubError, branches, git_data, refs, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.local_commits import AUTHOR
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.urls import owner_of
 
 CommitBy = Literal["auto", "git", "api"]
-
-NOBODY: Final = Signature("Kalypso", "kalypso@noreply.invalid")
-"""The author of a commit that stays in the clone."""
 
 RULE: Final = "rule violations"
 UNSIGNED: Final = "verified signatures"
@@ -115,7 +113,7 @@ def _with_contents(write: BranchWrite, context: CommandContext) -> dict[str, byt
     changes = dict(write.changes)
     blobs = [path for path, content in changes.items() if isinstance(content, str)]
     if blobs:
-        commit = _commit_in_clone(write, NOBODY, context)
+        commit = _commit_in_clone(write, AUTHOR, context)  # it stays there
         changes |= context.repositories.open(write.url, commit=commit).read(blobs)
     return {path: content for path, content in changes.items() if not isinstance(content, str)}
 

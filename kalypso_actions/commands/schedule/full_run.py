@@ -9,7 +9,6 @@ from typing import Final
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.installed_code import code_digest
-from kalypso_actions.clients.worker_processes import WriteBlobs
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.arrivals import arrivals
@@ -45,6 +44,7 @@ from kalypso_actions.commands.schedule.result import (
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet_checks import FleetView
 from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.model.processes import WriteBlobs
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, scope_of
 from kalypso_actions.report.documents import ProblemEntry
