@@ -36,6 +36,7 @@ from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "NOTHING_KEPT",
     "Budget",
     "Function",
     "FunctionError",

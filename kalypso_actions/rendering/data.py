@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget, KeptTexts
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, NOTHING_KEPT, Budget, KeptTexts
 from kalypso_actions.gotemplate.budget import work_of
 from kalypso_actions.gotemplate.sprig.nesting import check_depth
 from kalypso_actions.gotemplate.values import (
@@ -49,16 +49,16 @@ JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
 class SharedConfig:
     """A configuration as Go templates see it, shared by assignments whose Templates change nothing.
 
-    `texts` are the texts of actions that depend only on it, `work` is the work of reading it.
+    `kept` has the texts of actions that depend only on it, `work` is the work of reading it.
     """
 
-    __slots__ = ("go", "texts", "values", "work")
+    __slots__ = ("go", "kept", "values", "work")
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self.values = values
-        self.go = _go_config(values)
+        self.go = go_config(values)
         self.work = work_of(values, DEFAULT_LIMITS.work)
-        self.texts: KeptTexts = {}
+        self.kept: Mapping[str, KeptTexts] = {"ConfigData": {}}
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ class TemplateData:
                     "Labels": GoMap(STRING_MAP, self.labels),
                     "Manifests": GoMap(STRING_MAP, self.manifests),
                     "ClusterType": self.cluster_type,
-                    "ConfigData": self.shared.go if self.shared else _go_config(self.config),
+                    "ConfigData": self.shared.go if self.shared else go_config(self.config),
                 },
                 {
                     name: Function(name, self._manifest_entry(key), result=STRING)
@@ -120,7 +120,7 @@ class TemplateData:
     @property
     def kept(self) -> Mapping[str, KeptTexts]:
         """The texts of actions that depend on a single field, by that field."""
-        return {"ConfigData": self.shared.texts} if self.shared else {}
+        return self.shared.kept if self.shared else NOTHING_KEPT
 
     def copy_of_go(self) -> GoStruct:
         """Copy the data as earlier templates have left it. Raises LimitError.
@@ -148,7 +148,8 @@ class TemplateData:
         return entry
 
 
-def _go_config(values: Mapping[str, object]) -> GoMap:
+def go_config(values: Mapping[str, object]) -> GoMap:
+    """Copy a configuration as templates see it."""
     config = {
         key: value if type(value) is str else to_template_value(value)
         for key, value in values.items()

@@ -13,7 +13,7 @@ from kalypso_actions.gotemplate.values import (
     GoMap,
     plain_key,
 )
-from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.data import TemplateData, go_config
 from kalypso_actions.rendering.functions import FUNCTIONS, to_template_value
 from kalypso_actions.rendering.jinja.meter import current_meter
 
@@ -23,7 +23,6 @@ _UINT64_MAX: Final = (1 << 64) - 1
 
 def variables(data: TemplateData) -> dict[str, object]:
     """Return the fields of a Go template's dot, with every mapping sorted by its keys."""
-    config = {key: to_template_value(value) for key, value in data.config.items()}
     return {
         "DeploymentTargetName": data.target,
         "Namespace": data.namespace,
@@ -33,7 +32,7 @@ def variables(data: TemplateData) -> dict[str, object]:
         "Labels": _sorted(GoMap(STRING_MAP, data.labels)),
         "Manifests": _sorted(GoMap(STRING_MAP, data.manifests)),
         "ClusterType": data.cluster_type,
-        "ConfigData": _sorted(GoMap(ANY_MAP, config)),
+        "ConfigData": _sorted(go_config(data.config)),
     }
 
 
