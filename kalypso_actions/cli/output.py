@@ -14,7 +14,7 @@ from rich.console import Console
 
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.report.documents import Document
-from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.terminal_escaping import escape_log_line
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="The format of standard output.")]

@@ -16,7 +16,6 @@ from kalypso_actions.report.app_documents import (
 )
 from kalypso_actions.report.change_counts import CHANGES, change_counts, manifests
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
@@ -26,6 +25,7 @@ from kalypso_actions.report.terminal import (
     print_findings,
     print_notes,
 )
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 LIST_LIMIT = 500
 """The most paths of each kind to show; the JSON output has all."""

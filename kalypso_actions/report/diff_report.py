@@ -12,8 +12,8 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.report.diff_document import CommitRangeEntry, DiffDocument, DiffSideEntry
 from kalypso_actions.report.diff_view import shown_diffs, styled
 from kalypso_actions.report.documents import FileDiffEntry
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.preview_text import SIGNS, STYLES, comparison_lines
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 _HEADING: Final = Style.parse("bold")
 _COMMIT: Final = Style.parse("yellow")

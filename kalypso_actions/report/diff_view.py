@@ -10,7 +10,7 @@ from rich.style import Style
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import FileDiffEntry
-from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 _ADDED: Final = Style.parse("green")
 _DELETED: Final = Style.parse("red")

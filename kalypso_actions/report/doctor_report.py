@@ -12,8 +12,8 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import append_message
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 INDENT: Final = 12

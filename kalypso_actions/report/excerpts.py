@@ -6,7 +6,7 @@ import re
 
 from rich.cells import cell_len
 
-from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.terminal_escaping import escape_line
 
 WIDTH = 120
 """The most characters of a line; the excerpt of a longer line is a part around the place."""

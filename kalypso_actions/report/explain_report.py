@@ -13,7 +13,6 @@ from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report.comparison_entries import AssignmentNameEntry
 from kalypso_actions.report.diff_view import styled
 from kalypso_actions.report.documents import Where
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.explain_document import (
     DecisionEntry,
     ExplainDocument,
@@ -26,6 +25,7 @@ from kalypso_actions.report.explain_document import (
     ValueEntry,
 )
 from kalypso_actions.report.terminal import NO_COMMITS, NO_FILES, Files, shown_place
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 _HEADING: Final = Style.parse("bold")
 _PLACE: Final = Style.parse("dim")

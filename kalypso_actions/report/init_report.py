@@ -8,13 +8,13 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.init_document import (
     InitBranchEntry,
     InitDocument,
     InitFileEntry,
     InitTaskEntry,
 )
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 WORDS: Final = {"add": "new", "replace": "replaced", "update": "differs", "delete": "to delete"}

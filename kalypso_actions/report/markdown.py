@@ -1,4 +1,4 @@
-"""GitHub's Markdown from untrusted text: pull requests, issues, comments, step summaries.
+"""Escape untrusted text in GitHub's Markdown: pull requests, issues, comments, step summaries.
 
 Names, messages and paths come from repositories and clusters that anybody may write to. None of
 them may start a table cell, a link or HTML, or mention a person.
@@ -16,7 +16,7 @@ from urllib.parse import quote
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.own_account import MARK
 from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.terminal_escaping import escape_line
 
 PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.placement_document import PlacementDocument
+from kalypso_actions.report.terminal_escaping import escape_line
 
 
 def print_placement(console: Console, document: PlacementDocument) -> None:

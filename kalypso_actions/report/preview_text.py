@@ -17,7 +17,6 @@ from kalypso_actions.report.comparison_entries import (
 )
 from kalypso_actions.report.diff_view import diff_lines, styled
 from kalypso_actions.report.documents import FileDiffEntry
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.preview_documents import PreviewDocument, PreviewEnvironmentEntry
 from kalypso_actions.report.preview_markdown import arriving_commits, preview_headline
 from kalypso_actions.report.terminal import (
@@ -26,6 +25,7 @@ from kalypso_actions.report.terminal import (
     print_findings,
     print_notes,
 )
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 MOST_LINES = 200
 """The most lines of each list; the JSON output has all."""

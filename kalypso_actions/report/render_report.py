@@ -23,7 +23,6 @@ from kalypso_actions.report.documents import (
     RenderDocument,
     SourceEntry,
 )
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
@@ -35,6 +34,7 @@ from kalypso_actions.report.terminal import (
     print_notes,
     print_position,
 )
+from kalypso_actions.report.terminal_escaping import escape_log_line
 from kalypso_actions.report.trimmed import print_table
 
 TABLE_LIMIT = 500

@@ -6,7 +6,7 @@ import shlex
 from typing import Final
 
 from kalypso_actions.report.documents import SandboxDocument
-from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.terminal_escaping import escape_line
 
 OWN_REPOSITORY: Final = """\
 curl -H "Authorization: Bearer $GITHUB_TOKEN" -d '{"name": "fleet"}' \\

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.report.documents import TemplateDocument, TemplateProblemEntry
-from kalypso_actions.report.escaping import escape_line, escape_log_line
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings
+from kalypso_actions.report.terminal_escaping import escape_line, escape_log_line
 
 
 def print_template(

@@ -13,9 +13,9 @@ from rich.text import Text
 from kalypso_actions.errors import HERE, Location
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report.documents import AcknowledgedEntry, PositionEntry, ProblemEntry, Where
-from kalypso_actions.report.escaping import escape_line, escape_log_line
 from kalypso_actions.report.excerpts import excerpt
 from kalypso_actions.report.positions import position_text
+from kalypso_actions.report.terminal_escaping import escape_line, escape_log_line
 
 MAX_ALIKE: Final = 3
 """The most findings of one kind at one place to show, such as those of all assignments of a

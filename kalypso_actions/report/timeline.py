@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from kalypso_actions.report.demo_document import DemoDocument, DemoStepEntry
-from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.terminal_escaping import escape_line
 from kalypso_actions.report.trimmed import print_trimmed
 
 INTRODUCTION: Final = """\

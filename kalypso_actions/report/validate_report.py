@@ -9,7 +9,6 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
-from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
@@ -20,6 +19,7 @@ from kalypso_actions.report.terminal import (
     print_notes,
     print_position,
 )
+from kalypso_actions.report.terminal_escaping import escape_log_line
 
 UNCHECKED: Final = frozenset({"registration-unread", "templates-unchecked"})
 """Notes that always appear, because the result covers less than it seems."""

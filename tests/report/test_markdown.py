@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.terminal_escaping import escape_line
 
 PARSER = MarkdownIt("gfm-like", {"linkify": False})
 
