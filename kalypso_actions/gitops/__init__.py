@@ -10,7 +10,7 @@ changes               the differences between the desired tree and the branch
 mass_removals         the removal of many assignments at once
 comparison            an earlier proposal compared with the branch
 proposed_commit       the files and the message of the commit that proposes a tree
-digest                the digest by which a later run recognizes a proposal
+proposal_digest       the digest by which a later run recognizes a proposal
 merge_history         the content that others removed after our merges
 rejections            the content that people rejected
 edits_since_proposal  whether somebody edited the sources of a tree since it was made
@@ -40,7 +40,6 @@ from kalypso_actions.gitops.desired_tree import (
     preserved_folders,
     tree_files,
 )
-from kalypso_actions.gitops.digest import digest, digest_of, with_trailer
 from kalypso_actions.gitops.edits_since_proposal import environment_changed, sources_changed
 from kalypso_actions.gitops.inputs_record import (
     record_inputs,
@@ -71,6 +70,7 @@ from kalypso_actions.gitops.proposal_decision import (
     propose,
     why_schedule,
 )
+from kalypso_actions.gitops.proposal_digest import digest, digest_of, with_trailer
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.gitops.provenance import (
     InputsRecord,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.gitops.digest import with_trailer
 from kalypso_actions.gitops.own_files import record_paths
+from kalypso_actions.gitops.proposal_digest import with_trailer
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.tree import TreeChanges
 
