@@ -1,4 +1,4 @@
-"""The clusters of a GitOps branch → a verdict, or still waiting."""
+"""The clusters of one GitOps branch → its verdict; `promotion.run_verdict` has that of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts on a promotion, by the clusters of a GitOps branch and by a run of check-promote."""
+"""All verdicts by name; `compliance.assessment` judges a branch, `promotion.run_verdict` a run."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ rollbacks        the commits that people have rolled back
 regressions      the faults that a commit causes, apart from those that an environment had before
 merges           what a push to a GitOps branch means: a promotion, its continuation, neither
 requests         whether the repositories confirm the inputs of check-promote
-verdicts         the GitOps branches of an environment at one moment → a verdict, or none yet
+run_verdict      the verdicts on all GitOps branches of an environment → that of the run, or none
 statuses         the commit statuses, and when they are posted
 starts           which starts of workflows a command makes
 start_records    the statuses that record the start of a workflow

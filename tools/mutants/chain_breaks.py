@@ -35,10 +35,10 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "every promotion is superseded",
-        f"{PROMOTION}/verdicts.py",
+        f"{PROMOTION}/run_verdict.py",
         "    if promoted_commit == expected or (",
         "    if expected is None or (",
-        (case("promotion/verdicts", "when_another_commit_ends_a_promotion"),),
+        (case("promotion/run_verdict", "when_another_commit_ends_a_promotion"),),
     ),
     Break(
         "Deployed is success while a next environment exists",

@@ -7,7 +7,7 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.promotion.verdicts import holds
+from kalypso_actions.promotion.run_verdict import holds
 
 
 class FollowedBranch:

@@ -36,7 +36,7 @@ from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
-from kalypso_actions.promotion.verdicts import BranchVerdict, Superseded, superseded
+from kalypso_actions.promotion.run_verdict import BranchVerdict, Superseded, superseded
 from kalypso_actions.snapshot.control_plane import read_control_plane
 
 ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]

@@ -1,4 +1,4 @@
-"""The GitOps branches of an environment, at one moment → a verdict, or none yet.
+"""The verdicts on all branches of an environment (`compliance.assessment`) → that of the run.
 
 A promotion is a commit of main in an environment, which may have several GitOpsRepos. It is
 complete when the branches of all of them name the commit and their clusters comply.

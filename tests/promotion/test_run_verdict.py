@@ -1,4 +1,4 @@
-"""The branches of an environment → a verdict, or none yet."""
+"""The branches of an environment → the verdict of the run, or none yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.verdicts import FAILURES, GOES_ON, Verdict
-from kalypso_actions.promotion.verdicts import (
+from kalypso_actions.promotion.run_verdict import (
     BranchVerdict,
     RunVerdict,
     Superseded,
