@@ -1,4 +1,7 @@
-"""The ancestors of a commit, and which of them contain which others."""
+"""The ancestors of a commit, and which of them contain which others.
+
+`Relation` and `ON_BRANCH` in `model.github` answer this from GitHub's comparison of two commits.
+"""
 
 from __future__ import annotations
 

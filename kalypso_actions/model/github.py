@@ -8,6 +8,9 @@ from datetime import datetime
 from typing import Final, Literal
 
 Relation = Literal["identical", "ahead", "behind", "diverged"]
+"""The relation of a commit, the head, to another one, the base."""
+ON_BRANCH: Final[frozenset[Relation | None]] = frozenset({"identical", "ahead"})
+"""The relations of a head to the commits that its branch contains."""
 StatusState = Literal["error", "failure", "pending", "success"]
 RunStatus = Literal["requested", "pending", "waiting", "queued", "in_progress"]
 """The states of a run that is not completed, in order."""

@@ -13,14 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.github import Relation
+from kalypso_actions.model.github import ON_BRANCH, Relation
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
-
-ON_BRANCH: Final[frozenset[Relation | None]] = frozenset({"identical", "ahead"})
-"""The relations of a branch's head to the commits of the branch."""
 
 
 @dataclass(frozen=True, slots=True)

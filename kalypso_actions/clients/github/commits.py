@@ -8,7 +8,7 @@ from typing import Final
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.differences import CommitSubject
-from kalypso_actions.model.github import Commit, Relation
+from kalypso_actions.model.github import ON_BRANCH, Commit, Relation
 from kalypso_actions.model.history import BranchPosition
 
 WITHOUT_FILES: Final = {"per_page": "1", "page": "2"}
@@ -50,7 +50,7 @@ def position(github: GitHub, repository: str, commit: str, branch: str) -> Branc
     if answer is None:
         return BranchPosition(branch, commit, "", None)
     subject = str(answer["base_commit"]["commit"]["message"]).partition("\n")[0]
-    is_on_branch = answer["status"] in {"ahead", "identical"}
+    is_on_branch = answer["status"] in ON_BRANCH
     return BranchPosition(branch, commit, subject, answer["ahead_by"] if is_on_branch else None)
 
 

@@ -15,7 +15,7 @@ from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranc
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.cd import CdInputs
-from kalypso_actions.model.github import PullRequest, Relation
+from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.promotion import Advance, advance
 from kalypso_actions.promotion.cd_decision import expected_commit
@@ -129,7 +129,7 @@ def _check_on_main(context: CommandContext, commit: str, main: str) -> None:
 
 def _is_on(context: CommandContext, main: str, commit: str) -> bool:
     relation = commits.relation(context.github, context.control_plane, commit, main)
-    return relation in {"ahead", "identical"}
+    return relation in ON_BRANCH
 
 
 def _decide(

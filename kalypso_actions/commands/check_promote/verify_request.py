@@ -18,9 +18,9 @@ from kalypso_actions.commands.runtime.gitops_branches import (
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.github import ON_BRANCH
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.requests import (
-    ON_BRANCH,
     PromotionRequest,
     branch_problem,
     main_problem,

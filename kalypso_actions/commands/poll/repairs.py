@@ -13,12 +13,11 @@ from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import why_schedule
 from kalypso_actions.inputs.poll import PollInputs
-from kalypso_actions.model.github import ActiveRun, CommitStatus
+from kalypso_actions.model.github import ON_BRANCH, ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.promotion import lost_starts, start_records
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.requests import ON_BRANCH
 from kalypso_actions.promotion.start_records import Command, StartRecord
 from kalypso_actions.promotion.starts import (
     LOST,

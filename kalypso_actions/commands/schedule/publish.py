@@ -28,7 +28,7 @@ from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.schedule import ScheduleInputs
-from kalypso_actions.model.github import CommitStatus, PullRequest
+from kalypso_actions.model.github import ON_BRANCH, CommitStatus, PullRequest
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.object_ids import is_commit_id
@@ -36,7 +36,6 @@ from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import meaning_of_push, start_records
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.requests import ON_BRANCH
 from kalypso_actions.promotion.starts import next_check_attempt
 from kalypso_actions.report import markdown, pull_request
 from kalypso_actions.report.pull_request import PullRequestText
