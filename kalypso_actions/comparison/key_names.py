@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import translate
+from functools import lru_cache
 from typing import Final
 
 MASKED_KEYS: Final = (
@@ -40,6 +41,9 @@ SHOWN_KEYS: Final = ("keyspace", "*secretname", "topologykey")
 SHORTEST_SECRET: Final = 6
 """Shorter texts are masked only below their keys: elsewhere, they are ordinary words."""
 
+_MOST_KNOWN: Final = 20_000
+"""The most keys whose answers are remembered."""
+
 _IGNORED: Final = str.maketrans("", "", "-_. ")
 
 
@@ -50,7 +54,7 @@ class KeyNames:
         self._more = tuple(map(_normal, more))
         self._given, self._masked = _pattern(self._more), _pattern(MASKED_KEYS)
         self._shown = _pattern(SHOWN_KEYS)
-        self._known: dict[str, bool] = {}
+        self._known = lru_cache(maxsize=_MOST_KNOWN)(self._matches)
 
     def extended(self, more: Iterable[str]) -> KeyNames:
         """Return these names, and more."""
@@ -58,14 +62,10 @@ class KeyNames:
 
     def include(self, key: object) -> bool:
         """Whether the values below a key are secret."""
-        if not isinstance(key, str):
-            return False
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._matches(_normal(key))
-        return known
+        return isinstance(key, str) and self._known(key)
 
-    def _matches(self, name: str) -> bool:
+    def _matches(self, key: str) -> bool:
+        name = _normal(key)
         if self._given.fullmatch(name):
             return True
         return bool(self._masked.fullmatch(name)) and not self._shown.fullmatch(name)

@@ -13,6 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kalypso_actions.comparison import text_masking
 from kalypso_actions.comparison.key_names import MASKED_KEYS, SHOWN_KEYS, KeyNames
 from kalypso_actions.comparison.text_masking import mask_line, mask_text
 from kalypso_actions.goyaml import dump_v3
@@ -211,6 +212,34 @@ def test_encoded_secrets(text: str) -> None:
     assert "***" in mask_text(f"a: {text}\n", NAMES, known)
     assert text.strip("{}") not in mask_text(f"a: {text}\n", NAMES, known)
     assert "***" in mask_line(f"wrong {text}", NAMES, known)
+
+
+PARTS = [
+    *("password", "pass word", "-p", "--token", "key", "name", "value", "kind", "Secret", "data"),
+    *("a", "b.c", "nopassworx", "path", "sig", "sigh", "x:y", "operator", "é", "my pat", "ns:pat"),
+    *(":", ": ", "=", "<", ">", "{", "}", "[", "]", ",", " ", "\t", "- ", "#", "|", "export "),
+    *('"', "'", "\\", "\\n", "\n", "\n  ", "\r\n", "\n---\n", "\x85", "\u2028", "z" * 210),
+]
+
+
+@pytest.mark.parametrize("names", [NAMES, KeyNames(["b.c", "x"])])
+@given(parts=st.lists(st.sampled_from(PARTS), max_size=25))
+def test_a_text_that_seems_to_have_no_secret_key_has_none(
+    names: KeyNames, parts: list[str]
+) -> None:
+    """Masking leaves out such texts, so that it takes less time."""
+    text = "".join(parts)
+    documents = re.split(r"(?m)^(---.*\n?)", text)
+    complete = "".join(text_masking._document(each, names) for each in documents)
+    if not text_masking._may_have_secret_key(text, names):
+        assert complete == text
+    assert mask_text(text, names) == text_masking._without_credentials(complete)
+
+
+def test_ordinary_texts_have_no_secret_key() -> None:
+    text = "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  FILE: |\n    path: ./keyspace\n"
+    assert not text_masking._may_have_secret_key(text, NAMES)
+    assert text_masking._may_have_secret_key(f"{text}  DB_PASS: x\n", NAMES)
 
 
 def test_the_guide_publishes_the_names_of_secret_keys() -> None:
