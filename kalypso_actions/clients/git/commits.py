@@ -6,10 +6,12 @@ https://git-scm.com/docs/git-fast-import
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
+from posixpath import commonprefix
 from typing import Final
 
 from kalypso_actions.clients.git.files import is_unsafe
@@ -33,6 +35,12 @@ WRITING: Final = 6 * 3600
 REF: Final = "refs/kalypso/new"
 """fast-import needs a ref for the new commit; this one is never pushed."""
 
+ListFolders = Callable[[str, str], Collection[str]]
+"""Takes a commit and a folder ("" for the root); returns the names of the folders in it."""
+
+REST, APART = "rest", "apart"
+"""While the files of a folder change, the new commit's root has only these two folders."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -54,6 +62,7 @@ def fast_import(
     message: str,
     author: Signature,
     date: datetime,
+    list_folders: ListFolders,
 ) -> Iterator[bytes]:
     """Return the parts of the stream that makes one commit and prints its id.
 
@@ -77,18 +86,67 @@ def fast_import(
         b"from %s\n" % parent.encode() if parent else b"",
     )
     end = b"get-mark :1\ndone\n"
-    paths = sorted(changes, key=_bytes)
-    return chain(header, _deletions(paths, changes), _files(paths, changes), (end,))
+    return chain(header, _commands(parent, changes, list_folders), (end,))
 
 
-def _deletions(paths: Sequence[str], changes: Mapping[str, FileContent | None]) -> Iterator[bytes]:
-    for path in paths:
-        if changes[path] is None:
-            yield b"D %s\n" % _quoted(path)
+def _outer_folder(paths: Iterable[str]) -> str:
+    """Return the innermost folder that has all these paths, "" for the root."""
+    folders = {path.rpartition("/")[0] for path in paths}
+    return "/".join(commonprefix([item.split("/") if item else [] for item in folders]))
 
 
-def _files(paths: Sequence[str], changes: Mapping[str, FileContent | None]) -> Iterator[bytes]:
-    for path in paths:
+def _commands(
+    parent: str | None, changes: Mapping[str, FileContent | None], list_folders: ListFolders
+) -> Iterator[bytes]:
+    """Yield the commands for all changes: deletions, and then files.
+
+    For each path, git searches each folder on the way from its first entry on. So each folder in
+    the outer one is moved apart, changed and moved back: a commit of 300,000 files takes
+    a quarter of the time.
+    """
+    outer = _outer_folder(changes)
+    prefix = f"{outer}/" if outer else ""
+    existing = {prefix + name for name in list_folders(parent, outer)} if parent else set()
+    folders: defaultdict[str, dict[str, FileContent | None]] = defaultdict(dict)
+    for path, content in changes.items():
+        name, slash, _ = path[len(prefix) :].partition("/")
+        folders[prefix + name if slash else ""][path] = content
+    # A folder without any file would not exist, and could not be moved back.
+    written = {
+        folder: inner
+        for folder, inner in sorted(folders.items())
+        if folder and any(content is not None for content in inner.values())
+    }
+    others = {
+        path: content
+        for folder, inner in folders.items()
+        if folder not in written
+        for path, content in inner.items()
+    }
+    yield from _deletions(others)
+    yield _move("", REST)
+    for folder, inner in written.items():
+        if folder in existing and folder not in changes:
+            yield _move(f"{REST}/{folder}", APART)
+        moved = {APART + path[len(folder) :]: content for path, content in inner.items()}
+        yield from _deletions(moved)
+        yield from _files(moved)
+        yield _move(APART, f"{REST}/{folder}")
+    yield _move(REST, "")
+    yield from _files(others)
+
+
+def _move(source: str, target: str) -> bytes:
+    return b"R %s %s\n" % (_quoted(source), _quoted(target))
+
+
+def _deletions(changes: Mapping[str, FileContent | None]) -> Iterator[bytes]:
+    deleted = [path for path, content in changes.items() if content is None]
+    return (b"D %s\n" % _quoted(path) for path in sorted(deleted, key=_bytes))
+
+
+def _files(changes: Mapping[str, FileContent | None]) -> Iterator[bytes]:
+    for path in sorted(changes, key=_bytes):
         content = changes[path]
         if isinstance(content, bytes):
             yield b"M %s inline %s\n%s" % (FILE_MODE.encode(), _quoted(path), _data(content))

@@ -95,12 +95,13 @@ class GitFiles:
     def folder_ids(self, path: str) -> Mapping[str, str]:
         """Return the tree ids of the folders in a folder ("" for the root), by name.
 
-        This lists no other files of the commit. Raises KalypsoError.
+        This lists no other files of the commit; a missing folder has none. Raises KalypsoError.
         """
-        command = ["ls-tree", "-d", "-z", f"{self._commit}:{path}"]
+        folder = [f"{path}/"] if path else []
+        command = ["ls-tree", "-d", "-z", "--full-tree", self._commit, *folder]
         output = self._run(*command, max_output=MAX_LISTING).decode("utf-8", "surrogateescape")
         lines = (line.partition("\t") for line in output.split("\0") if line)
-        return {name: fields.split()[2] for fields, _, name in lines}
+        return {name.rpartition("/")[2]: fields.split()[2] for fields, _, name in lines}
 
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
         """Return the contents of files. Raises KeyError for an unknown path, FilesTooLargeError."""

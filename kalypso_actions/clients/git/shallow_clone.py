@@ -138,7 +138,7 @@ class ShallowClone:
         date: datetime,
     ) -> str:
         """Make a commit here and return its id; see `commits.fast_import`."""
-        stream = fast_import(parent, changes, message, author, date)
+        stream = fast_import(parent, changes, message, author, date, self._list_folders)
         with self._lock:
             if parent:
                 self._need(parent)
@@ -147,6 +147,10 @@ class ShallowClone:
             commit = self._import(stream).decode().strip()
             self._commits.add(commit)
             return commit
+
+    def _list_folders(self, commit: str, path: str) -> Collection[str]:
+        files = GitFiles(self._git, self._git_dir, self._connection.url, commit)
+        return files.folder_ids(path)
 
     def blob_writer(self) -> WriteBlobs | None:
         """Return a function that writes blobs for a commit; None unless their ids are SHA-1.

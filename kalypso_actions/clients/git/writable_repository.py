@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -56,10 +56,13 @@ class WritableRepository(GitRepository):
         By default, the `date` is now.
         """
         date = date or datetime.now(UTC)
-        stream = fast_import(parent or None, changes, message, author, date)
+        stream = fast_import(parent or None, changes, message, author, date, self._list_folders)
         commit = self._write(*FAST_IMPORT, stdin=stream).decode().strip()
         self._write("update-ref", "-d", REF)
         return commit
+
+    def _list_folders(self, commit: str, path: str) -> Collection[str]:
+        return self.files(commit).folder_ids(path)
 
     def blob_writer(self) -> WriteBlobs | None:
         """Return a function that writes blobs for a commit; None unless their ids are SHA-1.
