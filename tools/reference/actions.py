@@ -40,10 +40,14 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action: its command, the path of its file, its inputs and its outputs."""
+    """An action: its command, the path of its file, its inputs and its outputs.
+
+    `source` is the path of the module that declares its own inputs.
+    """
 
     command: str
     path: str
+    source: str
     title: str
     description: str
     icon: str
@@ -60,6 +64,7 @@ def _actions() -> Iterator[Action]:
     yield Action(
         command="set-up",
         path="action.yml",
+        source=_source(SetUpInputs),
         title="Kalypso",
         description="Put kalypso on the PATH of the job's next steps, and run one command of it.",
         icon="compass",
@@ -69,6 +74,7 @@ def _actions() -> Iterator[Action]:
     yield Action(
         command="validate-workload",
         path="actions/validate-workload/action.yml",
+        source=_source(ValidateWorkloadInputs),
         title="Kalypso: validate-workload",
         description="Check the Workloads of an application's repository, without a control plane.",
         icon="check-square",
@@ -80,12 +86,17 @@ def _actions() -> Iterator[Action]:
             yield Action(
                 command=chain.name,
                 path=f"actions/{chain.name}/action.yml",
+                source=_source(chain.model),
                 title=f"Kalypso: {chain.name}",
                 description=COMMANDS[chain.name].summary,
                 icon=chain.icon,
                 inputs=tuple(inputs_of(chain.model)),
                 outputs=chain.document.OUTPUTS,
             )
+
+
+def _source(model: type[Inputs]) -> str:
+    return f"{model.__module__.replace('.', '/')}.py"
 
 
 def inputs_of(model: type[Inputs]) -> Iterator[Input]:
@@ -144,7 +155,7 @@ def action_file(action: Action) -> str:
         for name, description in action.outputs.items()
     )
     return f"""\
-# Written by `make docs` from the model of the command's inputs.
+# Written by `make docs` from the inputs in {action.source}.
 name: {_scalar(action.title)}
 description: {_scalar(action.description)}
 branding: {{ icon: {action.icon}, color: {COLOR} }}
