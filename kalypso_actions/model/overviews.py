@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from kalypso_actions.model.github import Commit, CommitStatus, Visibility
+from kalypso_actions.model.github import Commit, CommitStatus, PullRequest, Visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ class RepositoryOverview:
 class ProposalOverview:
     """The data about a proposal from our branch to a GitOps branch; None means unknown.
 
-    `from_branch` are the numbers of the open pull requests from our branch, `into_branch` of all
-    open ones into the GitOps branch. `has_closed` is whether one between the two was closed or
+    `from_branch` are the open pull requests from our branch, `into_branch` the numbers of all open
+    ones into the GitOps branch. `has_closed` is whether one between the two was closed or
     merged. `labels` are the names of the repository's labels. `requires_signatures` is whether a
     rule refuses unsigned commits on the GitOps branch. `own_commit` is the head of our branch,
     `visibility` the visibility of the repository.
     """
 
-    from_branch: tuple[int, ...] | None = None
+    from_branch: tuple[PullRequest, ...] | None = None
     into_branch: tuple[int, ...] | None = None
     has_closed: bool | None = None
     labels: tuple[str, ...] | None = None

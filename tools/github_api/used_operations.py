@@ -132,6 +132,7 @@ GRAPHQL_TYPES = (
     "UpdateRefsPayload",
     "EnablePullRequestAutoMergePayload",
     "DisablePullRequestAutoMergePayload",
+    "AutoMergeRequest",
     "Actor",
     "Bot",
     "User",

@@ -1,6 +1,6 @@
 """Read the context of a proposal with one request: pull requests, labels, rules, a commit.
 
-It replaces five to seven requests of the REST API. A part that GitHub does not return completely
+It replaces six to eight requests of the REST API. A part that GitHub does not return completely
 is None, and the caller reads it with the REST API.
 """
 
@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Final, TypeVar
 
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.messages import Json
-from kalypso_actions.model.github import Commit
+from kalypso_actions.clients.github.repository_queries import login
+from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
 
 T = TypeVar("T")
+
+MERGE_STATES: Final = {
+    "MERGEABLE": (True, "unknown"),
+    "CONFLICTING": (False, "dirty"),
+    "UNKNOWN": (None, "unknown"),
+}
+"""GraphQL's `mergeable` -> REST's `mergeable` and `mergeable_state`.
+
+The query omits the exact state, which older servers only tell with a special header.
+"""
 
 _COMMIT: Final = """
     own: object(oid: $commit) { ... on Commit {
@@ -39,7 +51,7 @@ def read(
         return ProposalOverview()
     branch = overview["ref"] or {}
     return ProposalOverview(
-        from_branch=_all(overview["from"], _own_number),
+        from_branch=_all(overview["from"], partial(_own_pull, overview["nameWithOwner"])),
         into_branch=_all(overview["into"], lambda node: int(node["number"])),
         has_closed=overview["closed"]["totalCount"] > 0,
         labels=_all(overview["labels"], lambda node: str(node["name"])),
@@ -56,9 +68,14 @@ def query(*, with_commit: bool) -> str:
         f"$ref: String!{', $commit: GitObjectID!' if with_commit else ''})"
         """ {
   repository(owner: $owner, name: $name) {
-    visibility
-    from: pullRequests(headRefName: $head, states: [OPEN], first: 100) {
-      totalCount nodes { number isCrossRepository }
+    nameWithOwner visibility
+    from: pullRequests(headRefName: $head, states: [OPEN], first: 10) {
+      totalCount nodes {
+        id number url title body isCrossRepository headRefName headRefOid baseRefName mergeable
+        author { __typename login }
+        labels(first: 100) { totalCount nodes { name } }
+        autoMergeRequest { enabledBy { __typename login } }
+      }
     }
     into: pullRequests(baseRefName: $base, states: [OPEN], first: 100) {
       totalCount nodes { number }
@@ -85,9 +102,31 @@ def variables(
     return {**given, "commit": commit} if commit else given
 
 
-def _own_number(node: Json) -> int | None:
-    """Return the number of a pull request from the repository itself; None if it is from a fork."""
-    return None if node["isCrossRepository"] else int(node["number"])
+def _own_pull(repository: str, node: Json) -> PullRequest | None:
+    """Convert an open pull request from the repository itself; None if it is from a fork."""
+    if node["isCrossRepository"]:
+        return None
+    auto_merge = node["autoMergeRequest"]
+    mergeable, merge_state = MERGE_STATES[node["mergeable"]]
+    return PullRequest(
+        number=node["number"],
+        url=node["url"],
+        title=node["title"],
+        body=node["body"],
+        state="open",
+        merged=False,
+        merge_commit="",
+        head_repository=repository,
+        head_branch=node["headRefName"],
+        head_commit=node["headRefOid"],
+        base_branch=node["baseRefName"],
+        labels=_all(node["labels"], lambda label: str(label["name"])) or (),
+        author=login(node["author"]),
+        mergeable=mergeable,
+        merge_state=merge_state,
+        node_id=node["id"],
+        auto_merge_by=(login(auto_merge["enabledBy"]) or "ghost") if auto_merge else "",
+    )
 
 
 def _all(connection: Json, value: Callable[[Json], T | None]) -> tuple[T, ...] | None:

@@ -18,14 +18,13 @@ def read_overview(
 
     Raises GitHubError if GitHub does not answer the REST API.
     """
+    github, repository = context.github, state.repository
     overview = _overview(state, context)
-    numbers = overview.from_branch
-    if numbers is not None and len(numbers) <= 1:
-        pulls = [_at(number, state, context) for number in numbers]
-        if all((pull.state, pull.head_branch) == ("open", state.own_branch) for pull in pulls):
-            return overview, pulls
-        overview = ProposalOverview()  # somebody has closed it since
-    return overview, pull_requests.find(context.github, state.repository, head=state.own_branch)
+    if overview.from_branch is None:
+        return overview, pull_requests.find(github, repository, head=state.own_branch)
+    for pull in overview.from_branch:
+        github.recent_writes.add_pull_request(repository, pull)
+    return overview, sorted(overview.from_branch, key=lambda pull: -pull.number)
 
 
 def open_pulls(
@@ -58,11 +57,3 @@ def _overview(state: GitOpsState, context: CommandContext) -> ProposalOverview:
     except GitHubError as error:
         context.runtime.log(f"{error.problem.message}; they are listed one by one")
         return ProposalOverview()
-
-
-def _at(number: int, state: GitOpsState, context: CommandContext) -> PullRequest:
-    github, repository = context.github, state.repository
-    github.recent_writes.add_issue(repository, number)  # the query has just shown it
-    pull = pull_requests.get(github, repository, number)
-    github.recent_writes.add_pull_request(repository, pull)
-    return pull

@@ -125,9 +125,10 @@ def publish(
     wanted = [KALYPSO, *([PROMOTED] if is_promotion else []), *inputs.labels]
     outcome = "unchanged"
     if pull is None or proposal_plan.writes or labels.missing(wanted, pull.labels):
-        # The repository has the labels that the pull request has.
-        missing = labels.missing(wanted, pull.labels if pull else ())
-        make_labels(state.repository, missing, context, proposal_plan.overview.labels)
+        # The repository has the labels that the pull request has. A new one may become a promotion
+        # later, in a run that makes more requests than this one.
+        needed = labels.missing(wanted, pull.labels) if pull else {*wanted, PROMOTED}
+        make_labels(state.repository, sorted(needed), context, proposal_plan.overview.labels)
         pull, outcome = pull_requests.ensure(
             context.github,
             state.repository,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,20 +10,33 @@ import pytest
 import responses
 
 from kalypso_actions.clients.github import proposal_overviews
-from kalypso_actions.model.github import Commit
+from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
 from tests.clients.github.connections import API, connect
 from tests.github_api.graphql_schema import check_query
 
 COMMIT = "1" * 40
+PULL: dict[str, Any] = {
+    "id": "PR_5",
+    "number": 5,
+    "url": "https://github.com/acme/gitops/pull/5",
+    "title": "Update manifests",
+    "body": "Text",
+    "isCrossRepository": False,
+    "headRefName": "kalypso/dev",
+    "headRefOid": COMMIT,
+    "baseRefName": "dev",
+    "mergeable": "MERGEABLE",
+    "author": {"__typename": "Bot", "login": "kalypso"},
+    "labels": {"totalCount": 1, "nodes": [{"name": "kalypso"}]},
+    "autoMergeRequest": None,
+}
 FOUND: dict[str, Any] = {
+    "nameWithOwner": "acme/gitops",
     "visibility": "INTERNAL",
     "from": {
         "totalCount": 2,
-        "nodes": [
-            {"number": 7, "isCrossRepository": True},
-            {"number": 5, "isCrossRepository": False},
-        ],
+        "nodes": [{**PULL, "number": 7, "isCrossRepository": True}, PULL],
     },
     "into": {"totalCount": 2, "nodes": [{"number": 5}, {"number": 6}]},
     "closed": {"totalCount": 0},
@@ -36,6 +50,24 @@ FOUND: dict[str, Any] = {
         "parents": {"totalCount": 1, "nodes": [{"oid": "3" * 40}]},
     },
 }
+OWN = PullRequest(
+    number=5,
+    url="https://github.com/acme/gitops/pull/5",
+    title="Update manifests",
+    body="Text",
+    state="open",
+    merged=False,
+    merge_commit="",
+    head_repository="acme/gitops",
+    head_branch="kalypso/dev",
+    head_commit=COMMIT,
+    base_branch="dev",
+    labels=("kalypso",),
+    author="kalypso[bot]",
+    mergeable=True,
+    merge_state="unknown",
+    node_id="PR_5",
+)
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SIGNED = {"totalCount": 1, "nodes": [{"type": "REQUIRED_SIGNATURES"}]}
 
@@ -51,7 +83,7 @@ def read(found: Any, errors: list[Any] | None = None) -> ProposalOverview:
 
 def test_everything() -> None:
     assert read(FOUND) == ProposalOverview(
-        from_branch=(5,),
+        from_branch=(OWN,),
         into_branch=(5, 6),
         has_closed=False,
         labels=("kalypso",),
@@ -67,6 +99,25 @@ def test_github_accepts_the_query(commit: str | None) -> None:
         repository_owner="acme", name="gitops", head="kalypso/dev", base="dev", commit=commit
     )
     check_query(proposal_overviews.query(with_commit=bool(commit)), variables)
+
+
+USER = {"__typename": "User", "login": "ann"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"mergeable": "CONFLICTING"}, {"mergeable": False, "merge_state": "dirty"}),
+        ({"mergeable": "UNKNOWN"}, {"mergeable": None}),
+        ({"author": None}, {"author": ""}),
+        ({"labels": {"totalCount": 0, "nodes": []}}, {"labels": ()}),
+        ({"autoMergeRequest": {"enabledBy": USER}}, {"auto_merge_by": "ann"}),
+        ({"autoMergeRequest": {"enabledBy": None}}, {"auto_merge_by": "ghost"}),
+    ],
+)
+def test_an_open_pull_request(fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    found = {**FOUND, "from": {"totalCount": 1, "nodes": [{**PULL, **fields}]}}
+    assert read(found).from_branch == (replace(OWN, **expected),)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,16 @@ from tests.commands.chain.proposals import actions, change_main, configure, labe
 BUDGET = 20
 FIRST = 14
 """Our branch, the labels and the pull request do not exist yet."""
-UPDATED = 13
-UNCHANGED = 8
-AFTER_MERGE = (15, 16, 10)
+UPDATED = 12
+UNCHANGED = 7
+AFTER_MERGE = (15, 15, 9)
 """The same after the first pull request was merged."""
-PROMOTIONS = (17, 18)
+PROMOTIONS = (17, 17)
 """Another commit of main in a new pull request, and in the same one."""
+FIRST_COMMIT = 13
+"""The first commit of main in an open pull request."""
+FIRST_PROMOTION = 18
+"""Another commit of main in an open pull request that was no promotion."""
 FURTHER = 5
 """More for each further GitOpsRepo, in a repository of its own."""
 
@@ -63,7 +67,7 @@ def test_few_requests(acme: Organisation, further: int) -> None:
     """Each further GitOpsRepo costs at most five requests."""
     repositories = add_repositories(acme, further)
     of_one = (FIRST, UPDATED, UNCHANGED, *AFTER_MERGE)
-    assert max(*of_one, *PROMOTIONS) <= BUDGET
+    assert max(*of_one, *PROMOTIONS, FIRST_COMMIT, FIRST_PROMOTION) <= BUDGET
     for count, most in zip(runs(acme, repositories), of_one, strict=True):
         assert count <= most + FURTHER * further
 
@@ -79,6 +83,30 @@ def test_promotions(acme: Organisation, further: int) -> None:
         assert requests(acme) <= most + FURTHER * further
 
 
+@pytest.mark.parametrize("further", [0, 1, 2])
+def test_first_commit_of_main(acme: Organisation, further: int) -> None:
+    """The open pull request gets a label, which the repository got with the first one."""
+    add_repositories(acme, further)
+    acme.commit({"base-repo.yaml": None}, "dev")
+    assert requests(acme) <= FIRST + FURTHER * further
+    promote(acme, acme.head("main") or "")
+    assert requests(acme) <= FIRST_COMMIT + FURTHER * further
+    assert labels(acme.pulls()[0]) == {"kalypso", "promoted"}
+
+
+@pytest.mark.parametrize("further", [0, 1, 2])
+def test_first_promotion_of_an_open_pull_request(acme: Organisation, further: int) -> None:
+    repositories = add_repositories(acme, further)
+    run(acme)
+    for repository in repositories:
+        acme.merge(1, repository)
+    configure(acme, NEW="1")
+    run(acme)
+    promote(acme, change_main(acme))
+    assert requests(acme) <= FIRST_PROMOTION + FURTHER * further
+    assert labels(acme.pulls()[0]) == {"kalypso", "promoted"}
+
+
 def test_several_gitops_repos_of_one_repository(acme: Organisation) -> None:
     """Its labels are created once; each lists the pull requests, because others are open."""
     repo = documents.gitops_repo(acme.url(GITOPS), "dev", "other", "fleet")
@@ -87,7 +115,7 @@ def test_several_gitops_repos_of_one_repository(acme: Organisation) -> None:
     answers = [item.status for item in acme.sandbox.traffic if item.path.endswith("/labels")]
     assert answers == [201, 201, 200, 200]
     configure(acme, NEW="1")
-    assert requests(acme) <= UPDATED + FURTHER + 2
+    assert requests(acme) <= UPDATED + FURTHER
 
 
 def test_everything_is_listed_if_github_refuses_the_query(
@@ -105,7 +133,7 @@ def test_everything_is_listed_if_github_refuses_the_query(
 def test_a_pull_request_that_is_closed_meanwhile(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The query shows it as open, so the run reads the actions of people again."""
+    """The query shows it as open, but the run looks again before it writes."""
     run(acme)
     configure(acme, NEW="1")
     read = proposal_overviews.read

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
 from graphql import GraphQLError
 
 from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.github.graphql import labels_and_rules
 from kalypso_actions.sandbox.github.graphql.actors import actor
 from kalypso_actions.sandbox.github.graphql.paging import check_supported, first_page
+from kalypso_actions.sandbox.mergeability import check_mergeability
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
 from kalypso_actions.sandbox.permissions import allowed, not_accessible
-from kalypso_actions.sandbox.store import Issue, Repository
+from kalypso_actions.sandbox.store import Issue, PullRequest, Repository
 
 Fields = Mapping[str, Any]
+
+MERGEABLE: Final = {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}
+"""REST's values of `mergeable` -> GraphQL's."""
 
 
 def connection(
@@ -99,9 +104,25 @@ def _pull(call: Call, repository: Repository, issue: Issue) -> Fields:
     return {
         **_issue(call, repository, issue, "pull"),
         "id": node_id("PullRequest", issue.id),
+        "autoMergeRequest": _auto_merge(call, pull),
         "baseRefName": pull.base_branch,
         "createdAt": timestamp(issue.created_at),
         "headRefName": pull.head_branch,
+        "headRefOid": View.of(call).head(pull),
         "isCrossRepository": call.store.repository(pull.head_repository) is not repository,
         "isDraft": pull.draft,
+        "labels": lambda _info, **wanted: labels_and_rules.labels_of_issue(
+            call, repository, issue, **wanted
+        ),
+        "mergeable": lambda _info: MERGEABLE[
+            check_mergeability(call.store, repository, issue, pull).mergeable
+        ],
     }
+
+
+def _auto_merge(call: Call, pull: PullRequest) -> Fields | None:
+    """Return GraphQL's `AutoMergeRequest`."""
+    if pull.auto_merge is None:
+        return None
+    enabled_by = actor(call, pull.auto_merge.identity.login)
+    return {"enabledBy": enabled_by, "mergeMethod": pull.auto_merge.method.upper()}

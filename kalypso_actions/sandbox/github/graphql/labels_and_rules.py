@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from graphql import GraphQLError
@@ -13,7 +13,7 @@ from kalypso_actions.sandbox.github.branches import rule_parts
 from kalypso_actions.sandbox.github.graphql.paging import check_supported, first_page
 from kalypso_actions.sandbox.payloads.view import node_id
 from kalypso_actions.sandbox.permissions import allowed, not_accessible
-from kalypso_actions.sandbox.store import Repository
+from kalypso_actions.sandbox.store import Issue, Repository
 
 TYPES: Final = """
 input LabelOrder {
@@ -71,13 +71,32 @@ Fields = Mapping[str, Any]
 
 
 def labels(call: Call, repository: Repository, first: int | None = None, **others: Any) -> Fields:
-    """Return GraphQL's `LabelConnection`: the first page."""
+    """Return GraphQL's `LabelConnection` of a repository: the first page."""
     check_supported(others)
+    return _connection(call, repository, repository.labels, first)
+
+
+def labels_of_issue(
+    call: Call,
+    repository: Repository,
+    issue: Issue,
+    first: int | None = None,
+    orderBy: object = None,  # noqa: ARG001, N803 (GitHub's, the order in which they were added)
+    **others: Any,
+) -> Fields:
+    """Return GraphQL's `LabelConnection` of an issue or a pull request: the first page."""
+    check_supported(others)
+    return _connection(call, repository, issue.labels, first)
+
+
+def _connection(
+    call: Call, repository: Repository, keys: Iterable[str], first: int | None
+) -> Fields:
     if not allowed(call.identity, ["issues: read", "pull_requests: read"], repository):
         raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
     nodes = [
         {"id": node_id("Label", label.id), "name": label.name}
-        for label in repository.labels.values()
+        for label in map(repository.labels.__getitem__, keys)
     ]
     return {"totalCount": len(nodes), "nodes": nodes[: first_page(first, "labels")]}
 

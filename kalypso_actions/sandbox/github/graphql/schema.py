@@ -232,14 +232,36 @@ type PullRequestConnection {
 type PullRequest implements Node {
   id: ID!
   author: Actor
+  autoMergeRequest: AutoMergeRequest
   baseRefName: String!
+  body: String!
   createdAt: DateTime!
   headRefName: String!
+  headRefOid: GitObjectID!
   isCrossRepository: Boolean!
   isDraft: Boolean!
+  labels(
+    after: String
+    before: String
+    first: Int
+    last: Int
+    orderBy: LabelOrder = {field: CREATED_AT, direction: ASC}
+  ): LabelConnection
+  mergeable: MergeableState!
   number: Int!
   title: String!
   url: URI!
+}
+
+type AutoMergeRequest {
+  enabledBy: Actor
+  mergeMethod: PullRequestMergeMethod!
+}
+
+enum MergeableState {
+  CONFLICTING
+  MERGEABLE
+  UNKNOWN
 }
 
 type Ref implements Node {
