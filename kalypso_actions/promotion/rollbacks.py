@@ -12,34 +12,37 @@ from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import Relation
 
 
-def commit_on_main(current: str | None, named: Sequence[str | None], main: Ancestry) -> str | None:
+def commit_on_main(
+    current_commit: str | None, past_commits: Sequence[str | None], main: Ancestry
+) -> str | None:
     """Return the newest commit of main that an environment has named; None if there is none.
 
-    `current` is the commit that it names now, `named` those that it has named, newest first.
+    `current_commit` is the one that it names now, `past_commits` are all that it has named, newest
+    first.
     """
-    return next((commit for commit in (current, *named) if commit in main), None)
+    return next((commit for commit in (current_commit, *past_commits) if commit in main), None)
 
 
 def left_commits(
-    current: str | None, named: Sequence[str | None], main: Ancestry
+    current_commit: str | None, past_commits: Sequence[str | None], main: Ancestry
 ) -> frozenset[str]:
     """Return the commits of main that an environment has left: its present commit lacks them.
 
-    `named` are the commits that the environment has named, newest first. Commits that are not on
+    `past_commits` are those that the environment has named, newest first. Commits that are not on
     main do not count.
     """
-    present = commit_on_main(current, named, main)
+    present = commit_on_main(current_commit, past_commits, main)
     if present is None:
         return frozenset()
     return frozenset(
         commit
-        for commit in named
+        for commit in past_commits
         if commit and commit in main and not main.contains(present, commit)
     )
 
 
 def left_since_cuts(
-    current: str | None, segments: Sequence[Sequence[str | None]], main: Ancestry
+    current_commit: str | None, segments: Sequence[Sequence[str | None]], main: Ancestry
 ) -> frozenset[str]:
     """Return the commits of main that an environment, or the origin of its branch, has left.
 
@@ -47,9 +50,10 @@ def left_since_cuts(
     cut from another environment's. A new environment may begin with an older commit: that is no
     rollback. Commits that the present one contains do not count.
     """
-    named = [commit for segment in segments for commit in segment]
+    past_commits = [commit for segment in segments for commit in segment]
     within = (left_commits(None, segment, main) for segment in segments)
-    return left_commits(current, named, main).intersection(frozenset().union(*within))
+    left = left_commits(current_commit, past_commits, main)
+    return left.intersection(frozenset().union(*within))
 
 
 def comes_back(promoted_commit: str, left: Collection[str], main: Ancestry) -> bool:
@@ -62,12 +66,12 @@ def comes_back(promoted_commit: str, left: Collection[str], main: Ancestry) -> b
     )
 
 
-def has_left(promoted_commit: str, named: str | None, relation: Relation | None) -> bool:
+def has_left(promoted_commit: str, current_commit: str | None, relation: Relation | None) -> bool:
     """Return whether an environment names neither a promoted commit nor a descendant of it.
 
-    `relation` is the relation of the `named` commit to the promoted one.
+    `current_commit` is the one that it names now, `relation` its relation to the promoted one.
     """
-    return named != promoted_commit and (named is None or relation != "ahead")
+    return current_commit != promoted_commit and (current_commit is None or relation != "ahead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +88,11 @@ def rollback_of(environment: str, promoted_commit: str, back_to: str) -> Rollbac
     return Rollback(f"{reason}promoted-from, to bring {promoted_commit[:7]} back", back_to)
 
 
-def rollback_of_origin(origin: str, named: str | None) -> Rollback:
-    """Return the rollback of the environment from which a commit comes; it has `named` another."""
-    named_text = named[:7] if named else "no commit"
-    reason = f"base-repo.yaml of {origin}, which it comes from, names {named_text}"
-    return Rollback(reason, named or "")
+def rollback_of_origin(origin: str, current_commit: str | None) -> Rollback:
+    """Return the rollback of the environment from which a commit comes, and which has left it."""
+    current = current_commit[:7] if current_commit else "no commit"
+    reason = f"base-repo.yaml of {origin}, which it comes from, names {current}"
+    return Rollback(reason, current_commit or "")
 
 
 def unknown_origin(origin: str) -> Rollback:

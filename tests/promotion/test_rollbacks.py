@@ -21,7 +21,7 @@ MAIN = Ancestry(
 
 
 @pytest.mark.parametrize(
-    ("current", "named", "left", "held"),
+    ("current_commit", "past_commits", "left", "held"),
     [
         pytest.param("2", "210", "", "", id="never back"),
         pytest.param("0", "0210", "12", "012", id="back past two"),
@@ -38,8 +38,8 @@ MAIN = Ancestry(
         pytest.param("1", "1x", "", "", id="left what main lost"),
     ],
 )
-def test_left_commits(current: str | None, named: str, left: str, held: str) -> None:
-    left_by_main = left_commits(current, list(named), MAIN)
+def test_left_commits(current_commit: str | None, past_commits: str, left: str, held: str) -> None:
+    left_by_main = left_commits(current_commit, list(past_commits), MAIN)
     assert left_by_main == set(left)
     assert {parent for parent in MAIN.parents if comes_back(parent, left_by_main, MAIN)} >= set(
         held
@@ -51,7 +51,7 @@ def test_left_commits(current: str | None, named: str, left: str, held: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("current", "segments", "left"),
+    ("current_commit", "segments", "left"),
     [
         pytest.param("1", ["121"], "2", id="no other branch"),
         pytest.param("1", ["", "121"], "2", id="another branch was cut just now"),
@@ -63,9 +63,11 @@ def test_left_commits(current: str | None, named: str, left: str, held: str) -> 
     ],
 )
 def test_commits_left_before_or_after_a_branch_was_cut(
-    current: str, segments: list[str], left: str
+    current_commit: str, segments: list[str], left: str
 ) -> None:
-    assert left_since_cuts(current, [list(segment) for segment in segments], MAIN) == set(left)
+    assert left_since_cuts(current_commit, [list(segment) for segment in segments], MAIN) == set(
+        left
+    )
 
 
 def test_the_newest_commit_on_main() -> None:
@@ -75,7 +77,7 @@ def test_the_newest_commit_on_main() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "relation", "left"),
+    ("current_commit", "relation", "left"),
     [
         ("a", None, False),
         ("a", "identical", False),
@@ -87,9 +89,9 @@ def test_the_newest_commit_on_main() -> None:
     ],
 )
 def test_when_an_environment_has_left_a_commit(
-    named: str | None, relation: Relation | None, left: bool
+    current_commit: str | None, relation: Relation | None, left: bool
 ) -> None:
-    assert has_left("a", named, relation) == left
+    assert has_left("a", current_commit, relation) == left
 
 
 def test_the_first_parent_line() -> None:

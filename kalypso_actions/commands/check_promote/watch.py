@@ -219,23 +219,23 @@ class Watch:
         """Return the commit that replaced the promoted one on the environment's branch, if any."""
         if self._promoted_commit is None:
             return None
-        named = self._environment_commit.look()
+        current_commit = self._environment_commit.look()
         if not self._environment_commit.has_left(self._promoted_commit):
             return None
-        return Superseded(named or "", goes_back=True, source="base-repo.yaml")
+        return Superseded(current_commit or "", goes_back=True, source="base-repo.yaml")
 
-    def _relation(self, named: str | None) -> Relation | None:
+    def _relation(self, commit: str | None) -> Relation | None:
         """Return the relation of a commit to the promoted one on main."""
-        if self._promoted_commit is None or named is None or named == self._promoted_commit:
+        if self._promoted_commit is None or commit is None or commit == self._promoted_commit:
             return None
-        if named not in self._relations:
+        if commit not in self._relations:
             github, repository = self._context.github, self._context.control_plane
-            self._relations[named] = (
-                commits.relation(github, repository, self._promoted_commit, named)
-                if is_commit_id(named)
+            self._relations[commit] = (
+                commits.relation(github, repository, self._promoted_commit, commit)
+                if is_commit_id(commit)
                 else None
             )
-        return self._relations[named]
+        return self._relations[commit]
 
     def _tree(self, branch: FollowedBranch) -> EnvironmentTree:
         """Return the environment's tree in a branch; without assignments until one is known.

@@ -55,12 +55,14 @@ class EnvironmentCommit:
         self.where = base.where
         return base.promoted_commit
 
-    def _relation(self, promoted_commit: str, named: str) -> Relation | None:
+    def _relation(self, promoted_commit: str, current_commit: str) -> Relation | None:
         """Return the relation of two commits of main, which never changes."""
-        key = promoted_commit, named
+        key = promoted_commit, current_commit
         if key not in self._relations:
             github, repository = self._context.github, self._context.control_plane
-            self._relations[key] = commits.relation(github, repository, promoted_commit, named)
+            self._relations[key] = commits.relation(
+                github, repository, promoted_commit, current_commit
+            )
         return self._relations[key]
 
     def has_left(self, promoted_commit: str) -> bool:
@@ -106,24 +108,28 @@ class EnvironmentHistory:
                 return not any(self._others_with(write))
         return False
 
-    def rolled_back_to(self, commit: str, current: str | None, head: str) -> str | None:
-        """Return the commit that people rolled back to, if `commit` brings back what they left.
+    def rolled_back_to(
+        self, promoted_commit: str, current_commit: str | None, head: str
+    ) -> str | None:
+        """Return the commit that people rolled back to, if a commit brings back what they left.
 
-        None if it does not. `current` is what the environment names at `head` of its branch. Raises
-        KalypsoError.
+        None if it does not. `current_commit` is the one that the environment names at `head` of its
+        branch. Raises KalypsoError.
         """
         writes = list(self._writes(head))
-        named = [write.promoted_commit for write in writes]
-        if not comes_back(commit, left_commits(current, named, self._main), self._main):
+        past_commits = [write.promoted_commit for write in writes]
+        left = left_commits(current_commit, past_commits, self._main)
+        if not comes_back(promoted_commit, left, self._main):
             return None
         # The other branches are read only if they matter.
         segments = [
             [write.promoted_commit for write in segment]
             for _, segment in groupby(writes, self._others_with)
         ]
-        if not comes_back(commit, left_since_cuts(current, segments, self._main), self._main):
+        left = left_since_cuts(current_commit, segments, self._main)
+        if not comes_back(promoted_commit, left, self._main):
             return None
-        return commit_on_main(current, named, self._main)
+        return commit_on_main(current_commit, past_commits, self._main)
 
     def _others_with(self, write: BaseWrite) -> tuple[bool, ...]:
         """Return for each other environment's branch whether the write is on its line, too."""
