@@ -49,8 +49,8 @@ def rendering_check(control_plane: str, environment: str, assignments: int | Non
     )
 
 
-def reports_to_azure(cluster_types: Collection[ClusterType]) -> bool:
-    """Whether clusters of an environment report to Azure.
+def has_reporting_clusters(cluster_types: Collection[ClusterType]) -> bool:
+    """Whether clusters of an environment report their state.
 
     An environment without cluster types may still get clusters that do.
     """

@@ -75,23 +75,23 @@ def name_checks(
     of_repository: SettingNames,
     of_environments: Mapping[str, SettingNames],
     *,
-    without_azure: Collection[str] = (),
+    not_reporting: Collection[str] = (),
 ) -> Iterator[Check]:
     """Check that the secrets and variables of the workflow files `used` are set.
 
     A job in an environment also sees the names of that environment, so each environment must set
-    what the repository does not. The environments `without_azure` need no Azure variables.
+    what the repository does not. The environments `not_reporting` need no Azure variables.
     """
     problems = [
         *_missing_everywhere(place, used, of_repository),
-        *_missing_in_environments(place, used, of_repository, of_environments, without_azure),
+        *_missing_in_environments(place, used, of_repository, of_environments, not_reporting),
     ]
     wanted = {name for names in used.values() for name in names.elsewhere} | {
         name
         for names in used.values()
         for name in names.in_environment
         if _is_set(name, of_repository)
-        or any(_is_required(name, environment, without_azure) for environment in of_environments)
+        or any(_is_required(name, environment, not_reporting) for environment in of_environments)
     }
     short_names = {name.partition(".")[2] for name in wanted} - OPTIONAL
     if short_names and not problems:
@@ -124,12 +124,12 @@ def _missing_in_environments(
     used: Mapping[str, UsedNames],
     of_repository: SettingNames,
     of_environments: Mapping[str, SettingNames],
-    without_azure: Collection[str],
+    not_reporting: Collection[str],
 ) -> Iterator[Check]:
     for environment, of_environment in of_environments.items():
         for file, names in used.items():
             for name in sorted(names.in_environment - names.elsewhere):
-                if not _is_required(name, environment, without_azure):
+                if not _is_required(name, environment, not_reporting):
                     continue
                 if _is_set(name, of_repository) or _is_set(name, of_environment):
                     continue
@@ -137,10 +137,10 @@ def _missing_in_environments(
                 yield _missing(place, name, f"for {environment} in {file}", where)
 
 
-def _is_required(name: str, environment: str, without_azure: Collection[str]) -> bool:
+def _is_required(name: str, environment: str, not_reporting: Collection[str]) -> bool:
     """Whether the jobs of an environment need a name."""
     short = name.partition(".")[2]
-    return short not in OPTIONAL and not (short in AZURE_VARIABLES and environment in without_azure)
+    return short not in OPTIONAL and not (short in AZURE_VARIABLES and environment in not_reporting)
 
 
 def _missing(place: str, name: str, users: str, where: str) -> Check:

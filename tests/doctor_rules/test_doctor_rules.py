@@ -125,18 +125,18 @@ def test_missing_variables_and_secrets(
 def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}
     environments = {"dev": NOTHING, "edge": NOTHING}
-    checks = name_checks("r", used, NOTHING, environments, without_azure=["edge"])
+    checks = name_checks("r", used, NOTHING, environments, not_reporting=["edge"])
     assert told(checks) == ["problem: the variable AZURE_SCOPES is not set (for dev in cd.yaml)"]
 
 
 @pytest.mark.parametrize(
-    ("of_environments", "without_azure"), [({}, []), ({"edge": NOTHING}, ["edge"])]
+    ("of_environments", "not_reporting"), [({}, []), ({"edge": NOTHING}, ["edge"])]
 )
 def test_unread_settings_do_not_count_as_set(
-    of_environments: dict[str, SettingNames], without_azure: list[str]
+    of_environments: dict[str, SettingNames], not_reporting: list[str]
 ) -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}
-    checks = name_checks("r", used, NOTHING, of_environments, without_azure=without_azure)
+    checks = name_checks("r", used, NOTHING, of_environments, not_reporting=not_reporting)
     assert told(checks) == []
 
 

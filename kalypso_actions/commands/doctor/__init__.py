@@ -76,15 +76,15 @@ def _check(
     facts = read_facts(context, checklist)
     if facts:
         check_credentials(jobs, facts, checklist)
-        without_azure = [
+        not_reporting = [
             environment.name
             for environment in facts.environments
             if not check_environment(inputs, jobs, environment, checklist)
         ]
         parts: list[Callable[[Checklist], None]] = [
-            partial(check_control_plane, context, facts, without_azure),
+            partial(check_control_plane, context, facts, not_reporting),
             *(partial(check_gitops, context, name, facts) for name in facts.gitops_repositories),
-            partial(check_cluster_reports, reports, facts, without_azure),
+            partial(check_cluster_reports, reports, facts, not_reporting),
         ]
 
         def run(part: Callable[[Checklist], None]) -> list[Check]:

@@ -38,11 +38,11 @@ CLIENT_ID: Final = "AZURE_CLIENT_ID"
 
 
 def check_control_plane(
-    context: CommandContext, facts: Facts, without_azure: Collection[str], checklist: Checklist
+    context: CommandContext, facts: Facts, not_reporting: Collection[str], checklist: Checklist
 ) -> None:
     """Check the control plane's repository.
 
-    The environments `without_azure` have no clusters that report to it.
+    The clusters of the environments `not_reporting` do not report.
     """
     name = context.control_plane
     cd_workflow = ""
@@ -67,11 +67,11 @@ def check_control_plane(
         checklist.add(actions_checks(name, actions, used.actions, proposes_by_job=by_job))
     if by_job:
         checklist.add(proposal_checks(name, facts.main, CD_FILE, cd_workflow))
-    of_environments = _check_names(context, facts, used.names, without_azure, checklist)
+    of_environments = _check_names(context, facts, used.names, not_reporting, checklist)
     secrets = {environment: names.secrets for environment, names in of_environments.items()}
     identities = [item for item, names in of_environments.items() if CLIENT_ID in names.variables]
-    if main and set(facts.by_name) - set(without_azure):
-        signing_in = [name for name in facts.by_name if name not in {*without_azure, *identities}]
+    if main and set(facts.by_name) - set(not_reporting):
+        signing_in = [name for name in facts.by_name if name not in {*not_reporting, *identities}]
         check_promote = main.texts.get(CHECK_PROMOTE_FILE, "")
         server = context.github.server.server_url
         prefixes = [prefix for _, prefix in subject_prefixes(name, server, facts.repository)]
@@ -88,7 +88,7 @@ def _check_names(
     context: CommandContext,
     facts: Facts,
     used: Mapping[str, UsedNames],
-    without_azure: Collection[str],
+    not_reporting: Collection[str],
     checklist: Checklist,
 ) -> Mapping[str, SettingNames]:
     """Check secrets and variables, and that the GitHub environments exist.
@@ -100,7 +100,7 @@ def _check_names(
     of_environments = _names_of_environments(context, facts, checklist)
     if of_repository:
         checklist.add(
-            name_checks(name, used, of_repository, of_environments, without_azure=without_azure)
+            name_checks(name, used, of_repository, of_environments, not_reporting=not_reporting)
         )
     return of_environments
 

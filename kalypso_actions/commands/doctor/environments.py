@@ -28,7 +28,7 @@ def check_environment(
 ) -> bool:
     """Render an environment from the repositories as jobs see them.
 
-    Returns whether some of its clusters report to Azure; True if that is unknown.
+    Returns whether some of its clusters report their state; True if that is unknown.
     """
     chosen = inputs.model_dump(include=set(PlanOptions.__dataclass_fields__))
     schedule_inputs = ScheduleInputs(environment=environment.name, **chosen)
@@ -40,7 +40,7 @@ def check_environment(
     )
     assignments = _render(snapshot, PlanOptions(**chosen), jobs, checklist) if snapshot else None
     checklist.add([rules.rendering_check(jobs.control_plane, environment.name, assignments)])
-    return snapshot is None or rules.reports_to_azure(snapshot.fleet.cluster_types)
+    return snapshot is None or rules.has_reporting_clusters(snapshot.fleet.cluster_types)
 
 
 def check_promotion(
