@@ -1,14 +1,14 @@
 """Whether the clusters run a merged commit, and whether it works there.
 
-interface      a source of cluster reports
-revisions      the revision in a report → a commit
-paths          the paths in a report → those of the environment's tree
-kustomizations the Kustomizations of a report, and the commits that they have applied
-relevant_part  the part of a report that counts, if not all of its paths do
-clusters       one report → the state of its cluster
-assessment     all clusters of a GitOps branch → a verdict, or still waiting
+interface         a source of cluster reports
+flux_revisions    the revision in a report → a commit
+followed_paths    the paths in a report → those of the environment's tree
+kustomizations    the Kustomizations of a report, and the commits that they have applied
+relevant_part     the part of a report that counts, if not all of its paths do
+clusters          one report → the state of its cluster
+assessment        all clusters of a GitOps branch → a verdict, or still waiting
 deleted_clusters  clusters that may no longer exist
-other_urls     clusters that follow the tree by another URL
+other_urls        clusters that follow the tree by another URL
 """
 
 from kalypso_actions.compliance.assessment import (

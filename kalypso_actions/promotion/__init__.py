@@ -16,6 +16,10 @@ start_records    the statuses that record the start of a workflow
 lost_starts      whether a recorded start was lost, and whether poll repeats it
 schedule_runs    whether schedule has to run, and whether a run may end at once
 schedule_inputs  the digest of schedule's inputs
+tree_records     the statuses that record the trees that schedule has written
+arrival          the order in which a commit arrives in environments
+pipeline         the state of each environment at one moment, and what it waits for
+previewed_pull_requests  the pull request of a preview that could not comment
 """
 
 from kalypso_actions.promotion.base_repo import with_commit

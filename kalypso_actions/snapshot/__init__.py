@@ -8,9 +8,14 @@ environments          the Environment objects of main
 control_plane         an environment branch with its base repositories
 gathering             everything that an environment branch refers to
 registrations         the registered repositories
+registered_workloads  those of given branches, as far as they can be read
+rendered_registrations  plan with those that render
+registration_faults   whether failing assignments are the fault of their registration
+given_sources         warnings of a --source that replaces nothing
 base_tree             the tree of a GitOps branch
 gitops_state          a GitOps branch, our branch, and the commits of our proposals
 past_proposals        our closed and merged pull requests
 base_file             the file with the commit of main that an environment has
+main_position         how far main is ahead of an environment
 base_history          the commits of main that an environment had
 """

@@ -8,5 +8,6 @@ generate     choose the generator by the files of the source
 work         the inputs and results of the generators
 by_helm, by_kustomize, by_command, plain
              the generators
+helm_program the helm program: that of PATH, or in a job a pinned release
 publish      write the tree to a folder, or commit it
 """
