@@ -1,7 +1,8 @@
 """The limit of work for all assignments of one registration, including trial renderings.
 
-The limits of a single assignment are not enough, because a few targets on many cluster types make
-thousands of assignments. The unit of work is a character, as in `gotemplate.Limits`, not a second.
+`gotemplate.budget` has the limits of a single assignment. They are not enough, because a few
+targets on many cluster types make thousands of assignments. The unit of work is a character, as
+there, not a second.
 """
 
 from __future__ import annotations
