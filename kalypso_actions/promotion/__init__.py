@@ -15,7 +15,7 @@ starts           which starts of workflows a command makes
 start_records    the statuses that record the start of a workflow
 lost_starts      whether a recorded start was lost, and whether poll repeats it
 schedule_runs    whether schedule has to run, and whether a run may end at once
-schedule_inputs  the digest of schedule's inputs
+schedule_inputs_digest  the digest of all inputs of a run of schedule
 tree_records     the statuses that record the trees that schedule has written
 arrival          the order in which a commit arrives in environments
 pipeline         the state of each environment at one moment, and what it waits for

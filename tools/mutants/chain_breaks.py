@@ -301,10 +301,10 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "what has moved is not polled",
-        f"{PROMOTION}/schedule_inputs.py",
+        f"{PROMOTION}/schedule_inputs_digest.py",
         '        json.dumps(["folder", place.repo, place.branch, place.path, tree])\n',
         '        json.dumps(["folder", place.repo, place.branch, place.path])\n',
-        (case("promotion/schedule_inputs", "what_changes_the_digest"),),
+        (case("promotion/schedule_inputs_digest", "what_changes_the_digest"),),
     ),
     Break(
         "one of two GitOps repositories is enough",

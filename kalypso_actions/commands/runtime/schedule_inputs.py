@@ -16,7 +16,7 @@ from kalypso_actions.commands.runtime.gitops_branches import (
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.github import PullRequest, RegisteredPath
 from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
+from kalypso_actions.promotion.schedule_inputs_digest import GitOpsBranchState, inputs_digest
 from kalypso_actions.report import pull_request
 from kalypso_actions.snapshot.control_plane import ControlPlane, read_control_plane
 from kalypso_actions.snapshot.document_reader import Reader, SharedReader, in_parallel

@@ -24,7 +24,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.plan import Plan
-from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
+from kalypso_actions.promotion.schedule_inputs_digest import GitOpsBranchState, inputs_digest
 from kalypso_actions.promotion.schedule_runs import is_served
 from kalypso_actions.promotion.start_records import TIME, Kind, StartRecord, schedule_context
 from kalypso_actions.report.assignment_matrix import AssignmentCell

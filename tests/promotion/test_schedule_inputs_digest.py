@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
+from kalypso_actions.promotion.schedule_inputs_digest import GitOpsBranchState, inputs_digest
 
 SHOP = RepositoryPath("https://git.test/acme/shop", "main", "workload")
 TEA = RepositoryPath("https://git.test/acme/tea", "main", ".")
