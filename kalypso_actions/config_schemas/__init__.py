@@ -24,6 +24,7 @@ formats.py           `format`
 mail_addresses.py    `format: email`
 patterns.py          regular expressions
 errors.py            errors and limits
+validation.py        configuration × schemas → the message
 
 This package opens no connection, and every evaluation ends: there are limits for nesting, steps,
 sizes and numbers, and regular expressions run in RE2's linear time.

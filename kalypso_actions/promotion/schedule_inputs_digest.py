@@ -1,8 +1,8 @@
 """The digest of all inputs of a run of schedule, besides the environment's branch.
 
 A status on the head of that branch holds the digest, so the branch is not part of it. Folders count
-by their tree ids, so a commit outside a registered folder does not change the digest. `kalypso_actions.input_digests` has
-the digests of single assignments.
+by their tree ids, so a commit outside a registered folder does not change the digest.
+`kalypso_actions.input_digests` has the digests of single assignments.
 """
 
 from __future__ import annotations

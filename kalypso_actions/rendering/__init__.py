@@ -1,6 +1,7 @@
 """An assignment, its configuration and its Templates → the files of its folder.
 
 data.py               the data of a template
+namespaces.py         the name of an assignment's namespace
 delivered.py          texts of registered repositories that change documents
 outline.py            the documents of rendered files
 object_names.py       the names of their objects

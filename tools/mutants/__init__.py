@@ -4,7 +4,11 @@
 tests that should notice. It prints a table, and fails if no test notices a break, or if the text to
 replace is no longer there.
 
-breaks    the form of a break; `*_breaks` say what is broken, and which tests should notice
-trials    one break: the copy, the tests, how they ended
-table     all of them, for people
+breaks      the form of a break
+access_breaks, chain_breaks, cost_breaks, placement_breaks, preview_breaks, promotion_breaks,
+scale_breaks, unchanged_breaks
+            what is broken, and which tests should notice
+all_breaks  all of these
+trials      one break: the copy, the tests, how they ended
+table       the results of all, for people
 """

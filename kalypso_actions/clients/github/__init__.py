@@ -17,10 +17,11 @@ from_json          GitHub's JSON as values of the model
 length_limits      GitHub's limits on the length of texts
 
 repository_queries  GraphQL queries about one repository
-Reads: branches, commits, environments, overviews, pages, proposal_overviews, registered_heads,
-repositories, settings, viewer.
-Reads and writes: auto_merges, comments, git_data, issues, labels, merging, pull_requests, refs,
-statuses, workflows.
+branches, commits, environments, overviews, pages, proposal_overviews, registered_heads,
+repositories, settings, viewer
+                   read
+auto_merges, comments, git_data, issues, labels, merging, pull_requests, refs, statuses, workflows
+                   read and write
 """
 
 from kalypso_actions.clients.github.connection import (
