@@ -112,26 +112,28 @@ def _read_file(file: Path, problems: list[Problem]) -> Sequence[Document]:
     return [d for d in parsed.documents if d.kind in {"Placement", "List", "PlacementList"}]
 
 
-def _only(found: Sequence[Placement], holder: str, objects: HubObjects) -> Placement | None:
-    if len(found) > 1:
-        names = ", ".join(item.name for item in found)
+def _only(placements: Sequence[Placement], holder: str, objects: HubObjects) -> Placement | None:
+    if len(placements) > 1:
+        names = ", ".join(item.name for item in placements)
         raise UsageError(f"{holder} several Placements: {names}")
-    if not found and objects.unreadable is None:
+    if not placements and objects.unreadable is None:
         raise UsageError(f"{holder} no Placement of cluster.open-cluster-management.io/v1beta1")
-    return found[0] if found else None
+    return placements[0] if placements else None
 
 
-def _named(found: Sequence[Placement], inputs: PlacementInputs) -> Placement:
+def _named(placements: Sequence[Placement], inputs: PlacementInputs) -> Placement:
     namespace, slash, name = inputs.placement.rpartition("/")
     matching = [
-        item for item in found if item.name == name and (not slash or item.namespace == namespace)
+        item
+        for item in placements
+        if item.name == name and (not slash or item.namespace == namespace)
     ]
     if len(matching) == 1:
         return matching[0]
     if matching:
         names = ", ".join(f"{item.namespace}/{item.name}" for item in matching)
         raise UsageError(f"{inputs.fleet} holds several: name one of {names}")
-    known = ", ".join(sorted({item.name for item in found})) or "none"
+    known = ", ".join(sorted({item.name for item in placements})) or "none"
     advice = f"name a file, or one of the folder's Placements: {known}"
     raise UsageError(f"there is no Placement {inputs.placement!r}", advice=advice)
 

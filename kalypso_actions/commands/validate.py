@@ -40,7 +40,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     if inputs.workload:
         return _validate_workloads(inputs, context)
     problems: list[Problem] = []
-    found: list[Problem] = []
+    warnings: list[Problem] = []
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places or inputs.control_plane else context.clone(reader)
         _check_places(inputs.places, reader, context)
@@ -48,7 +48,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             readings = list(_readings_of_branches(inputs.control_plane, "", reader, problems))
         elif clone and clone.checked_out:
             readings = list(_readings_of_clone(clone, reader, context))
-            found += clone.misspelled_branches()
+            warnings += clone.misspelled_branches()
         elif clone and (undeclared := _undeclared_branch(clone, reader)):
             readings = [*_readings_of_clone(clone, reader, context), undeclared]
         else:
@@ -83,7 +83,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     ]
     findings.problems[:0] = problems
     sources = given_sources(inputs.source)
-    findings.warnings += (*found, *check_given_sources(sources, readings, context.programs))
+    findings.warnings += (*warnings, *check_given_sources(sources, readings, context.programs))
     return _document(readings, findings, main)
 
 

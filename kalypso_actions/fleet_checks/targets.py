@@ -120,8 +120,8 @@ def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
     near = min(scope.policies, key=lambda policy: len(_failing(policy, target)))
     failing = _failing(near, target)
     required = ", ".join(match.requirement for match in failing)
-    has = ", ".join("none" if match.value is None else match.value or '""' for match in failing)
-    return f"SchedulingPolicy {near.name!r} asks for {required}; the target has {has}"
+    given = ", ".join("none" if match.value is None else match.value or '""' for match in failing)
+    return f"SchedulingPolicy {near.name!r} asks for {required}; the target has {given}"
 
 
 def _failing(policy: CompiledPolicy, target: DeploymentTarget) -> list[RequirementMatch]:

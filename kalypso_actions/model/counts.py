@@ -9,9 +9,9 @@ MAX_LISTED: Final = 8
 """The most names that advice lists: nobody reads more."""
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return `1 file`, `2 files`; `many` is an irregular plural."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Return `1 file`, `2 files`; `plural` is an irregular plural."""
+    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def abbreviated(names: Sequence[str], most: int = 3) -> str:

@@ -71,8 +71,9 @@ def _table(document: CiDocument, facts: CiFacts) -> str:
 
 
 def _row(entry: CheckedEntry, facts: CiFacts) -> tuple[str, ...]:
-    commit = entry.has
-    has = markdown.link(commit[:7], f"{facts.repository_url}/commit/{commit}") if commit else "–"
+    promoted_commit = entry.has
+    page = f"{facts.repository_url}/commit/{promoted_commit}"
+    link = markdown.link(promoted_commit[:7], page) if promoted_commit else "–"
     changes = entry.changes
     counts = (
         (str(len(changes.added)), str(len(changes.modified)), str(len(changes.deleted)))
@@ -81,7 +82,7 @@ def _row(entry: CheckedEntry, facts: CiFacts) -> tuple[str, ...]:
     )
     assignments = "not rendered" if entry.assignments is None else str(entry.assignments)
     problems = f"{entry.problems} ({counted(entry.warnings, 'warning')})"
-    return (markdown.code(entry.environment), has, assignments, *counts, problems)
+    return (markdown.code(entry.environment), link, assignments, *counts, problems)
 
 
 def _diagram(document: CiDocument, facts: CiFacts) -> str:

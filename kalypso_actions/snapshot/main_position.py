@@ -60,9 +60,9 @@ def with_changes_of_main(
 
 def _changed_paths(source: RepositoryPath, commit: str, repositories: Repositories) -> Set[str]:
     """Return the files of a commit that differ at the head of its branch, or are missing there."""
-    had = repositories.open(source.repo, branch=source.branch, commit=commit).entries()
-    has = repositories.open(source.repo, branch=source.branch).entries()
-    return {path for path, entry in had.items() if has.get(path) != entry}
+    at_commit = repositories.open(source.repo, branch=source.branch, commit=commit).entries()
+    at_head = repositories.open(source.repo, branch=source.branch).entries()
+    return {path for path, entry in at_commit.items() if at_head.get(path) != entry}
 
 
 def position_in_clone(

@@ -103,7 +103,7 @@ def _lines(value: Json, indent: str) -> str:
         return line
     inner = indent + " "
     if isinstance(value, list):
-        items = [_lines(one, inner) for one in value]
+        items = [_lines(item, inner) for item in value]
     else:
         items = [f"{json.dumps(key)}: {_lines(one, inner)}" for key, one in sorted(value.items())]
     first, last = "{}" if isinstance(value, dict) else "[]"

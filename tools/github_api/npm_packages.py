@@ -48,12 +48,12 @@ class Package:
         self.fetch()
         wanted = {f"package/{path}": path for path in paths}
         with tarfile.open(self.tarball) as archive:
-            found = {
+            contents = {
                 wanted[member.name]: content.read()
                 for member in archive
                 if member.name in wanted and (content := archive.extractfile(member))
             }
-        return {path: found[path] for path in paths}
+        return {path: contents[path] for path in paths}
 
     def _hash(self) -> str:
         return base64.b64encode(hashlib.sha512(self.tarball.read_bytes()).digest()).decode()

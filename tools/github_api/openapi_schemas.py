@@ -37,9 +37,9 @@ def schema(source: Json) -> Json:
     facts: dict[str, Json] = {}
     for word, value in source.items():
         if word in {"oneOf", "anyOf"}:
-            facts["anyOf"] = facts.get("anyOf", []) + [schema(one) for one in value]
+            facts["anyOf"] = facts.get("anyOf", []) + [schema(member) for member in value]
         elif word == "allOf":
-            facts[word] = [schema(one) for one in value]
+            facts[word] = [schema(member) for member in value]
         elif word in {"items", "additionalProperties"}:
             facts[word] = schema(value)
         elif word == "properties":

@@ -64,12 +64,12 @@ class Replay:
         if answer.status_code != status:
             yield f"{place}: has status {answer.status_code}"
             return
-        found = (
+        differing = (
             *map(str, differences(shape(body), shape(_json(answer)))),
             *_headers({*recorded["headers"]}, {name.lower() for name in answer.headers}),
             *_links(recorded["headers"].get("link", ""), answer.headers.get("link", "")),
         )
-        yield from (f"{place}: {one}" for one in found)
+        yield from (f"{place}: {difference}" for difference in differing)
 
     def _here(self, path: str) -> str:
         """Return a recorded path with the sandbox's ids."""

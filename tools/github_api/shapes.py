@@ -57,7 +57,7 @@ def differences(recorded: Shape, ours: Shape) -> Iterator[Difference]:
             continue
         if place in recorded and place in ours:
             if recorded[place] != ours[place]:
-                kinds = ("/".join(sorted(one[place])) for one in (recorded, ours))
+                kinds = ("/".join(sorted(side[place])) for side in (recorded, ours))
                 yield Difference(place, "kind", *kinds)
         elif place.endswith("[]") or not _both_objects(parent, recorded, ours):
             continue

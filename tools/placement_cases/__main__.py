@@ -70,8 +70,8 @@ def refusals(expected: dict[str, Any], actual: dict[str, Any]) -> bool:
     """Tell whether we find as many problems as the API server."""
     admission = expected.get("admission") or {}
     wanted = len(admission.get("errors", ())) + len(admission.get("unknownFields", ()))
-    found = [p for p in actual["problems"] if p["code"] != "placement-unreadable"]
-    return len(found) == wanted
+    problems = [p for p in actual["problems"] if p["code"] != "placement-unreadable"]
+    return len(problems) == wanted
 
 
 def main(path: str, *ids: str) -> int:

@@ -137,7 +137,7 @@ def example(action: Action) -> str:
 
 def tables_of(action: Action) -> str:
     """Return tables of its own inputs, its outputs, and the permissions of its command."""
-    common = {one.name for one in inputs_of(ChainInputs)}
+    common = {item.name for item in inputs_of(ChainInputs)}
     own = [option for option in action.inputs if option.name not in common or option.required]
     outputs = [(f"`{name}`", text) for name, text in action.outputs.items()]
     parts = [input_table(own), table(("output", ""), outputs)]
@@ -156,11 +156,11 @@ def input_table(inputs: Iterable[Input]) -> str:
     """Return a table with name, default and description of each."""
     rows = (
         (
-            f"`{one.name}`{', required' if one.required else ''}",
-            f"`{one.default}`" if one.default else "",
-            one.description,
+            f"`{item.name}`{', required' if item.required else ''}",
+            f"`{item.default}`" if item.default else "",
+            item.description,
         )
-        for one in inputs
+        for item in inputs
     )
     return table(("input", "default", ""), rows)
 

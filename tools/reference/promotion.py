@@ -47,7 +47,8 @@ def promotion_text() -> str:
 def state_table() -> str:
     """Return a table of the states, with status and meaning of each."""
     rows = (
-        (one.title, f"`{one.description}`" if one.description else "", one.meaning) for one in State
+        (state.title, f"`{state.description}`" if state.description else "", state.meaning)
+        for state in State
     )
     return table(("state", "status", "meaning"), rows)
 
@@ -62,19 +63,26 @@ def diagram() -> str:
     return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```\n"])
 
 
-def _edge(one: Transition) -> str:
-    before = ELSE if one.before == NOT_DEPLOYED else _name(one.before[0])
-    return f"{before} --> {_name(one.after[0])}: {one.label}"
+def _edge(transition: Transition) -> str:
+    before = ELSE if transition.before == NOT_DEPLOYED else _name(transition.before[0])
+    return f"{before} --> {_name(transition.after[0])}: {transition.label}"
 
 
 def _name(state: State) -> str:
     return "[*]" if state is State.ABSENT else state.title.replace(" ", "_")
 
 
-def _row(one: Transition) -> Sequence[str]:
-    writes = ", ".join(write.text for write in one.writes)
-    after = ", or ".join(state.title for state in one.after) or "stays"
-    return _states(one.before), one.event.text, one.actor.value, writes, after, one.repaired_by
+def _row(transition: Transition) -> Sequence[str]:
+    writes = ", ".join(write.text for write in transition.writes)
+    after = ", or ".join(state.title for state in transition.after) or "stays"
+    return (
+        _states(transition.before),
+        transition.event.text,
+        transition.actor.value,
+        writes,
+        after,
+        transition.repaired_by,
+    )
 
 
 def _states(states: Sequence[State]) -> str:

@@ -80,10 +80,10 @@ def _release(work: Work, target: Target, findings: Findings) -> _Release:
     fault = application.name_problem(name, target, configs)
     findings.problems += [fault] if fault else []
     contents = work.configs.files.read(target.levels)
-    values, found = application.values_files(
+    values, value_findings = application.values_files(
         target, contents, work.variables, configs, compatibility
     )
-    findings.add(found)
+    findings.add(value_findings)
     levels = [(Location(configs, path), contents[path]) for path in reversed(target.levels)]
     return _Release(target, name, values, levels)
 
@@ -112,8 +112,10 @@ def _chart_files(work: Work, helm: Helm) -> tuple[dict[str, bytes], Findings]:
         files |= _fetched(work, helm, files, dependencies.missing, findings)
     check_size(sum(map(len, files.values())), work.where)
     compatibility = work.inputs.compatibility
-    files, found = application.with_variables(files, work.variables, work.where, compatibility)
-    findings.add(found)
+    files, variable_findings = application.with_variables(
+        files, work.variables, work.where, compatibility
+    )
+    findings.add(variable_findings)
     for path in _values_files(files) if not findings.problems else ():
         at = Location(work.source.repository, posixpath.join(work.folder, path))
         findings.add(application.check_values(files[path], at, compatibility))
@@ -152,9 +154,9 @@ def _fetched(
         if not dependency.folder:
             remote.append(dependency)
         elif posixpath.join(folder, CHART_FILE) in work.source.files.entries():
-            own, found = _read(work, folder)
-            findings.add(found)
-            fetched |= {f"charts/{dependency.name}/{path}": own[path] for path in own}
+            chart, chart_findings = _read(work, folder)
+            findings.add(chart_findings)
+            fetched |= {f"charts/{dependency.name}/{path}": chart[path] for path in chart}
         else:
             findings.problems.append(application.missing_problem(dependency))
     if work.inputs.dependencies != "fetch":

@@ -110,10 +110,10 @@ def _generate(
     )
     tree.generator, tree.generated = generate(work)
     tree.findings.add(tree.generated.findings)
-    tree.images, found = application.check_targets_manifests(
+    tree.images, manifest_findings = application.check_targets_manifests(
         tree.generated.files, rules, tree.generated.sources
     )
-    tree.findings.add(found)
+    tree.findings.add(manifest_findings)
 
 
 def _files(
@@ -121,8 +121,10 @@ def _files(
 ) -> tuple[Sequence[Workload], dict[str, bytes]]:
     """Return the Workloads of the source, and all files of the tree but the record."""
     where = Location(source.repository, inputs.workload_path)
-    workloads, found = application.workloads_of(source.read_all(inputs.workload_path), where)
-    tree.findings.add(found)
+    workloads, workload_findings = application.workloads_of(
+        source.read_all(inputs.workload_path), where
+    )
+    tree.findings.add(workload_findings)
     options = application.TreeOptions(
         inputs.compatibility,
         tree.variables,
@@ -131,8 +133,8 @@ def _files(
         source.read_file(DESCRIPTOR_TEMPLATE),
         source.repository,
     )
-    files, found = application.tree_files(tree.generated.files, tree.targets, options)
-    tree.findings.add(found)
+    files, file_findings = application.tree_files(tree.generated.files, tree.targets, options)
+    tree.findings.add(file_findings)
     return workloads, files
 
 
