@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.runtime.branch_writes import CommitBy
-from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.inputs.cd import CdInputs
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
@@ -84,42 +82,28 @@ def test_killed_and_run_again(acme: Organisation, mode: str, writes: int) -> Non
         assert not last_state["started"]
 
 
-def test_the_status_of_an_overtaken_run_does_not_last(
-    acme: Organisation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_status_of_an_overtaken_run_does_not_last(acme: Organisation) -> None:
     """A newer commit is written and posted between the write and the status of an older one."""
     older, newer = commits(acme, 2)
-    write = EnvironmentBranch.write
-
-    def overtaken(
-        branch: EnvironmentBranch, standing: EnvironmentState, commit: str, commit_by: CommitBy
-    ) -> str:
-        made = write(branch, standing, commit, commit_by)
-        if commit == older:
-            run(acme, newer)
-        return made
-
-    monkeypatch.setattr(EnvironmentBranch, "write", overtaken)
+    between = acme.sandbox.interruptions.add(
+        lambda: run(acme, newer), path="*/git-receive-pack", after=True
+    )
     run(acme, older)
+    between.result(timeout=0)
     assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
     assert acme.statuses(newer) == {DEV: ("pending", "Promoted")}
     history = [description for _, description in acme.status_history(older)]
     assert history[-2:] == ["Promoted", f"Superseded by {newer[:7]}"]
 
 
-def test_the_title_of_an_overtaken_run_does_not_last(
-    acme: Organisation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_title_of_an_overtaken_run_does_not_last(acme: Organisation) -> None:
+    """A newer commit is proposed between the push and the pull request of an older one."""
     older, newer = commits(acme, 2)
-    describe = EnvironmentBranch.describe
-
-    def overtaken(branch: EnvironmentBranch, standing: EnvironmentState, commit: str) -> Any:
-        if commit == older:
-            run(acme, newer, mode="pull-request")
-        return describe(branch, standing, commit)
-
-    monkeypatch.setattr(EnvironmentBranch, "describe", overtaken)
+    between = acme.sandbox.interruptions.add(
+        lambda: run(acme, newer, mode="pull-request"), path="*/git-receive-pack", after=True
+    )
     run(acme, older, mode="pull-request")
+    between.result(timeout=0)
     (pull,) = acme.pulls(CONTROL_PLANE)
     assert pull["title"] == f"Promote {newer[:7]} to dev"
     assert newer in pull["body"]
