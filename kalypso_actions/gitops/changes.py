@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -37,11 +38,9 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
             modified.append(path)
         else:
             unchanged.append(path)
-    prefix = f"{base.path}/" if base and base.path else ""
-    for place in desired.taken_over:
-        paths = (f"{prefix}{place}/{name}" for name in TARGET_FILES)
-        unchanged += [path for path in paths if path in entries]
     survey = _Survey(desired, base, files) if base else None
+    if survey:
+        unchanged += survey.taken_over
     problems = list(_collisions(files, base)) + list(_misplaced(base)) if base else []
     listed = _path_lister(base)
     return TreeChanges(
@@ -80,6 +79,7 @@ class _Survey:
         self._top_folders = cluster_type_folders(base.entries, base.path, self._cluster_types)
         self.deleted: list[str] = []
         self.foreign: list[str] = []
+        self.taken_over: list[str] = []
         self.warnings: list[Problem] = []
         self.removed_folders: list[str] = []
         self.preserved_folders: list[str] = []
@@ -94,36 +94,42 @@ class _Survey:
 
         Everything else is noted where it stands.
         """
+        paths_by_folder: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self._base.entries:
+            paths_by_folder[path.rpartition("/")[0]].append(path)
         folders: dict[str, _Folder] = {}
-        for path, segments in in_folder(self._base.entries, self._base.path, depth=3):
+        for place, segments in in_folder(paths_by_folder, self._base.path, depth=3):
+            paths = paths_by_folder[place]
             top = segments[0]
-            if len(segments) == 1 or top.startswith("."):
+            if not top or top.startswith("."):
                 continue
             if top not in self._top_folders:
                 self._unknown.setdefault(top, "folder")
-            elif len(segments) == 2:
-                self._sort_loose_file(path, top, segments[1])
+            elif len(segments) == 1:
+                self._sort_loose_files(paths, top)
             else:
-                place = f"{top}/{segments[1]}"
-                folder = folders.get(place)
-                if folder is None:
-                    folder = folders[place] = _Folder()
-                (folder.ours if segments[2] in TARGET_FILES else folder.foreign).append(path)
+                folder = folders.setdefault("/".join(segments[:2]), _Folder())
+                own_names = TARGET_FILES if len(segments) == 2 else ()
+                for path in paths:
+                    is_own = path.rpartition("/")[2] in own_names
+                    (folder.ours if is_own else folder.foreign).append(path)
         self._unknown |= {place: "folder" for place, folder in folders.items() if not folder.ours}
         return {place: folder for place, folder in folders.items() if folder.ours}
 
-    def _sort_loose_file(self, path: str, top: str, name: str) -> None:
-        if name != README_FILE:
-            self._unknown.setdefault(f"{top}/{name}", "file")
-        elif top not in self._cluster_types:
-            self.deleted.append(path)
+    def _sort_loose_files(self, paths: Iterable[str], top: str) -> None:
+        for path in paths:
+            name = path.rpartition("/")[2]
+            if name != README_FILE:
+                self._unknown.setdefault(f"{top}/{name}", "file")
+            elif top not in self._cluster_types:
+                self.deleted.append(path)
 
     def _sort_target_folder(self, place: str, folder: _Folder) -> None:
         cluster_type, _, target = place.partition("/")
         exists = cluster_type in self._cluster_types
         if place in self._desired.taken_over:
-            return
-        if exists and place in self._desired.folders:
+            self.taken_over += folder.ours
+        elif exists and place in self._desired.folders:
             self.deleted += [path for path in folder.ours if path not in self._files]
         elif exists and self._desired.preserved.includes(cluster_type, target):
             self.preserved_folders.append(place)

@@ -23,8 +23,9 @@ def tracked_commit(content: bytes | None) -> str | None:
 def preserved_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]:
     """Yield our files in the folders that a proposal leaves as they are."""
     prefix = f"{base.path}/" if base.path else ""
+    names = sorted(TARGET_FILES)
     for place in (*changes.preserved_folders, *changes.taken_over):
-        for name in sorted(TARGET_FILES):
+        for name in names:
             entry = base.entries.get(f"{prefix}{place}/{name}")
             if entry is not None:
                 yield entry

@@ -28,13 +28,11 @@ def digest(
     that track the promotion do not count: another promoted commit does not change the content.
     """
     tracking = f"{folder}/{TRACKING_FOLDER}/" if folder else f"{TRACKING_FOLDER}/"
-    lines = {_bytes(entry.path): (entry.mode, entry.object_id) for entry in preserved}
-    lines |= {_bytes(path): (FILE_MODE, blob_id(content)) for path, content in files.items()}
-    sha256 = hashlib.sha256()
-    for path, (mode, object_id) in sorted(lines.items()):
-        if not path.startswith(tracking.encode()):
-            sha256.update(b"%s %s %s\n" % (mode.encode(), object_id.encode(), path))
-    return f"v1:{sha256.hexdigest()}"
+    versions = {entry.path: f"{entry.mode} {entry.object_id}" for entry in preserved}
+    versions |= {path: f"{FILE_MODE} {blob_id(content)}" for path, content in files.items()}
+    paths = [path for path in versions if not path.startswith(tracking)]
+    lines = "".join([f"{versions[path]} {path}\n" for path in sorted(paths, key=_bytes)])
+    return f"v1:{hashlib.sha256(_bytes(lines)).hexdigest()}"
 
 
 def with_trailer(message: str, value: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from kalypso_actions.errors import Location, Problem
 
@@ -27,9 +27,8 @@ GIT_LINK_MODE = "160000"
 """A submodule: a commit of another repository, without content here."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """A file of a tree, as `git ls-tree -r` lists it.
+class FileEntry(NamedTuple):
+    """A file of a tree, as `git ls-tree -r` lists it; a tuple, because trees have many files.
 
     `path` is relative to the repository's root, with `/` between segments; bytes that are not UTF-8
     are surrogate escapes. `object_id` is the blob id, and `size` the length in bytes; the content
