@@ -91,3 +91,11 @@ def replaced_by(commit: str, current: str | None, proposed: str | None) -> str |
     """
     newest = proposed or current
     return newest if newest != commit else None
+
+
+def takes_back(relation: Relation) -> bool:
+    """Whether a commit that replaces another one takes it back.
+
+    `relation` is that of the new commit to the replaced one, which it does not contain then.
+    """
+    return relation in {"behind", "diverged"}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError, Location, UsageError
-from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.github import CommitStatus, Relation
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.promotion import (
     Advance,
@@ -19,7 +19,7 @@ from kalypso_actions.promotion import (
     unreached_environments,
 )
 from kalypso_actions.promotion import statuses as status_table
-from kalypso_actions.promotion.cd_decision import is_proposed
+from kalypso_actions.promotion.cd_decision import is_proposed, takes_back
 
 OLD, NEW = "0" * 40, "1" * 40
 
@@ -284,6 +284,14 @@ def test_the_meaning_of_a_push(
 ) -> None:
     meaning = meaning_of_push(before, after, goes_back=back, environment_commit=base, latest=latest)
     assert meaning == merge
+
+
+@pytest.mark.parametrize(
+    ("relation", "back"),
+    [("ahead", False), ("identical", False), ("behind", True), ("diverged", True)],
+)
+def test_a_commit_that_lacks_the_replaced_one_takes_it_back(relation: Relation, back: bool) -> None:
+    assert takes_back(relation) == back
 
 
 @pytest.mark.parametrize(

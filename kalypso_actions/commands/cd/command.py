@@ -13,7 +13,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.cd_decision import replaced_by
+from kalypso_actions.promotion.cd_decision import replaced_by, takes_back
 from kalypso_actions.promotion.starts import forces_schedule
 from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.report.cd_summary import CdFacts, cd_headline, cd_summary
@@ -155,8 +155,7 @@ def _post_end(context: CommandContext, environment: str, commit: str, by: str) -
     """Post that the commit `by` replaced another, unless that was deployed or no longer exists."""
     relation = commits.relation(context.github, context.control_plane, commit, by)
     if relation is not None:
-        goes_back = relation in {"behind", "diverged"}
-        end = table.rolled_back if goes_back else table.superseded
+        end = table.rolled_back if takes_back(relation) else table.superseded
         _post_unless_deployed(context, commit, end(environment, by))
 
 
