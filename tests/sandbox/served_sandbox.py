@@ -10,8 +10,9 @@ from typing import Any
 
 import requests
 
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.sandbox import Sandbox
-from tests.git_repositories import programs
+from tests import git_repositories
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 FLEET = "acme/fleet"
@@ -29,9 +30,12 @@ class Clock:
 
 
 @contextmanager
-def serving(folder: Path, clock: Clock | None = None, **options: Any) -> Iterator[Sandbox]:
+def serving(
+    folder: Path, clock: Clock | None = None, programs: Programs | None = None, **options: Any
+) -> Iterator[Sandbox]:
     """Serve a sandbox with the private repository acme/fleet, unless the folder has one."""
-    with Sandbox(folder / "sandbox", programs(), now=clock or Clock(), **options) as sandbox:
+    programs = programs or git_repositories.programs()
+    with Sandbox(folder / "sandbox", programs, now=clock or Clock(), **options) as sandbox:
         if sandbox.store.repository(FLEET) is None:
             sandbox.create_repository(FLEET, {"README.md": "fleet\n"})
         yield sandbox

@@ -112,20 +112,23 @@ def test_git_fetches_what_a_commit_needs(tmp_path: Path) -> None:
         assert (copy.folder / "a").read_text() == "1"
 
 
+class RecordingPrograms(Programs):
+    """Programs that record the requests that git answers."""
+
+    def __init__(self) -> None:
+        super().__init__({"PATH": ENVIRONMENT["PATH"]})
+        self.requests: list[bytes] = []
+
+    def run(self, arguments: Sequence[str], **options: Any) -> bytes:
+        if "upload-pack" in arguments:
+            self.requests.append(options["stdin"])
+        return super().run(arguments, **options)
+
+
 @pytest.mark.parametrize("command", ["ls-refs", "fetch"])
-def test_the_same_request_runs_git_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    requests: list[bytes] = []
-    begin_program = Programs.run
-
-    def run(programs: Programs, arguments: Sequence[str], **options: Any) -> bytes:
-        if "upload-pack" in arguments and f"command={command}".encode() in options["stdin"]:
-            requests.append(options["stdin"])
-        return begin_program(programs, arguments, **options)
-
-    monkeypatch.setattr(Programs, "run", run)
-    with serving(tmp_path) as sandbox:
+def test_the_same_request_runs_git_once(tmp_path: Path, command: str) -> None:
+    programs = RecordingPrograms()
+    with serving(tmp_path, programs=programs) as sandbox:
         heads = []
         for number, name in enumerate(("first", "again", "changed")):
             (tmp_path / name).mkdir()
@@ -135,6 +138,7 @@ def test_the_same_request_runs_git_once(
             heads.append(copy.run("rev-parse", "HEAD"))
             assert heads[number] == sandbox.git(FLEET).head("main")
     assert heads[0] == heads[1] != heads[2]
+    requests = [item for item in programs.requests if f"command={command}".encode() in item]
     assert len(requests) == 2
 
 
