@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from kalypso_actions.gotemplate.builtins import AND, CALL, OR
 from kalypso_actions.gotemplate.conversion import Argument, Bound, Check, bind, checked
@@ -34,8 +34,16 @@ _SMALL: Final = 256
 """Calls on longer values always count."""
 
 
-def _is_large(value: object) -> bool:
-    return type(value) in _SIZED and len(value) > _SMALL  # type: ignore[arg-type]
+def _is_large(value: Any) -> bool:
+    return type(value) in _SIZED and len(value) > _SMALL
+
+
+def _has_large(values: Sequence[Any]) -> bool:
+    # A call of _is_large for each value would double the time of this frequent test.
+    for value in values:  # noqa: SIM110
+        if type(value) in _SIZED and len(value) > _SMALL:
+            return True
+    return False
 
 
 class Call:
@@ -171,24 +179,27 @@ class Call:
         """Compile a call that evaluates its arguments in order."""
         call, name, takes_budget = function.call, function.name, function.takes_budget
         cost = function.cost
-        bounds = [(bound.evaluate, *bound.check) for bound in self.bounds]
-        if final is not None and not bounds:
+        if final is not None and not self.bounds:
             return self._piped(final, function)
+        constants: list[Any] = [*(bound.constant for bound in self.bounds), *([None] * self.piped)]
+        computed = [
+            (index, bound.evaluate, *bound.check)
+            for index, bound in enumerate(self.bounds)
+            if bound.constant is None
+        ]
 
         def ordinary(state: State, dot: object, value: object = NO_FINAL) -> object:
             budget = state.budget
-            values: list[object] = []
-            for evaluate, accepts, convert in bounds:
+            values = [*constants]
+            for index, evaluate, accepts, convert in computed:
                 argument = evaluate(state, dot)
                 if type(argument) not in accepts:
                     argument = convert(state, argument)
-                values.append(argument)
+                values[index] = argument
             if final is not None:
-                values.append(
-                    value if type(value) in final.accepts else final.convert(state, value)
-                )
+                values[-1] = value if type(value) in final.accepts else final.convert(state, value)
             try:
-                if budget.counts_calls or any(map(_is_large, values)):
+                if budget.counts_calls or _has_large(values):
                     budget.count_call(name, cost, values)
                 result = call(budget, *values) if takes_budget else call(*values)
                 if budget.counts_calls or _is_large(result):

@@ -81,11 +81,12 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An argument bound to a parameter."""
+    """An argument bound to a parameter; `constant` is its value, if it is always the same."""
 
     evaluate: Evaluate
     check: Check
     last: Node | None
+    constant: object = None
 
 
 def bind(definition: Definition, argument: Argument, type_: Type) -> Bound:
@@ -93,11 +94,12 @@ def bind(definition: Definition, argument: Argument, type_: Type) -> Bound:
     if isinstance(argument, Expression):
         check = checked(definition, argument.last, type_)
         return Bound(argument.evaluate, check, argument.last)
+    check = Check(_ACCEPTED[REFLECT_VALUE], _unchanged)
     try:
-        evaluate = constantly(constant(argument, type_))
+        value = constant(argument, type_)
     except ValueError as error:
-        evaluate = definition.failing(argument, str(error))
-    return Bound(evaluate, Check(_ACCEPTED[REFLECT_VALUE], _unchanged), argument)
+        return Bound(definition.failing(argument, str(error)), check, argument)
+    return Bound(constantly(value), check, argument, value)
 
 
 def constantly(value: object) -> Evaluate:

@@ -17,11 +17,13 @@ from kalypso_actions.gotemplate.values import Function
 def keeping(pipe: Pipe, evaluate: Evaluate) -> Evaluate:
     """Return an evaluation that keeps the text of an action if it reads a single field of the data.
 
+    Reading a field costs less than keeping its text, so an action without a call stays as it is.
     The work counts for each execution. It may differ near a limit, or if the budget begins to
     measure small values; the action is then evaluated again.
     """
     roots = set(_roots(pipe))
-    if len(roots) != 1 or "" in roots:
+    has_call = any(isinstance(node, Identifier) for node in _nodes(pipe))
+    if len(roots) != 1 or "" in roots or not has_call:
         return evaluate
     (name,) = roots
     measured, unmeasured = object(), object()

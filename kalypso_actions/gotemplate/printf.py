@@ -50,26 +50,22 @@ def sprintf(format_: str, values: Sequence[object], budget: Budget) -> str:
     """Go's `fmt.Sprintf`."""
     simple = _simple(format_) if len(format_) <= _CACHED_LENGTH else None
     if simple is not None and len(simple[1]) == len(values):
-        literals, verbs = simple
-        parts = [literals[0]]
-        for verb, value, literal in zip(verbs, values, literals[1:], strict=True):
-            if type(value) is str and verb != "d":
-                parts += (value, literal)
-            elif type(value) is int and verb != "s":
-                parts += (str(value), literal)
-            else:
+        texts, verbs = simple
+        for verb, value in zip(verbs, values, strict=True):
+            kind = type(value)
+            if not ((kind is str and verb != "d") or (kind is int and verb != "s")):
                 break
         else:
-            return "".join(parts)
+            return texts % tuple(values)
     return _Format(format_, values, budget).text()
 
 
 @lru_cache(maxsize=4096)
-def _simple(format_: str) -> tuple[list[str], list[str]] | None:
-    """Split a format with only plain `%s`, `%d`, `%v` into texts and verbs; else return None."""
+def _simple(format_: str) -> tuple[str, list[str]] | None:
+    """Return a format with only plain `%s`, `%d`, `%v` as one of Python, with its verbs."""
     pieces = _DIRECTIVE.split(format_)
-    literals, verbs = pieces[::2], pieces[1::2]
-    return (literals, verbs) if all(verb in {"s", "d", "v"} for verb in verbs) else None
+    texts, verbs = pieces[::2], pieces[1::2]
+    return ("%s".join(texts), verbs) if all(verb in {"s", "d", "v"} for verb in verbs) else None
 
 
 class _Format:
