@@ -89,8 +89,8 @@ def test_every_target_that_is_named_exists(file: str) -> None:
 
 def test_ci_is_a_script_that_bash_can_read() -> None:
     command = ["git", "ls-files", "--stage", ".ci/run"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert told.startswith("100755 ")
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert listed.startswith("100755 ")
     script = (ROOT / ".ci" / "run").read_bytes()
     subprocess.run([shutil.which("bash") or "bash", "-n"], input=script, check=True)
 

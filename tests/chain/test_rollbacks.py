@@ -34,7 +34,7 @@ def start_cd(chain: Chain, environment: str, commit: str, promoted_from: str) ->
     return chain.run_everything()
 
 
-def told(chain: Chain) -> str:
+def headline(chain: Chain) -> str:
     """Return the headline of the newest run of cd."""
     newest = next(run for run in reversed(chain.done) if run.command == "cd")
     (line,) = (line for line in newest.lines if " is superseded in " in line)
@@ -49,7 +49,7 @@ def test_an_old_ci_run_does_not_undo_a_rollback(chain: Chain) -> None:
     chain.settle()
     chain.run_again("ci")
     assert chain.run_everything() == ["ci: checked, starts dev", "cd dev: superseded"]
-    assert told(chain) == (
+    assert headline(chain) == (
         f"{commit[:7]} is superseded in dev: dev was rolled back to {first[:7]}; start cd by "
         f"hand, without promoted-from, to bring {commit[:7]} back."
     )
@@ -238,7 +238,7 @@ def test_a_commit_is_withdrawn_while_cd_waits_for_an_approval(chain: Chain) -> N
     assert chain.run_everything(but={"cd stage"})[0] == "cd dev: written"
     assert chain.waiting == ["cd stage"]
     assert chain.run_everything() == ["cd stage: superseded"]
-    assert told(chain) == (
+    assert headline(chain) == (
         f"{commit[:7]} is superseded in stage: base-repo.yaml of dev, which it comes from, "
         f"names {first[:7]}."
     )
@@ -262,7 +262,7 @@ def test_an_environment_before_that_does_not_exist(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     assert start_cd(chain, "stage", commit, "prod") == ["cd stage: superseded"]
-    assert "there is no Environment 'prod' that it comes from" in told(chain)
+    assert "there is no Environment 'prod' that it comes from" in headline(chain)
     assert start_cd(chain, "stage", commit, "stage") == ["cd stage: superseded"]
     assert chain.has("stage") == first
 

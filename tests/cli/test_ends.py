@@ -31,11 +31,11 @@ def test_a_bug_asks_to_be_reported_and_commands_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended(ValueError("what\n::stop-commands::x"), monkeypatch) == 1
-    told = capsys.readouterr().err
-    assert "Traceback" in told
-    assert "Please report it: https://" in told
-    assert "stop-commands" in told
-    assert not any(line.lstrip().startswith("::") for line in told.splitlines())
+    printed = capsys.readouterr().err
+    assert "Traceback" in printed
+    assert "Please report it: https://" in printed
+    assert "stop-commands" in printed
+    assert not any(line.lstrip().startswith("::") for line in printed.splitlines())
 
 
 def ended(error: Exception, monkeypatch: pytest.MonkeyPatch) -> object:

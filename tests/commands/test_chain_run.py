@@ -149,10 +149,10 @@ def test_an_error_is_reported_as_any_other_outcome(
 def test_an_extra_is_installed_when_a_command_needs_it(
     tmp_path: Path, script: str | None, exit_code: int, message: str
 ) -> None:
-    told = tmp_path / "told"
+    record = tmp_path / "record"
 
     def command(inputs: CdInputs, context: CommandContext) -> CommandResult:
-        if not told.exists():
+        if not record.exists():
             raise MissingExtraError("it needs a package", "placement", "install it")
         return DONE
 
@@ -160,13 +160,13 @@ def test_an_extra_is_installed_when_a_command_needs_it(
     if script is not None:
         installer = tmp_path / "install.py"
         read = "[*sys.argv[1:], os.environ['KALYPSO_INPUTS'], os.environ.get('GITHUB_TOKEN')]"
-        write = f"pathlib.Path({str(told)!r}).write_text(json.dumps({read}))"
+        write = f"pathlib.Path({str(record)!r}).write_text(json.dumps({read}))"
         installer.write_text(f"import json, os, pathlib, sys\n{script}\n{write}\n")
     job = Job(tmp_path, installer=installer)
     outcome, code = job.run(command, **GIVEN, wheelhouse="wheels")
     assert (code, message in job.stream.getvalue()) == (exit_code, True), outcome.summary
     if exit_code == 0:
-        assert json.loads(told.read_text()) == ["placement", '{"wheelhouse": "wheels"}', None]
+        assert json.loads(record.read_text()) == ["placement", '{"wheelhouse": "wheels"}', None]
 
 
 @pytest.mark.parametrize(

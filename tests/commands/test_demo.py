@@ -59,16 +59,16 @@ class Played:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     console = Console(file=StringIO(), width=80)
-    told: list[DemoStepEntry] = []
+    reported: list[DemoStepEntry] = []
     timeline = Timeline(console)
 
     def tell(step: DemoStepEntry) -> None:
-        told.append(step)
+        reported.append(step)
         timeline.show(step)
 
     folder = tmp_path_factory.mktemp("demo") / "kept"
     document = demo(DemoInputs(dir=folder), MACHINE, NOON, tell)
-    assert document.steps == tuple(told)
+    assert document.steps == tuple(reported)
     assert isinstance(console.file, StringIO)
     return Played(document, console.file.getvalue())
 

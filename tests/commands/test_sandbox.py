@@ -131,9 +131,9 @@ def test_the_printed_commands_work(tmp_path: Path) -> None:
         assert process.stdout is not None
         text = ""
         while "/_sandbox/faults" not in text or not text.endswith("}'\n"):
-            told = process.stdout.readline()
-            assert told, f"it ended after {text!r}"
-            text += told
+            printed = process.stdout.readline()
+            assert printed, f"it ended after {text!r}"
+            text += printed
         assert "in a browser: http://127.0.0.1:" in text
         script = tmp_path / "trial.sh"
         script.write_text(f"set -e\nexport CURL_CA_BUNDLE=\n{text}\n{PUSH}")
@@ -211,9 +211,9 @@ def test_verbose_logs_requests_without_control_characters(tmp_path: Path) -> Non
             connection.sendall(b"GET /\x1b[31mred HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answered = connection.recv(1 << 16)
         process.send_signal(signal.SIGTERM)
-        told = process.stderr.read()
+        printed = process.stderr.read()
         assert process.wait(timeout=60) == 0
     assert b"403" in answered
-    assert r"GET '/\x1b[31mred' 403" in told
-    assert document["environment"]["GITHUB_TOKEN"] not in told
-    assert "\x1b" not in told
+    assert r"GET '/\x1b[31mred' 403" in printed
+    assert document["environment"]["GITHUB_TOKEN"] not in printed
+    assert "\x1b" not in printed

@@ -199,9 +199,9 @@ def test_a_dispatch_is_verified_before_a_job_enters_an_environment(file: Path) -
             (before,), (after,) = verify["steps"], job["steps"]
             assert "environment" not in verify
             assert before["uses"] == after["uses"]
-            told = {key: value for key, value in before["with"].items() if key != "verify-only"}
+            given = {key: value for key, value in before["with"].items() if key != "verify-only"}
             assert before["with"]["verify-only"] == "true"
-            assert told.items() <= after["with"].items()
+            assert given.items() <= after["with"].items()
 
 
 @EACH_FILE

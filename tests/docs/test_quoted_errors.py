@@ -43,16 +43,18 @@ def text_of(node: ast.AST) -> str:
     return ""
 
 
-def is_told(text: str) -> bool:
+def is_in_the_code(text: str) -> bool:
     """Tell whether the words are part of a string of the code; gaps match anything."""
     parts = text.split(GAP)
     pattern = re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
-    return any(all(part in told for part in parts) and pattern.search(told) for told in texts())
+    return any(
+        all(part in literal for part in parts) and pattern.search(literal) for literal in texts()
+    )
 
 
 @pytest.mark.parametrize("text", quoted())
 def test_a_quoted_error_exists(text: str) -> None:
-    assert is_told(text)
+    assert is_in_the_code(text)
 
 
 def test_there_are_quoted_errors_each_once() -> None:
@@ -68,4 +70,4 @@ def test_there_are_quoted_errors_each_once() -> None:
     ],
 )
 def test_a_text_that_the_code_lacks_is_found(text: str, expected: bool) -> None:
-    assert is_told(text) is expected
+    assert is_in_the_code(text) is expected

@@ -17,10 +17,10 @@ def test_an_app_gets_what_it_needs_and_nothing_else() -> None:
     section = Page(ROOT / "docs" / "guide" / "security.md").section(
         "A GitHub App with least permissions"
     )
-    told = {}
+    required = {}
     for name, level in re.findall(
         r"^ *\| ([A-Z][a-z ]+) \| (read(?: and write)?) \|", section, re.MULTILINE
     ):
         key = name.lower().replace(" ", "_")
-        told[NAMES.get(key, key)] = LEVELS[level]
-    assert told == {**app_permissions(), "metadata": "read"}
+        required[NAMES.get(key, key)] = LEVELS[level]
+    assert required == {**app_permissions(), "metadata": "read"}

@@ -9,5 +9,5 @@ from kalypso_actions.doctor_rules import (
 )
 
 
-def told(checks: Iterable[Check]) -> list[str]:
+def lines_of(checks: Iterable[Check]) -> list[str]:
     return [f"{check.state}: {check.text}" for check in checks]

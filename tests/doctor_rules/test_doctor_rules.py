@@ -20,7 +20,7 @@ from kalypso_actions.doctor_rules import (
 from kalypso_actions.doctor_rules.template_options import uses_only_options
 from kalypso_actions.model.github import AppInstallation, SettingNames
 from kalypso_actions.model.workflow_placeholders import Placeholders
-from tests.doctor_rules.check_lines import told
+from tests.doctor_rules.check_lines import lines_of
 
 OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"
 PATH = ".github/workflows/cd.yaml"
@@ -119,14 +119,16 @@ IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMEN
 def test_missing_variables_and_secrets(
     used: UsedNames, of_repository: SettingNames, of_dev: SettingNames, expected: list[str]
 ) -> None:
-    assert told(name_checks("r", {"cd.yaml": used}, of_repository, {"dev": of_dev})) == expected
+    assert lines_of(name_checks("r", {"cd.yaml": used}, of_repository, {"dev": of_dev})) == expected
 
 
 def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}
     environments = {"dev": NOTHING, "edge": NOTHING}
     checks = name_checks("r", used, NOTHING, environments, not_reporting=["edge"])
-    assert told(checks) == ["problem: the variable AZURE_SCOPES is not set (for dev in cd.yaml)"]
+    assert lines_of(checks) == [
+        "problem: the variable AZURE_SCOPES is not set (for dev in cd.yaml)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_unread_settings_do_not_count_as_set(
 ) -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}
     checks = name_checks("r", used, NOTHING, of_environments, not_reporting=not_reporting)
-    assert told(checks) == []
+    assert lines_of(checks) == []
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_a_workflow_file(text: str | None, expected: str) -> None:
     checks = workflow_checks(
         files, [PATH], lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")}, {}
     )
-    assert told(checks) == [expected]
+    assert lines_of(checks) == [expected]
 
 
 MARKS = Placeholders("acme/kalypso", "v1", "acme/fleet")
@@ -217,7 +219,7 @@ def test_a_reference_that_no_template_has() -> None:
         lambda actions, ref: workflow_files("gitops", Placeholders(actions, ref, "acme/fleet")),
         {},
     )
-    assert told(checks) == [f"warning: {path} on dev differs from our template"]
+    assert lines_of(checks) == [f"warning: {path} on dev differs from our template"]
 
 
 def test_a_workflow_that_is_switched_off() -> None:
@@ -228,7 +230,7 @@ def test_a_workflow_that_is_switched_off() -> None:
         lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")},
         {PATH: "disabled_inactivity"},
     )
-    assert told(checks) == [f"problem: {PATH} is disabled (disabled_inactivity)"]
+    assert lines_of(checks) == [f"problem: {PATH} is disabled (disabled_inactivity)"]
 
 
 CONTINUES = (
@@ -272,7 +274,7 @@ def test_federated_credentials_are_counted(
     count: int, text: str, prefixes: list[str], expected: list[str]
 ) -> None:
     names = [f"e{number}" for number in range(count)]
-    checks = told(credential_checks("acme/cp", "main", names, text, prefixes))
+    checks = lines_of(credential_checks("acme/cp", "main", names, text, prefixes))
     assert len(checks) == len(expected)
     assert all(line.startswith(begin) for line, begin in zip(checks, expected, strict=True))
 
@@ -295,5 +297,5 @@ def test_the_subject_of_continued_runs_and_the_environments_of_a_second_identity
 )
 def test_permissions_of_the_app(granted: dict[str, str], expected: str) -> None:
     installed = AppInstallation(granted, "https://github.com/settings/installations/1")
-    (line,) = told(app_checks("acme", installed, {"contents": "write", "issues": "read"}))
+    (line,) = lines_of(app_checks("acme", installed, {"contents": "write", "issues": "read"}))
     assert line.startswith(expected)

@@ -12,7 +12,7 @@ from kalypso_actions.doctor_rules import (
     signature_checks,
 )
 from kalypso_actions.model.github import ActionsSettings, BranchRules
-from tests.doctor_rules.check_lines import told
+from tests.doctor_rules.check_lines import lines_of
 
 
 @pytest.mark.parametrize(
@@ -41,33 +41,33 @@ from tests.doctor_rules.check_lines import told
 )
 def test_rules_of_a_branch(rules: BranchRules, pushes: str, own: str, merges: str) -> None:
     for refusing, is_own in ((pushes, False), (own, True)):
-        (push,) = told(push_checks("r", "dev", rules, "cd", is_own=is_own))
+        (push,) = lines_of(push_checks("r", "dev", rules, "cd", is_own=is_own))
         if refusing:
             assert push.startswith(
                 f"warning: rules of dev refuse pushes {refusing}; GitHub does not say"
             )
         else:
             assert push == "ok: no rule keeps cd from pushing to dev"
-    (merge,) = told(approval_checks("r", "dev", rules))
+    (merge,) = lines_of(approval_checks("r", "dev", rules))
     assert merge.startswith(merges)
 
 
 def test_no_ruleset_lets_a_job_s_token_bypass_it() -> None:
     rules = BranchRules(("pull_request", "required_status_checks"))
-    (push,) = told(push_checks("r", "dev", rules, "cd", by_job=True))
+    (push,) = lines_of(push_checks("r", "dev", rules, "cd", by_job=True))
     assert push.startswith("problem: rules of dev refuse pushes (pull_request, required_status")
-    assert told(push_checks("r", "dev", BranchRules(), "cd", by_job=True)) == [
+    assert lines_of(push_checks("r", "dev", BranchRules(), "cd", by_job=True)) == [
         "ok: no rule keeps cd from pushing to dev"
     ]
-    (check,) = told(required_check_checks("r", "dev", rules))
+    (check,) = lines_of(required_check_checks("r", "dev", rules))
     assert check.startswith("warning: dev requires checks, but workflows of pull requests")
-    assert told(required_check_checks("r", "dev", BranchRules(("pull_request",)))) == []
+    assert lines_of(required_check_checks("r", "dev", BranchRules(("pull_request",)))) == []
 
 
 def test_required_signatures() -> None:
-    (line,) = told(signature_checks("r", "dev", BranchRules(("required_signatures",)), "cd"))
+    (line,) = lines_of(signature_checks("r", "dev", BranchRules(("required_signatures",)), "cd"))
     assert line.startswith("ok: commits on dev must be signed: GitHub makes and signs those of cd")
-    assert told(signature_checks("r", "dev", BranchRules(("update",)), "cd")) == []
+    assert lines_of(signature_checks("r", "dev", BranchRules(("update",)), "cd")) == []
 
 
 def test_a_classic_rule_gives_no_verdict() -> None:
@@ -103,5 +103,5 @@ def test_a_classic_rule_gives_no_verdict() -> None:
     ],
 )
 def test_settings_of_actions(settings: ActionsSettings, used: str, expected: list[str]) -> None:
-    messages = told(actions_checks("acme/fleet", settings, [used], proposes_by_job=True))
+    messages = lines_of(actions_checks("acme/fleet", settings, [used], proposes_by_job=True))
     assert [line[: len(start)] for line, start in zip(messages, expected, strict=True)] == expected

@@ -87,8 +87,8 @@ def test_no_first_environment_is_an_error_with_advice(
     with pytest.raises(KalypsoError) as unclear:
         first_environments((), environments(**annotations))
     problem = unclear.value.problem
-    told = ", ".join(f"{name!r} (.environments/{name}.yaml)" for name in candidates)
-    assert problem.message.endswith(f"it may be any of {told}")
+    listed = ", ".join(f"{name!r} (.environments/{name}.yaml)" for name in candidates)
+    assert problem.message.endswith(f"it may be any of {listed}")
     assert problem.where == environments(**annotations)[candidates[0]].where
     assert 'kalypso.io/first-environment: "true"' in problem.advice
 

@@ -88,7 +88,7 @@ def status(description: str = "Promoted") -> CommitStatus:
     [
         pytest.param(None, None, True, True, False, id="no promotion"),
         pytest.param(status(), None, True, False, True, id="no record of the merge"),
-        pytest.param(status(), record("received", subject=M), True, False, False, id="told"),
+        pytest.param(status(), record("received", subject=M), True, False, False, id="received"),
         pytest.param(status(), record(subject=M), True, False, True, id="a start may be lost"),
         pytest.param(status(), record(subject=M), False, True, False, id="poll repeats the start"),
         pytest.param(

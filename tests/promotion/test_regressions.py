@@ -88,6 +88,6 @@ def test_reported_problems_are_left_out() -> None:
 
 
 def test_a_problem_of_several_environments_is_reported_once() -> None:
-    told = list(by_environment({"dev": [OLD, NEW, OLD], "stage": [NEW]}))
-    assert [problem.message for problem in told] == ["dev: old", "dev, stage: new"]
-    assert told[1].where == NEW.where
+    problems = list(by_environment({"dev": [OLD, NEW, OLD], "stage": [NEW]}))
+    assert [problem.message for problem in problems] == ["dev: old", "dev, stage: new"]
+    assert problems[1].where == NEW.where

@@ -22,7 +22,7 @@ def token(
     return f"token {sandbox.create_token(kind, permissions, **more)}"
 
 
-def told(answer: Any) -> str:
+def refusal_of(answer: Any) -> str:
     return f"{answer.status_code} {answer.json()['message']}"
 
 
@@ -59,7 +59,7 @@ def test_who_may_what(tmp_path: Path) -> None:
         ]
         for method, path, authorization, expected in cases:
             answer = ask(sandbox, method, path, authorization=authorization, json={})
-            assert told(answer) == expected, (method, path, authorization)
+            assert refusal_of(answer) == expected, (method, path, authorization)
         for path in ("", "/issues", "/git/matching-refs/heads"):
             assert ask(sandbox, "GET", f"/repos/acme/open{path}").status_code in {200, 409}
 
@@ -83,7 +83,7 @@ def test_an_archived_repository_is_read_only(tmp_path: Path) -> None:
         sandbox.repository(FLEET).archived = True
         assert ask(sandbox, "GET", ISSUES, authorization=who).status_code == 200
         answer = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
-        assert told(answer) == "403 Repository was archived so is read-only."
+        assert refusal_of(answer) == "403 Repository was archived so is read-only."
 
 
 def test_a_renamed_repository_has_moved(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_renamed_repository_has_moved(tmp_path: Path) -> None:
 def test_the_body_is_an_object(tmp_path: Path, body: bytes, expected: str) -> None:
     with serving(tmp_path) as sandbox:
         answer = ask(sandbox, "POST", ISSUES, authorization=token(sandbox), data=body)
-    assert told(answer).startswith(expected)
+    assert refusal_of(answer).startswith(expected)
 
 
 def test_headers_that_github_wants(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_every_answer_has_the_remaining_rate_limit(tmp_path: Path) -> None:
         ]
         assert left == ["1", "1", "0"]
         refused = ask(sandbox, "GET", REPOSITORY, authorization=who)
-        assert told(refused) == "403 API rate limit exceeded for user somebody"
+        assert refusal_of(refused) == "403 API rate limit exceeded for user somebody"
         assert refused.headers["x-ratelimit-remaining"] == "0"
         clock.advance(hours=1)
         assert ask(sandbox, "GET", REPOSITORY, authorization=who).status_code == 200
@@ -184,7 +184,7 @@ def test_an_enterprise_server(tmp_path: Path) -> None:
         assert not [name for name in answer.headers if name.startswith("x-ratelimit")]
         newest = {"X-GitHub-Api-Version": "2026-03-10"}
         refused = ask(sandbox, "GET", REPOSITORY, authorization=who, headers=newest)
-        assert told(refused) == "400 '2026-03-10' is not a supported API version"
+        assert refusal_of(refused) == "400 '2026-03-10' is not a supported API version"
 
 
 def test_api_paths_of_both_flavours_and_head(tmp_path: Path) -> None:
@@ -209,5 +209,5 @@ def test_a_fault_of_an_endpoint_is_no_answer_of_github_s(
         monkeypatch.setattr(type(sandbox.store), "save", lambda _: 1 / 0)
         answer = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
         monkeypatch.undo()
-    assert told(answer) == "500 Server Error: this is a bug in the sandbox"
+    assert refusal_of(answer) == "500 Server Error: this is a bug in the sandbox"
     assert "ZeroDivisionError" in caplog.text

@@ -202,7 +202,7 @@ def test_the_api_refuses_what_the_rules_do(github: ApiClient) -> None:
         "422 Repository rule violations found\n\nChanges must be made through a pull request.\n\n"
     )
     assert github.head("dev") == github.root
-    told = github.made("GET", "rules/branches/dev")
-    assert [rule["type"] for rule in told] == ["deletion", "non_fast_forward", "pull_request"]
+    response = github.made("GET", "rules/branches/dev")
+    assert [rule["type"] for rule in response] == ["deletion", "non_fast_forward", "pull_request"]
     assert github.made("GET", "branches/dev")["protected"] is True
     assert github.made("GET", "rules/branches/main") == []

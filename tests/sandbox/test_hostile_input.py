@@ -143,8 +143,8 @@ def test_a_push_past_the_rules(tmp_path: Path) -> None:
         head = sandbox.commit(FLEET, {"a": "1"})
         sandbox.repository(FLEET).rules.append(BranchRule(pattern="main", required_reviews=1))
         assert b"ng HEAD funny refname" in pushed(sandbox, f"{head} {first} HEAD")
-        told = pushed(sandbox, f"{NO_OBJECT} {head[:8]} refs/heads/short")
-        assert b"not a valid git request" in told
+        report = pushed(sandbox, f"{NO_OBJECT} {head[:8]} refs/heads/short")
+        assert b"not a valid git request" in report
         assert sandbox.git(FLEET).refs() == {"refs/heads/main": head}
 
 

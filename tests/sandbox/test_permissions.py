@@ -99,5 +99,5 @@ def test_without_a_repository_the_token_alone_counts() -> None:
 
 
 def test_sufficient_permissions_have_githubs_form() -> None:
-    told = accepted(("issues: write", "pull_requests: write"))
-    assert told == "issues=write; pull_requests=write"
+    header = accepted(("issues: write", "pull_requests: write"))
+    assert header == "issues=write; pull_requests=write"

@@ -78,8 +78,8 @@ def test_a_pull_request_is_closed_with_its_branch(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
     github.made("DELETE", "git/refs/heads/side")
-    told = github.made("GET", f"pulls/{number}")
-    assert (told["state"], told["merged"]) == ("closed", False)
+    response = github.made("GET", f"pulls/{number}")
+    assert (response["state"], response["merged"]) == ("closed", False)
     assert github.actions() == ["opened", "closed"]
 
 
@@ -127,8 +127,8 @@ def test_a_merged_pull_request_loses_its_branch_later(github: ApiClient) -> None
     number = github.propose("side")
     merge = github.made("PUT", f"pulls/{number}/merge", {})["sha"]
     github.made("DELETE", "git/refs/heads/side")
-    told = github.made("GET", f"issues/{number}/events")
-    assert [(event["event"], event["commit_id"]) for event in told] == [
+    response = github.made("GET", f"issues/{number}/events")
+    assert [(event["event"], event["commit_id"]) for event in response] == [
         ("merged", merge),
         ("closed", None),
         ("head_ref_deleted", None),
@@ -147,8 +147,8 @@ def test_a_pull_request_is_merged_by_a_push_of_its_commits(github: ApiClient) ->
     head = github.branch("side")
     number = github.propose("side")
     moved(github, "main", head)
-    told = github.made("GET", f"pulls/{number}")
-    assert (told["merged"], told["merge_commit_sha"]) == (True, head)
+    response = github.made("GET", f"pulls/{number}")
+    assert (response["merged"], response["merge_commit_sha"]) == (True, head)
     assert last(github, "pull_request").payload["pull_request"]["merged"] is True
 
 
@@ -156,8 +156,8 @@ def test_a_pull_request_without_commits_of_its_own_is_closed(github: ApiClient) 
     github.branch("side")
     number = github.propose("side")
     moved(github, "side", github.root)
-    told = github.made("GET", f"pulls/{number}")
-    assert (told["state"], told["merged"]) == ("closed", False)
+    response = github.made("GET", f"pulls/{number}")
+    assert (response["state"], response["merged"]) == ("closed", False)
     assert github.actions() == ["opened", "synchronize", "closed"]
 
 
@@ -180,12 +180,12 @@ def test_writes_of_a_job_start_only_held_runs(github: ApiClient) -> None:
     github.made("POST", f"issues/{number}/labels", ["x"], token=github.job)
     github.made("PATCH", f"pulls/{number}", {"state": "closed"}, token=github.job)
     github.made("PATCH", f"pulls/{number}", {"state": "open"}, token=github.job)
-    told = [
+    response = [
         (event.payload.get("action", event.name), event.starts_workflows, event.held)
         for event in github.events()
         if event.actor == "github-actions[bot]"
     ]
-    assert told == [
+    assert response == [
         ("push", False, False),
         ("opened", True, True),
         ("push", False, False),

@@ -137,8 +137,8 @@ def test_refs_that_stay_as_they_are(tmp_path: Path, arguments: list[str], words:
         copy.run("checkout", "--quiet", "-B", "mine", "HEAD^")
         before, events, stored = refs(sandbox), pushed(sandbox), packs(sandbox)
         copy.commit(b="2")
-        status, told = copy.push(*arguments)
-        assert status == 1 and words in told
+        status, message = copy.push(*arguments)
+        assert status == 1 and words in message
         assert (refs(sandbox), pushed(sandbox)) == (before, events)
         assert packs(sandbox) == stored, "nothing of what was refused is kept"
 
@@ -203,9 +203,9 @@ def test_the_head_of_a_new_branch_after_a_fault(
         copy = clone(sandbox, tmp_path)
         commit = copy.commit(a="1")
         with sandbox.faults.on(Fault("POST", "git", kind)):
-            status, told = copy.push("HEAD:feat")
+            status, message = copy.push("HEAD:feat")
         assert (status == 0) is succeeds
-        assert words in told
+        assert words in message
         assert refs(sandbox).get("heads/feat") == (commit if made else None)
         assert pushed(sandbox) == (["refs/heads/feat"] if made else [])
         assert copy.push("HEAD:feat")[0] == 0, "it is over"
@@ -218,9 +218,9 @@ def test_somebody_else_is_first(tmp_path: Path, branch: str) -> None:
         copy = clone(sandbox, tmp_path)
         commit = copy.commit(a="1")
         with sandbox.faults.on(Fault("*", "git", "raced")):
-            status, told = copy.push(f"HEAD:{branch}")
+            status, message = copy.push(f"HEAD:{branch}")
         assert status == 1
-        assert "cannot lock ref" in told and "(failed to update ref)" in told
+        assert "cannot lock ref" in message and "(failed to update ref)" in message
         head = sandbox.git(FLEET).commit(branch)
         assert (head.author.name, head.id != commit) == ("somebody-else", True)
         assert pushed(sandbox) == [f"refs/heads/{branch}"]

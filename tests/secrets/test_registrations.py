@@ -34,7 +34,7 @@ def other() -> Iterator[Listener]:
 
 def commands(acme: Organisation, **given: Any) -> str:
     """Run the commands that read registrations; return their output."""
-    told: list[str] = []
+    printed: list[str] = []
     runs: Mapping[str, Any] = {
         "ci": lambda: acme.run(ci, CiInputs, start_cd="false", **given),
         "schedule": lambda: acme.run(schedule, ScheduleInputs, environment="dev", **given),
@@ -44,10 +44,10 @@ def commands(acme: Organisation, **given: Any) -> str:
         try:
             outcome = run()
         except KalypsoError as error:
-            told.append(str(error))
+            printed.append(str(error))
         else:
-            told += [outcome.summary, str(outcome.document)]
-    return "\n".join([*told, *acme.logged])
+            printed += [outcome.summary, str(outcome.document)]
+    return "\n".join([*printed, *acme.logged])
 
 
 def name_elsewhere(acme: Organisation, url: str) -> None:
@@ -62,29 +62,29 @@ def name_elsewhere(acme: Organisation, url: str) -> None:
 
 def test_servers_that_are_not_allowed_get_no_request(acme: Organisation, other: Listener) -> None:
     name_elsewhere(acme, other.url)
-    told = commands(acme)
-    assert "not among those that may be read" in told
+    printed = commands(acme)
+    assert "not among those that may be read" in printed
     assert other.requests == []
 
 
 def test_allowed_servers_get_no_credential(acme: Organisation, other: Listener) -> None:
     name_elsewhere(acme, other.url)
-    told = commands(acme, allowed_repositories=f"acme/*,{other.url}/**")
+    printed = commands(acme, allowed_repositories=f"acme/*,{other.url}/**")
     assert other.requests
     assert "authorization" not in other.text.lower()
-    assert found(acme.sandbox.store.tokens, told + other.text) == []
+    assert found(acme.sandbox.store.tokens, printed + other.text) == []
 
 
 def test_a_credential_for_elsewhere_goes_there_alone(acme: Organisation, other: Listener) -> None:
     name_elsewhere(acme, other.url)
-    told = commands(
+    printed = commands(
         acme,
         allowed_repositories=f"acme/*,{other.url}/**",
         git_credentials=f"{other.url}/team=kalypso:{ELSEWHERE}",
     )
     assert other.requests and all(found([ELSEWHERE], request) for request in other.requests)
-    assert found(acme.sandbox.store.tokens, told + other.text) == []
-    assert found([ELSEWHERE], told) == []
+    assert found(acme.sandbox.store.tokens, printed + other.text) == []
+    assert found([ELSEWHERE], printed) == []
 
 
 @pytest.mark.parametrize(
@@ -95,5 +95,5 @@ def test_urls_that_look_like_another_server(acme: Organisation, other: Listener,
     written = url.format(*hosts, hosts[0])
     acme.commit({"elsewhere.yaml": documents.registration("elsewhere", written)})
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), acme.head("main") or "")}, "dev")
-    told = commands(acme, allowed_repositories=f"acme/*,{other.url}/**")
-    assert found(acme.sandbox.store.tokens, told + other.text) == []
+    printed = commands(acme, allowed_repositories=f"acme/*,{other.url}/**")
+    assert found(acme.sandbox.store.tokens, printed + other.text) == []

@@ -18,7 +18,7 @@ BASH = shutil.which("bash") or "bash"
 """bash by its path: by name, Windows starts that of its Linux subsystem."""
 
 
-def told(*arguments: str | Path) -> dict[str, str]:
+def outputs_of(*arguments: str | Path) -> dict[str, str]:
     """Return the outputs of `python -m tools.selftest`, by name."""
     command = [sys.executable, "-m", "tools.selftest", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=90)
@@ -59,28 +59,28 @@ class Steps:
 
 @pytest.mark.slow
 def test_the_commands_run_in_the_repositories_of_the_sandbox(tmp_path: Path) -> None:
-    github = told("start", tmp_path / "selftest")
+    github = outputs_of("start", tmp_path / "selftest")
     steps, here = Steps(tmp_path, github["token"]), github["control-plane"]
     try:
         is_there = f'test "$GITHUB_REPOSITORY $GITHUB_SHA" = "{CONTROL_PLANE} {github["commit"]}"'
         assert steps.run(is_there, here) == (0, "")
         schedule = steps.kalypso("schedule --environment dev", here)
         assert schedule[0] == 0, schedule
-        merged = told("merge", tmp_path / "selftest")
+        merged = outputs_of("merge", tmp_path / "selftest")
         notify = steps.kalypso(f"notify --control-plane {CONTROL_PLANE}", merged["gitops"])
         assert notify[0] == 0, notify
         assert f"commit_id {merged['commit']}" in notify[1]
     finally:
-        assert told("stop", tmp_path / "selftest") == {}
+        assert outputs_of("stop", tmp_path / "selftest") == {}
 
 
 @pytest.mark.slow
 def test_ci_fails_where_main_is_broken(tmp_path: Path) -> None:
-    github = told("start", tmp_path / "selftest", "--broken")
+    github = outputs_of("start", tmp_path / "selftest", "--broken")
     try:
         exit_code, said = Steps(tmp_path, github["token"]).kalypso("ci", github["control-plane"])
         assert (exit_code, "not valid YAML" in said) == (1, True), said
         outputs = (tmp_path / "outputs").read_text(encoding="utf-8")
         assert re.search(r"^problems<<(\S+)\n1\n\1$", outputs, re.MULTILINE), outputs
     finally:
-        told("stop", tmp_path / "selftest")
+        outputs_of("stop", tmp_path / "selftest")

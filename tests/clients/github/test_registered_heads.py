@@ -24,7 +24,7 @@ def registered(repository: str, path: str = "", branch: str = "main") -> Registe
     return RegisteredPath(repository, branch, path)
 
 
-def standing(commit: str, tree: str | None = None, kind: str = "Tree") -> dict[str, Any]:
+def head_of(commit: str, tree: str | None = None, kind: str = "Tree") -> dict[str, Any]:
     result = None if tree is None else {"__typename": kind, "oid": tree}
     return {"ref": {"target": {"oid": commit}}, "object": result}
 
@@ -61,9 +61,9 @@ def read(known: Answers, *paths: RegisteredPath) -> tuple[Any, list[dict[str, st
 @pytest.mark.parametrize(
     ("answer", "head"),
     [
-        (standing("c1", "t1"), PathHead("c1", "t1")),
-        (standing("c1"), PathHead("c1", None)),
-        (standing("c1", "b1", kind="Blob"), PathHead("c1", None)),
+        (head_of("c1", "t1"), PathHead("c1", "t1")),
+        (head_of("c1"), PathHead("c1", None)),
+        (head_of("c1", "b1", kind="Blob"), PathHead("c1", None)),
         ({"ref": None, "object": None}, None),
         (None, None),
     ],
@@ -77,7 +77,7 @@ def test_the_data_of_a_folder(answer: Any, head: PathHead | None) -> None:
 
 def test_the_others_are_unaffected_by_what_cannot_be_seen() -> None:
     gone, here = registered("acme/gone"), registered("acme/app")
-    result, seen = read({"acme/app": standing("c1", "t1")}, gone, here)
+    result, seen = read({"acme/app": head_of("c1", "t1")}, gone, here)
     assert result == {gone: None, here: PathHead("c1", "t1")}
     assert len(seen) == 1
 
@@ -105,7 +105,7 @@ def test_names_travel_as_variables(path: str, expression: str) -> None:
 
 @pytest.mark.parametrize(("count", "requests_made"), [(0, 0), (1, 1), (100, 1), (101, 2), (250, 3)])
 def test_a_hundred_by_one_request(count: int, requests_made: int) -> None:
-    known = {f"acme/app{n}": standing(f"c{n}", f"t{n}") for n in range(count)}
+    known = {f"acme/app{n}": head_of(f"c{n}", f"t{n}") for n in range(count)}
     paths = [registered(name) for name in known]
     result, seen = read(known, *paths)
     assert result == {path: PathHead(f"c{n}", f"t{n}") for n, path in enumerate(paths)}
@@ -114,7 +114,7 @@ def test_a_hundred_by_one_request(count: int, requests_made: int) -> None:
 
 def test_a_folder_that_is_registered_twice_is_asked_for_once() -> None:
     path = registered("acme/app")
-    _, (variables,) = read({"acme/app": standing("c1")}, path, path)
+    _, (variables,) = read({"acme/app": head_of("c1")}, path, path)
     assert "owner1" not in variables
 
 

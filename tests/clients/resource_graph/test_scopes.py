@@ -61,7 +61,7 @@ def test_more_subscriptions_than_a_request_can_name_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scopes", "told"),
+    ("scopes", "description"),
     [
         (Scopes(), "everything that the identity may read"),
         (Scopes(("a",)), "subscription a"),
@@ -69,5 +69,5 @@ def test_more_subscriptions_than_a_request_can_name_are_refused() -> None:
         (Scopes(("a", "b", "c", "d", "e")), "subscriptions a, b, c and 2 more"),
     ],
 )
-def test_scopes_for_people(scopes: Scopes, told: str) -> None:
-    assert str(scopes) == told
+def test_scopes_for_people(scopes: Scopes, description: str) -> None:
+    assert str(scopes) == description

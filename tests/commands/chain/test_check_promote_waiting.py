@@ -148,8 +148,8 @@ def test_a_revert_ends_the_wait(acme: Organisation, to: str) -> None:
     before = old if to != "none" else None
     meanwhile(acme, 60, lambda: acme.commit({path: before}, "dev", GITOPS))
     assert verdict(check(acme, merged, new)) == "superseded"
-    told = old[:7] if before else "none"
-    assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {told}")}
+    back_to = old[:7] if before else "none"
+    assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {back_to}")}
     assert acme.dispatches() == []
 
 

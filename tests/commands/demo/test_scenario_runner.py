@@ -100,13 +100,13 @@ def status(commit: str, description: str) -> Status:
 def runner(
     folder: Path, *done: CompletedStep
 ) -> Iterator[tuple[ScenarioRunner, list[DemoStepEntry]]]:
-    told: list[DemoStepEntry] = []
+    entries: list[DemoStepEntry] = []
     with Sandbox(folder / "sandbox", programs(), now=Clock(NOON)) as sandbox:
         sandbox.create_repository(CONTROL_PLANE, {"a": "a"})
         workflows = cast(WorkflowRunner, Planned(folder, *done))
-        made = ScenarioRunner(sandbox, Clock(NOON), workflows, cast(People, None), told.append)
+        made = ScenarioRunner(sandbox, Clock(NOON), workflows, cast(People, None), entries.append)
         made.act = "An act"
-        yield made, told
+        yield made, entries
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,10 @@ def test_the_result_of_a_step_in_a_word(
 ) -> None:
     said = ("compliant 0/3, progressing 3", "compliant 2/3", "compliant 2/3", "compliant 3/3", "x")
     done = step(command, document, tmp_path, said=said, exit_code=exit_code)
-    with runner(tmp_path, done) as (made, told):
+    with runner(tmp_path, done) as (made, entries):
         made.job(command, "dev", ends=ends)
         made.end_act()
-    (entry,) = told
+    (entry,) = entries
     assert (entry.act, entry.at, entry.who) == ("An act", "2026-03-01T12:00:00Z", command)
     assert entry.text == "it is so"
     assert entry.as_expected
@@ -179,12 +179,12 @@ def test_the_pull_requests_of_schedule_are_in_its_folder(tmp_path: Path) -> None
     document = ScheduleDocument(
         pull_requests=(PULL,), promoted=True, changes=ChangesEntry(added=("a", "b"))
     )
-    with runner(tmp_path, step("schedule", document, tmp_path)) as (made, told):
+    with runner(tmp_path, step("schedule", document, tmp_path)) as (made, entries):
         people = People(made.sandbox, Clock(NOON), {})
         people.propose(CONTROL_PLANE, "new", {"c": "c"}, "Add c")
         made.job("schedule", "dev", ends="created, promoted")
-    assert told[0].details == ("manifests: 2 added, 0 modified, 0 deleted",)
-    assert told[0].links == (PULL.url,)
+    assert entries[0].details == ("manifests: 2 added, 0 modified, 0 deleted",)
+    assert entries[0].links == (PULL.url,)
     assert (tmp_path / "pull-request-1.md").read_text().startswith("# Add c\n")
 
 
@@ -197,12 +197,12 @@ def test_an_unexpected_result_is_reported_and_ends_the_run(
 ) -> None:
     done = step("cd", CdDocument(action="written"), tmp_path)
     with (
-        runner(tmp_path, done) as (made, told),
+        runner(tmp_path, done) as (made, entries),
         pytest.raises(KalypsoError, match="cd dev ended 'written'") as caught,
     ):
         made.job(command, environment, ends=ends)
     assert str(tmp_path) in caught.value.problem.advice
-    assert [entry.as_expected for entry in told] == [False]
+    assert [entry.as_expected for entry in entries] == [False]
 
 
 def test_nothing_may_be_missing(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_nothing_may_be_left(tmp_path: Path) -> None:
 def test_statuses_are_compared_with_the_expected_ones(
     tmp_path: Path, wanted: dict[str, tuple[str, str]], fits: bool
 ) -> None:
-    with runner(tmp_path) as (made, told):
+    with runner(tmp_path) as (made, entries):
         commit = made.sandbox.git(CONTROL_PLANE).head("main") or ""
         posted = made.sandbox.repository(CONTROL_PLANE).statuses
         posted += [status(commit, "Promoted"), status(commit, "Deployed")]
@@ -241,5 +241,5 @@ def test_statuses_are_compared_with_the_expected_ones(
         else:
             with pytest.raises(KalypsoError, match="the statuses of"):
                 made.statuses(commit, wanted)
-    assert told[0].details == ("dev: Deployed (pending)",)
-    assert told[0].as_expected is fits
+    assert entries[0].details == ("dev: Deployed (pending)",)
+    assert entries[0].as_expected is fits

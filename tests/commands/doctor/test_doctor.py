@@ -34,7 +34,7 @@ def test_a_correct_set_up(healthy: Acme) -> None:
     document = healthy.doctor()
     assert lines(document, "warning", "problem") == []
     assert not document.fails
-    told = "\n".join(lines(document))
+    printed = "\n".join(lines(document))
     for text in (
         f"{CONTROL_PLANE}: dev can be read and rendered: 3 assignments",
         f"{CONTROL_PLANE}: dev goes on to stage",
@@ -46,7 +46,7 @@ def test_a_correct_set_up(healthy: Acme) -> None:
         f"{GITOPS}: the label promoted does not exist yet: schedule creates it",
         f"Azure: {GITOPS}, branch dev is followed by 8 configurations of clusters",
     ):
-        assert f"ok {text}" in told
+        assert f"ok {text}" in printed
     assert [healthy.sandbox.git(name).refs() for name in (CONTROL_PLANE, GITOPS)] == before
     written = [
         exchange.method
@@ -170,10 +170,10 @@ def test_the_branches_of_several_gitops_repos_in_one_repository(healthy: Acme) -
     second = SECOND.format(url=healthy.sandbox.url)
     healthy.sandbox.commit(CONTROL_PLANE, {"second.yaml": second}, branch="dev")
     rule(GITOPS, pattern="kalypso/dev.second", restrict_pushes=True)(healthy)
-    told = [
+    printed = [
         line for line in lines(healthy.doctor()) if f"{GITOPS}: " in line and "kalypso/" in line
     ]
-    assert told == [
+    assert printed == [
         f"ok {GITOPS}: no rule keeps schedule from pushing to kalypso/dev.dev",
         f"warning {GITOPS}: rules of kalypso/dev.second refuse pushes (deletion, "
         "non_fast_forward, update); GitHub does not say whether they apply to schedule",
@@ -255,10 +255,10 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     healthy.control_plane.environments["dev"].secrets.append("NEXT_ENVIRONMENT")
     document = healthy.doctor(**without_app)
     assert lines(document, "problem", "warning") == []
-    told = lines(document)
-    assert f"ok {CONTROL_PLANE}: the secret NEXT_ENVIRONMENT of dev names its next one" in told
-    assert f"ok {CONTROL_PLANE}: stage is a last environment" in told
-    assert f"ok {CONTROL_PLANE}: no rule keeps cd from pushing to kalypso/promote/dev" in told
+    printed = lines(document)
+    assert f"ok {CONTROL_PLANE}: the secret NEXT_ENVIRONMENT of dev names its next one" in printed
+    assert f"ok {CONTROL_PLANE}: stage is a last environment" in printed
+    assert f"ok {CONTROL_PLANE}: no rule keeps cd from pushing to kalypso/promote/dev" in printed
     change(healthy, CONTROL_PLANE, "main", "cd", (r"(?m)^ *pull-requests: write.*\n", ""))
     assert f"problem {CONTROL_PLANE}: {WORKFLOWS}/cd.yaml on main has mode: pull-request" in (
         "\n".join(lines(healthy.doctor(**without_app), "problem"))

@@ -107,12 +107,14 @@ def test_versions_of_the_api(made: Azure, version: str, code: str) -> None:
 
 def test_the_quota_counts_down_and_begins_again(made: Azure, clock: Clock) -> None:
     made.settings.quota = 3
-    told = []
+    remaining_quotas = []
     for clock.seconds in (0, 1, 2, 3, 4, 5):
         response = ask(made)
         left = response.headers["x-ms-user-quota-remaining"]
-        told.append((response.status_code, left, response.headers["x-ms-user-quota-resets-after"]))
-    assert told == [
+        remaining_quotas.append(
+            (response.status_code, left, response.headers["x-ms-user-quota-resets-after"])
+        )
+    assert remaining_quotas == [
         (200, "2", "00:00:05"),
         (200, "1", "00:00:04"),
         (200, "0", "00:00:03"),

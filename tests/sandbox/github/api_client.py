@@ -71,12 +71,12 @@ class ApiClient:
         """Return the status and the reasons: `422 Validation Failed: head is invalid`."""
         answer = self.ask(method, path, body, token=token)
         assert answer.status_code >= 400, answer.text
-        told = answer.json()
+        content = answer.json()
         errors = [
             error.get("message") or f"{error.get('field')} {error['code']}"
-            for error in told.get("errors", ())
+            for error in content.get("errors", ())
         ]
-        return ": ".join([f"{answer.status_code} {told['message']}", *errors])
+        return ": ".join([f"{answer.status_code} {content['message']}", *errors])
 
     def branch(
         self, name: str, files: Mapping[str, str | None] | None = None, *, at: str = ""

@@ -51,10 +51,13 @@ def test_an_app_is_found_by_its_accounts_and_repositories(github: ApiClient) -> 
 
 def test_a_token_for_all_repositories_and_permissions(github: ApiClient) -> None:
     app = Asked(github)
-    told = app.made("POST", app.tokens)
-    assert told["permissions"] == {"contents": "write", "issues": "read", "metadata": "read"}
-    assert (told["expires_at"], told["repository_selection"]) == ("2026-03-01T13:00:00Z", "all")
-    listed = github.made("GET", "/installation/repositories", token=told["token"])
+    response = app.made("POST", app.tokens)
+    assert response["permissions"] == {"contents": "write", "issues": "read", "metadata": "read"}
+    assert (response["expires_at"], response["repository_selection"]) == (
+        "2026-03-01T13:00:00Z",
+        "all",
+    )
+    listed = github.made("GET", "/installation/repositories", token=response["token"])
     assert [repository["full_name"] for repository in listed["repositories"]] == [
         "acme/fleet",
         "acme/other",
@@ -64,10 +67,10 @@ def test_a_token_for_all_repositories_and_permissions(github: ApiClient) -> None
 def test_a_token_for_some_repositories_and_permissions(github: ApiClient) -> None:
     app = Asked(github)
     body = {"repositories": ["Fleet"], "permissions": {"contents": "read"}}
-    told = app.made("POST", app.tokens, body)
-    assert told["permissions"] == {"contents": "read", "metadata": "read"}
-    assert [repository["full_name"] for repository in told["repositories"]] == ["acme/fleet"]
-    token = told["token"]
+    response = app.made("POST", app.tokens, body)
+    assert response["permissions"] == {"contents": "read", "metadata": "read"}
+    assert [repository["full_name"] for repository in response["repositories"]] == ["acme/fleet"]
+    token = response["token"]
     listed = github.made("GET", "/installation/repositories", token=token)
     assert (listed["total_count"], listed["repository_selection"]) == (1, "selected")
     assert github.refused("GET", "/repos/acme/other", token=token) == "404 Not Found"

@@ -14,10 +14,10 @@ def test_what_a_commit_changes(github: ApiClient) -> None:
         "main",
         {"a.txt": None, "b.txt": "1\n2\n3\n4\n5\n6\n", "gone": None, "image": "\0\2", "new": "n"},
     )
-    told = github.made("GET", f"commits/{commit}")
+    response = github.made("GET", f"commits/{commit}")
     files = {
         file["filename"]: (file["status"], file["additions"], file["deletions"])
-        for file in told["files"]
+        for file in response["files"]
     }
     assert files == {
         "b.txt": ("renamed", 1, 0),
@@ -25,9 +25,9 @@ def test_what_a_commit_changes(github: ApiClient) -> None:
         "image": ("modified", 0, 0),
         "new": ("added", 1, 0),
     }
-    assert told["files"][0]["previous_filename"] == "a.txt"
-    assert told["stats"] == {"total": 3, "additions": 2, "deletions": 1}
-    assert told["author"]["login"] == "somebody"
+    assert response["files"][0]["previous_filename"] == "a.txt"
+    assert response["stats"] == {"total": 3, "additions": 2, "deletions": 1}
+    assert response["author"]["login"] == "somebody"
 
 
 def test_the_first_commit_adds_everything(github: ApiClient) -> None:
@@ -51,15 +51,19 @@ def test_two_commits_compared(
     github.made("POST", "git/refs", {"ref": "refs/tags/v1", "sha": github.root})
     side = github.branch("side")
     commits = [github.commit("main", {"a": text}) for text in "12"]
-    told = github.made("GET", f"compare/{base}...{head}")
-    assert (told["status"], told["ahead_by"], told["behind_by"]) == (status, ahead, behind)
+    response = github.made("GET", f"compare/{base}...{head}")
+    assert (response["status"], response["ahead_by"], response["behind_by"]) == (
+        status,
+        ahead,
+        behind,
+    )
     wanted = {"diverged": [side], "ahead": commits}.get(status, [])
-    assert [commit["sha"] for commit in told["commits"]] == wanted
-    assert told["merge_base_commit"]["sha"] == (
+    assert [commit["sha"] for commit in response["commits"]] == wanted
+    assert response["merge_base_commit"]["sha"] == (
         github.head("main") if status == "identical" else github.root
     )
     paths = {"diverged": ["side.txt"], "ahead": ["a"]}.get(status, [])
-    assert [file["filename"] for file in told["files"]] == paths
+    assert [file["filename"] for file in response["files"]] == paths
 
 
 def test_a_long_comparison_has_pages(github: ApiClient) -> None:
@@ -69,9 +73,9 @@ def test_a_long_comparison_has_pages(github: ApiClient) -> None:
     for number in range(253):
         made.append(github.git.make_commit(tree, [made[-1]], str(number), person, person))
     github.git.update_ref("refs/heads/long", made[-1], None)
-    told = github.made("GET", "compare/main...long")
-    assert (told["total_commits"], len(told["commits"])) == (253, 250)
-    assert told["commits"][-1]["sha"] == made[-1]
+    response = github.made("GET", "compare/main...long")
+    assert (response["total_commits"], len(response["commits"])) == (253, 250)
+    assert response["commits"][-1]["sha"] == made[-1]
     subjects = []
     answer = github.ask("GET", "compare/main...long?per_page=100")
     while True:

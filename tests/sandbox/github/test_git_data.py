@@ -51,8 +51,8 @@ def test_a_rule_is_listed_and_applies_to_merges(github: ApiClient) -> None:
     github.branch("dev")
     github.branch("feature", at=github.head("dev"))
     github.repository.rules.append(RULE)
-    told = github.made("GET", "rules/branches/dev")
-    assert "required_signatures" in [rule["type"] for rule in told]
+    response = github.made("GET", "rules/branches/dev")
+    assert "required_signatures" in [rule["type"] for rule in response]
     number = github.propose("feature", "dev")
     assert github.made("GET", f"pulls/{number}")["mergeable_state"] == "blocked"
     refused = github.refused("PUT", f"pulls/{number}/merge", {})

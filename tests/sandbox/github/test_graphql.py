@@ -38,8 +38,8 @@ def asked(github: ApiClient, query: str, token: str = "", **variables: str) -> A
 
 def test_one_faulty_repository_hides_no_other(github: ApiClient) -> None:
     commit = github.commit("main", {"apps/a.yaml": "1"})
-    told = asked(github, HEADS, name="fleet", ref="refs/heads/main", path="main:apps")
-    assert told["data"]["a"] == {
+    response = asked(github, HEADS, name="fleet", ref="refs/heads/main", path="main:apps")
+    assert response["data"]["a"] == {
         "ref": {
             "name": "main",
             "prefix": "refs/heads/",
@@ -51,9 +51,9 @@ def test_one_faulty_repository_hides_no_other(github: ApiClient) -> None:
         },
         "object": {"__typename": "Tree", "oid": github.git.tree_id("main", "apps")},
     }
-    assert told["data"]["b"] is None
-    assert told["data"]["rateLimit"]["cost"] == 1
-    (error,) = told["errors"]
+    assert response["data"]["b"] is None
+    assert response["data"]["rateLimit"]["cost"] == 1
+    (error,) = response["errors"]
     assert (error["type"], error["path"]) == ("NOT_FOUND", ["b"])
     assert error["message"] == "Could not resolve to a Repository with the name 'acme/nowhere'."
 
@@ -104,13 +104,13 @@ def test_statuses_of_the_newest_commits(github: ApiClient) -> None:
         state context(name: "CI") { state } contexts { context state createdAt targetUrl }
       } } } }
     } } }"""
-    told = asked(github, query)
+    response = asked(github, query)
     contexts = [
         {"context": name, "state": state, "createdAt": NOW, "targetUrl": "https://a.b/c"}
         for name, state in (("ci", "SUCCESS"), ("dev", "FAILURE"))
     ]
     status = {"state": "FAILURE", "context": {"state": "SUCCESS"}, "contexts": contexts}
-    assert told["data"]["repository"]["object"]["history"]["nodes"] == [
+    assert response["data"]["repository"]["object"]["history"]["nodes"] == [
         {"oid": second, "status": None},
         {"oid": first, "status": status},
     ]
@@ -152,9 +152,9 @@ def test_a_renamed_repository_is_followed(github: ApiClient) -> None:
     ],
 )
 def test_an_invalid_query(github: ApiClient, query: str, code: str) -> None:
-    told = asked(github, query)
-    assert "data" not in told
-    assert told["errors"][0]["extensions"] == {"code": code}
+    response = asked(github, query)
+    assert "data" not in response
+    assert response["errors"][0]["extensions"] == {"code": code}
 
 
 def test_a_query_is_required(github: ApiClient) -> None:

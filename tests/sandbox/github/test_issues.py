@@ -66,17 +66,17 @@ def test_an_issue_is_closed_for_a_reason(
     github: ApiClient, body: dict[str, str], state: str, reason: str | None
 ) -> None:
     made(github)
-    told = github.made("PATCH", "issues/1", body)
-    assert (told["state"], told["state_reason"]) == (state, reason)
-    assert (told["closed_at"] is None) == (told["closed_by"] is None) == (state == "open")
+    response = github.made("PATCH", "issues/1", body)
+    assert (response["state"], response["state_reason"]) == (state, reason)
+    assert (response["closed_at"] is None) == (response["closed_by"] is None) == (state == "open")
 
 
 def test_an_issue_is_opened_again(github: ApiClient) -> None:
     made(github)
     github.made("PATCH", "issues/1", {"state": "closed"})
-    told = github.made("PATCH", "issues/1", {"state": "open"})
-    assert (told["state"], told["state_reason"]) == ("open", "reopened")
-    assert (told["closed_at"], told["closed_by"]) == (None, None)
+    response = github.made("PATCH", "issues/1", {"state": "open"})
+    assert (response["state"], response["state_reason"]) == ("open", "reopened")
+    assert (response["closed_at"], response["closed_by"]) == (None, None)
 
 
 def test_the_events_of_an_issue(github: ApiClient) -> None:
@@ -88,10 +88,10 @@ def test_the_events_of_an_issue(github: ApiClient) -> None:
         {"state": "open"},
     ):
         github.made("PATCH", f"issues/{number}", body, token=github.job)
-    told = github.made("GET", f"issues/{number}/events")
+    response = github.made("GET", f"issues/{number}/events")
     assert [
         (event["event"], event["actor"]["type"], event.get("label") or event.get("rename"))
-        for event in told
+        for event in response
     ] == [
         ("labeled", "User", {"name": "bug", "color": "ededed"}),
         ("renamed", "Bot", {"from": "Broken", "to": "Other"}),
@@ -145,11 +145,11 @@ def test_pull_requests_list_their_labels(github: ApiClient) -> None:
     number = github.propose("side")
     github.made("POST", f"issues/{number}/labels", ["a", "b"])
     github.made("PUT", f"issues/{number}/labels", ["b"])
-    told = [
+    response = [
         (event.payload["action"], event.payload["label"]["name"])
         for event in github.events("pull_request")[1:]
     ]
-    assert told == [("labeled", "a"), ("labeled", "b"), ("unlabeled", "a")]
+    assert response == [("labeled", "a"), ("labeled", "b"), ("unlabeled", "a")]
     assert names(github.made("GET", f"pulls/{number}")["labels"]) == ["b"]
 
 

@@ -38,9 +38,13 @@ def test_the_commits_of_a_merge(github: ApiClient, method: str, behind: bool) ->
             assert [commit.message for commit in before] == ["Change", "Second"]
             assert [len(commit.parents) for commit in before] == [1, 1]
     assert commit.committer.name == "GitHub"
-    told = github.made("GET", f"pulls/{number}")
-    assert (told["merged"], told["state"], told["merge_commit_sha"]) == (True, "closed", sha)
-    assert told["merged_by"]["login"] == "somebody"
+    response = github.made("GET", f"pulls/{number}")
+    assert (response["merged"], response["state"], response["merge_commit_sha"]) == (
+        True,
+        "closed",
+        sha,
+    )
+    assert response["merged_by"]["login"] == "somebody"
     assert github.git.head("side") == head
 
 
@@ -85,9 +89,9 @@ def test_a_conflict_is_not_merged(github: ApiClient, method: str) -> None:
     github.branch("side", {"README.md": "side\n"})
     number = github.propose("side")
     base = github.commit("main", {"README.md": "main\n"})
-    told = github.made("GET", f"pulls/{number}")
-    assert (told["mergeable"], told["mergeable_state"]) == (False, "dirty")
-    assert told["merge_commit_sha"] is None
+    response = github.made("GET", f"pulls/{number}")
+    assert (response["mergeable"], response["mergeable_state"]) == (False, "dirty")
+    assert response["merge_commit_sha"] is None
     refused = github.refused("PUT", f"pulls/{number}/merge", {"merge_method": method})
     assert refused == "405 Pull Request is not mergeable"
     assert github.head("main") == base
@@ -147,8 +151,8 @@ def test_merging_needs_the_permission_to_push(github: ApiClient) -> None:
 def test_a_failing_status_that_nobody_requires(github: ApiClient) -> None:
     number, (_, head) = proposed(github)
     github.made("POST", f"statuses/{head}", {"state": "error"})
-    told = github.made("GET", f"pulls/{number}")
-    assert (told["mergeable"], told["mergeable_state"]) == (True, "unstable")
+    response = github.made("GET", f"pulls/{number}")
+    assert (response["mergeable"], response["mergeable_state"]) == (True, "unstable")
 
 
 def test_workflows_need_a_permission_of_their_own(github: ApiClient) -> None:

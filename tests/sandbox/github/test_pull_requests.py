@@ -14,17 +14,21 @@ from tests.sandbox.github.api_client import NAME, ApiClient, hub
 def test_the_fields_of_a_pull_request(github: ApiClient) -> None:
     head = github.branch("feature", {"a": "1\n", "b": "2\n"})
     number = github.propose("feature", body="Text")
-    told = github.made("GET", f"pulls/{number}")
-    assert (told["head"]["label"], told["head"]["sha"]) == ("acme:feature", head)
-    assert (told["base"]["ref"], told["base"]["sha"]) == ("main", github.root)
-    assert (told["commits"], told["changed_files"], told["additions"]) == (1, 2, 2)
-    assert (told["mergeable"], told["mergeable_state"], told["merged"]) == (True, "clean", False)
-    trial = told["merge_commit_sha"]
+    response = github.made("GET", f"pulls/{number}")
+    assert (response["head"]["label"], response["head"]["sha"]) == ("acme:feature", head)
+    assert (response["base"]["ref"], response["base"]["sha"]) == ("main", github.root)
+    assert (response["commits"], response["changed_files"], response["additions"]) == (1, 2, 2)
+    assert (response["mergeable"], response["mergeable_state"], response["merged"]) == (
+        True,
+        "clean",
+        False,
+    )
+    trial = response["merge_commit_sha"]
     assert github.git.commit(trial).parents == (github.root, head)
     assert github.git.refs()["refs/pull/1/merge"] == trial
     assert github.git.refs()["refs/pull/1/head"] == head
     assert [file["filename"] for file in github.made("GET", f"pulls/{number}/files")] == ["a", "b"]
-    assert github.made("GET", f"issues/{number}")["pull_request"]["url"] == told["url"]
+    assert github.made("GET", f"issues/{number}")["pull_request"]["url"] == response["url"]
 
 
 @pytest.mark.parametrize(
@@ -115,8 +119,12 @@ def test_edits_send_events(github: ApiClient) -> None:
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
     number = github.propose("side", body="old")
     github.made("PATCH", f"pulls/{number}", {"title": "New", "body": None, "base": "release"})
-    told = github.made("PATCH", f"pulls/{number}", {"title": "New"})
-    assert (told["title"], told["body"], told["base"]["ref"]) == ("New", None, "release")
+    response = github.made("PATCH", f"pulls/{number}", {"title": "New"})
+    assert (response["title"], response["body"], response["base"]["ref"]) == (
+        "New",
+        None,
+        "release",
+    )
     changes = [event.payload["changes"] for event in github.events("pull_request")[1:]]
     assert changes == [
         {"base": {"ref": {"from": "main"}, "sha": {"from": github.root}}},
@@ -130,13 +138,13 @@ def test_edits_send_events(github: ApiClient) -> None:
 def test_closed_and_opened_again(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
-    told = github.made("PATCH", f"pulls/{number}", {"state": "closed"})
-    assert (told["state"], told["mergeable"], told["merged"]) == ("closed", None, False)
+    response = github.made("PATCH", f"pulls/{number}", {"state": "closed"})
+    assert (response["state"], response["mergeable"], response["merged"]) == ("closed", None, False)
     assert "refs/pull/1/merge" not in github.git.refs()
     ahead = github.commit("side", {"more": "1"})
     assert github.pull_request(number).head_commit != ahead
-    told = github.made("PATCH", f"issues/{number}", {"state": "open"})
-    assert (told["state"], github.pull_request(number).head_commit) == ("open", ahead)
+    response = github.made("PATCH", f"issues/{number}", {"state": "open"})
+    assert (response["state"], github.pull_request(number).head_commit) == ("open", ahead)
     assert github.actions() == ["opened", "closed", "reopened"]
 
 

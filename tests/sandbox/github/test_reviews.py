@@ -30,10 +30,14 @@ def review(github: ApiClient, proposed: int) -> Reviewer:
 
 def test_a_review(github: ApiClient, proposed: int, review: Reviewer) -> None:
     review("anna", "APPROVE")
-    (told,) = github.made("GET", f"pulls/{proposed}/reviews")
-    assert (told["user"]["login"], told["state"], told["body"]) == ("anna", "APPROVED", "words")
-    assert told["commit_id"] == github.head("side")
-    assert told["submitted_at"] == "2026-03-01T12:00:00Z"
+    (response,) = github.made("GET", f"pulls/{proposed}/reviews")
+    assert (response["user"]["login"], response["state"], response["body"]) == (
+        "anna",
+        "APPROVED",
+        "words",
+    )
+    assert response["commit_id"] == github.head("side")
+    assert response["submitted_at"] == "2026-03-01T12:00:00Z"
     event = github.events("pull_request_review")[0]
     assert (event.payload["action"], event.payload["review"]["state"]) == ("submitted", "approved")
     assert (event.ref, event.starts_workflows) == ("refs/pull/1/merge", True)
@@ -65,8 +69,8 @@ def test_the_last_review_of_each_reviewer_counts(
     github.repository.rules.append(BranchRule(pattern="main", required_reviews=2))
     for login, event in said:
         review(login, event)
-    told = github.made("GET", f"pulls/{proposed}")
-    assert told["mergeable_state"] == ("blocked" if reason else "clean")
+    response = github.made("GET", f"pulls/{proposed}")
+    assert response["mergeable_state"] == ("blocked" if reason else "clean")
     if reason:
         assert reason in github.refused("PUT", f"pulls/{proposed}/merge", {})
     else:

@@ -25,8 +25,8 @@ def test_variables_are_kept_in_capitals(github: ApiClient, place: str) -> None:
     github.made("PUT", "environments/dev", {})
     variable = {"name": "next_environment", "value": "qa"}
     github.made("POST", place, variable)
-    told = github.made("GET", f"{place}/Next_Environment")
-    assert (told["name"], told["value"]) == ("NEXT_ENVIRONMENT", "qa")
+    response = github.made("GET", f"{place}/Next_Environment")
+    assert (response["name"], response["value"]) == ("NEXT_ENVIRONMENT", "qa")
     assert github.refused("POST", place, variable).startswith("409 Already exists")
     github.made("PATCH", f"{place}/NEXT_ENVIRONMENT", {"value": ""})
     listed = github.made("GET", place)
@@ -42,8 +42,8 @@ def test_variables_are_kept_in_capitals(github: ApiClient, place: str) -> None:
 def test_variables_come_ten_at_a_time(github: ApiClient) -> None:
     for number in range(11):
         github.made("POST", "actions/variables", {"name": f"V{number}", "value": ""})
-    told = github.made("GET", "actions/variables")
-    assert (told["total_count"], len(told["variables"])) == (11, 10)
+    response = github.made("GET", "actions/variables")
+    assert (response["total_count"], len(response["variables"])) == (11, 10)
 
 
 def test_a_repository_is_made(github: ApiClient) -> None:
@@ -61,8 +61,8 @@ def test_a_repository_is_made(github: ApiClient) -> None:
 def test_what_a_token_may_do_with_a_repository(github: ApiClient) -> None:
     assert github.made("GET", "/repos/acme/fleet")["permissions"]["push"] is True
     reader = github.sandbox.create_token("user", {"contents": "read"})
-    told = github.made("GET", "/repos/acme/fleet", token=reader)
-    assert (told["permissions"]["push"], told["permissions"]["pull"]) == (False, True)
+    response = github.made("GET", "/repos/acme/fleet", token=reader)
+    assert (response["permissions"]["push"], response["permissions"]["pull"]) == (False, True)
 
 
 def test_the_user_of_a_token(github: ApiClient) -> None:

@@ -25,9 +25,9 @@ def post(github: ApiClient, state: str, context: str = "k", **more: str) -> None
 def test_the_combined_status(github: ApiClient, states: list[str], combined: str) -> None:
     for number, state in enumerate(states):
         post(github, state, f"context {number}")
-    told = github.made("GET", "commits/main/status")
-    assert (told["state"], told["total_count"]) == (combined, len(states))
-    assert [status["state"] for status in told["statuses"]] == states
+    response = github.made("GET", "commits/main/status")
+    assert (response["state"], response["total_count"]) == (combined, len(states))
+    assert [status["state"] for status in response["statuses"]] == states
 
 
 def test_the_last_status_of_a_context_counts_whatever_its_case(github: ApiClient) -> None:
@@ -35,8 +35,8 @@ def test_the_last_status_of_a_context_counts_whatever_its_case(github: ApiClient
     post(github, "success", "kalypso/DEV", description="second")
     (latest,) = github.made("GET", f"commits/{github.root}/status")["statuses"]
     assert (latest["context"], latest["description"]) == ("kalypso/DEV", "second")
-    told = github.made("GET", f"commits/{github.root}/statuses")
-    assert [status["description"] for status in told] == ["second", "first"]
+    response = github.made("GET", f"commits/{github.root}/statuses")
+    assert [status["description"] for status in response] == ["second", "first"]
 
 
 @pytest.mark.parametrize(

@@ -81,12 +81,12 @@ def test_the_title_of_a_run(github: ApiClient, run_name: str, title: str) -> Non
 def test_workflows_of_the_default_branch(github: ApiClient) -> None:
     with_workflow(github)
     github.commit("main", {".github/workflows/no.txt": "", ".github/workflows/b.yml": "on: push"})
-    told = github.made("GET", "actions/workflows")
-    assert [(workflow["path"], workflow["name"]) for workflow in told["workflows"]] == [
+    response = github.made("GET", "actions/workflows")
+    assert [(workflow["path"], workflow["name"]) for workflow in response["workflows"]] == [
         (".github/workflows/b.yml", ".github/workflows/b.yml"),
         (FILE, "Check"),
     ]
-    second = told["workflows"][1]
+    second = response["workflows"][1]
     assert github.made("GET", f"actions/workflows/{second['id']}") == second
     assert github.made("GET", "actions/workflows/check.yaml") == second
 
@@ -94,9 +94,9 @@ def test_workflows_of_the_default_branch(github: ApiClient) -> None:
 def test_a_run_is_started_and_named(github: ApiClient) -> None:
     commit = with_workflow(github)
     body = {"ref": "main", "inputs": {"commit": "abc"}, "return_run_details": True}
-    told = github.made("POST", DISPATCH, body)
-    run = github.made("GET", f"actions/runs/{told['workflow_run_id']}")
-    assert (run["url"], run["html_url"]) == (told["run_url"], told["html_url"])
+    response = github.made("POST", DISPATCH, body)
+    run = github.made("GET", f"actions/runs/{response['workflow_run_id']}")
+    assert (run["url"], run["html_url"]) == (response["run_url"], response["html_url"])
     assert (run["head_branch"], run["head_sha"], run["path"]) == ("main", commit, FILE)
     assert (run["status"], run["conclusion"], run["run_number"]) == ("queued", None, 1)
     event = github.events("workflow_dispatch")[0]

@@ -34,8 +34,8 @@ def commit(git: BareRepository, **files: str) -> str:
 
 
 def event(name: str, commit: str, payload: Mapping[str, Any], **more: Any) -> Event:
-    told = {"ref": "refs/heads/main", "actor": "somebody", "repository": "acme/one", **more}
-    return Event(id=1, name=name, commit=commit, payload=dict(payload), created_at=NOON, **told)
+    fields = {"ref": "refs/heads/main", "actor": "somebody", "repository": "acme/one", **more}
+    return Event(id=1, name=name, commit=commit, payload=dict(payload), created_at=NOON, **fields)
 
 
 def starts(git: BareRepository, on: str, event: Event) -> bool:

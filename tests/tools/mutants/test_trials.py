@@ -76,12 +76,12 @@ def test_how_a_break_ends(project: Path, tried: Break, ending: str, by: str) -> 
 
 
 def test_the_table() -> None:
-    told = table(
+    printed = table(
         [
             Trial(broken(), "caught", "test_rule::test_allowed", 1.6),
             Trial(broken(), "survived", "", 12.2),
         ]
     )
-    assert told == (
+    assert printed == (
         "a rule  caught    2 s   test_rule::test_allowed\na rule  survived  12 s\n\n1 of 2 caught"
     )
