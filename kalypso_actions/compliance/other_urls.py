@@ -56,7 +56,7 @@ def check_lookups(names: Collection[str], branch: str, where: Location) -> None:
             f"the clusters on the branch {branch!r} follow {len(names)} other repositories by "
             f"paths of this tree: at most {MOST_REPOSITORIES} can be looked up",
             where,
-            "let azure-scopes name only the subscriptions of this environment's clusters",
+            "let the source report only this environment's clusters (for Azure: by azure-scopes)",
         )
 
 

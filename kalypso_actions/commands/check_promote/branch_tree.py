@@ -37,6 +37,11 @@ def read_head(context: CommandContext, branch: GitOpsBranch) -> str | None:
     return context.remotes.heads(branch.url, [branch.branch]).get(branch.branch)
 
 
+def fetch_head(context: CommandContext, branch: GitOpsBranch) -> str | None:
+    """Fetch the head of a branch, whose tree is read next; None if the branch does not exist."""
+    return context.remotes.fetch_head(branch.url, branch.branch)
+
+
 def read_tree(
     context: CommandContext, branch: GitOpsBranch, environment: str, commit: str
 ) -> BranchTree:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import commits
-from kalypso_actions.commands.check_promote.branch_tree import read_tree
+from kalypso_actions.commands.check_promote.branch_tree import fetch_head, read_tree
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_history import never_named
 from kalypso_actions.commands.runtime.gitops_branches import (
@@ -150,7 +150,7 @@ def _verify_branch(
     """
     github, repository = context.github, branch.repository
     gitops_commit = request.gitops_commit
-    head = context.remotes.fetch_head(branch.url, branch.branch)
+    head = fetch_head(context, branch)
     relation = (
         commits.relation(github, repository, gitops_commit, head) if head is not None else None
     )
