@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import comparison, gitops, rendering
-from kalypso_actions.assignment_rendering import Folders, PlannedAssignment
+from kalypso_actions.assignment_comparison import (
+    AssignmentComparer,
+    ComparedAssignment,
+    ComparedSide,
+    Pair,
+    file_change,
+)
+from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import (
     AssignmentName,
-    Change,
     Comparison,
-    FileChange,
+    FileDiff,
     MaskedComparison,
 )
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
-from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.layout import NAMESPACE_FILE, README_FILE, README_TEXT, RECONCILER_FILE
+from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.plan import (
@@ -32,41 +38,27 @@ from kalypso_actions.plan import (
 )
 from kalypso_actions.platform_config import ConfigChanges
 from kalypso_actions.rendering import Rendered
-from kalypso_actions.scheduling import Schedule, Scheduler
-from kalypso_actions.secret_texts import secret_texts
+from kalypso_actions.scheduling import Scheduler
 
-_UNCHANGED: Final = {RECONCILER_FILE: b"", NAMESPACE_FILE: b""}
+_UNCHANGED: Final = (RECONCILER_FILE, NAMESPACE_FILE)
 """Placeholders for the files of an assignment that is not rendered, so that it keeps its folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class PairedPlan:
-    """One side of a pair: all assignments, and the rendered ones, by folder.
+class PlanPair:
+    """The differences of two plans. They contain secrets: show only the result of `masked`.
 
-    `files` are the files of the rendered assignments by folder and name; failing assignments have
-    none.
+    `compared` are the folders of the assignments that were rendered and compared, `secrets` the
+    texts that they may contain.
     """
 
-    fleet: Fleet
-    schedule: Schedule
-    assignments: Mapping[str, Assignment]
-    rendered: Mapping[str, PlannedAssignment]
-    files: Mapping[str, Mapping[str, bytes]]
-
-
-@dataclass(frozen=True, slots=True)
-class PlanPair:
-    """Two plans and their differences. These contain secrets: show only the result of `masked`."""
-
-    base: PairedPlan
-    head: PairedPlan
     comparison: Comparison
+    compared: frozenset[str]
+    secrets: frozenset[str]
 
     def masked(self, mask: Mask) -> MaskedComparison:
-        """Return the differences without secrets."""
-        sides = (self.base.rendered, self.head.rendered)
-        items = (item for side in sides for item in side.values())
-        return mask.masked(self.comparison, secret_texts(mask, items))
+        """Return the differences without secrets; files are masked already."""
+        return mask.masked(self.comparison, self.secrets)
 
 
 def plan_pair(
@@ -75,46 +67,75 @@ def plan_pair(
     options: PlanOptions,
     scheduler: Scheduler,
     progress: Progress,
+    mask: Mask,
     head_scheduler: Scheduler | None = None,
+    processes: Processes | None = None,
 ) -> PlanPair:
     """Plan both snapshots; render assignments whose inputs differ, on both sides.
 
     Other assignments have the same files on both sides, because their cluster types, targets,
     Templates and configuration layers are the same. Mass removals are relative to the base trees of
     `head` or, without base trees, to the assignments of `base`. Only Placements need the base trees
-    of `base`.
+    of `base`. `mask` removes secrets from files. If there are many assignments, `processes` render
+    and compare them.
     """
     sides = _Side(base, options, scheduler), _Side(head, options, head_scheduler or scheduler)
     before, after = sides
-    differing = _differing(before, after)
-    total = sum(len(side.assignments.keys() & differing) for side in sides)
-    before.render(differing, lambda done, _: progress(done, total))
-    first = len(before.rendered)
-    after.render(differing, lambda done, _: progress(first + done, total))
+    compared = _compared(before, after, mask, processes, progress)
     before_problems, _ = before.judge(head.base_trees, before.tree)
     after_problems, removal = after.judge(head.base_trees, before.tree)
     problems_new, problems_known = comparison.new_findings(before_problems, after_problems)
     warnings_new, warnings_known = comparison.new_findings(
         before.findings.warnings, after.findings.warnings
     )
-    gaps_new, gaps_known = _missing_values(before, after)
-    return PlanPair(
-        before.plan,
-        after.plan,
-        Comparison(
-            environment=head.environment,
-            assignments_added=_names(after, after.assignments.keys() - before.assignments.keys()),
-            assignments_removed=_names(before, _removed(before, after)),
-            files=tuple(_file_changes(before, after)),
-            values=comparison.value_changes(_configured(before, after)),
-            documents=comparison.document_changes(before.fleet, after.fleet),
-            problems_new=problems_new,
-            problems_known=problems_known,
-            warnings_new=(*warnings_new, *gaps_new),
-            warnings_known=warnings_known + gaps_known,
-            mass_removal=removal,
+    gaps_new, gaps_known = _missing_values(after, compared)
+    result = Comparison(
+        environment=head.environment,
+        assignments_added=_names(after, after.assignments.keys() - before.assignments.keys()),
+        assignments_removed=_names(before, _removed(before, after)),
+        files=tuple(_diffs(before, after, compared, mask)),
+        values=comparison.grouped_values(
+            (_name(after, folder), compared[folder].values)
+            for folder in sorted(compared)
+            if compared[folder].values
         ),
+        documents=comparison.document_changes(before.fleet, after.fleet),
+        problems_new=problems_new,
+        problems_known=problems_known,
+        warnings_new=(*warnings_new, *gaps_new),
+        warnings_known=warnings_known + gaps_known,
+        mass_removal=removal,
     )
+    secrets = frozenset(text for item in compared.values() for text in item.secrets)
+    return PlanPair(result, frozenset(compared), secrets)
+
+
+def _compared(
+    before: _Side,
+    after: _Side,
+    mask: Mask,
+    processes: Processes | None,
+    progress: Progress,
+) -> dict[str, ComparedAssignment]:
+    """Render and compare the assignments that differ; return the comparisons by folder."""
+    chosen = [
+        item
+        for folder in _differing(before, after)
+        for item in [after.assignments.get(folder) or before.assignments[folder]]
+    ]
+    chosen.sort(key=lambda item: (item.cluster_type.name, item.target.name))
+    folders = [item.folder for item in chosen]
+    pairs: list[Pair] = [
+        (before.assignments.get(folder), after.assignments.get(folder)) for folder in folders
+    ]
+    comparer = AssignmentComparer(
+        (before.fleet, before.renderer), (after.fleet, after.renderer), mask, processes
+    )
+    compared = dict(zip(folders, comparer.compare(pairs, progress), strict=True))
+    for folder, item in compared.items():
+        before.add(folder, item.before)
+        after.add(folder, item.after)
+    return compared
 
 
 class _Side:
@@ -125,29 +146,17 @@ class _Side:
         self._options = options
         self.fleet, self.schedule, self.findings = schedule_snapshot(snapshot, scheduler)
         self.assignments = {item.folder: item for item in self.schedule.assignments}
-        self.rendered: dict[str, PlannedAssignment] = {}
-        self.files: dict[str, dict[str, bytes]] = {}
-        self._repositories: dict[Hashable, frozenset[str]] = {}
+        self.renderer = assignment_renderer(snapshot, self.fleet, options)
+        self.rendered: dict[str, ComparedSide] = {}
+        self.failed: list[PlannedAssignment] = []
 
-    @property
-    def plan(self) -> PairedPlan:
-        return PairedPlan(self.fleet, self.schedule, self.assignments, self.rendered, self.files)
-
-    @property
-    def failed(self) -> list[PlannedAssignment]:
-        return [item for item in self.rendered.values() if item.failure]
-
-    def render(self, folders: Collection[str], progress: Progress) -> None:
-        """Render the assignments of these folders."""
-        renderer = assignment_renderer(self.snapshot, self.fleet, self._options)
-        chosen = [item for folder, item in self.assignments.items() if folder in folders]
-        files: Folders = {}
-        for item in renderer.render_all(chosen, files, progress):
-            self.rendered[item.assignment.folder] = item
-        for folder, contents in files.items():  # this process renders, and writes no blobs
-            self.files[folder] = {
-                name: content for name, content in contents.items() if isinstance(content, bytes)
-            }
+    def add(self, folder: str, side: ComparedSide | None) -> None:
+        """Add an assignment that has been rendered."""
+        if side is not None:
+            self.rendered[folder] = side
+        if side and side.failure:
+            item = self.renderer.taken_over(self.assignments[folder], ())
+            self.failed.append(dataclasses.replace(item, failure=side.failure))
 
     @property
     def tree(self) -> BaseTree:
@@ -191,11 +200,11 @@ class _Side:
         )
 
     def _changes(self, base: BaseTree) -> TreeChanges:
-        failed = [item.assignment.folder for item in self.failed]
+        failed = {item.assignment.folder for item in self.failed}
         alone = dataclasses.replace(self.snapshot, base_trees=(base,))
         (preserved,) = gitops.preserved_folders(alone, failed)
         folders = {
-            folder: self.files.get(folder, _UNCHANGED)
+            folder: dict.fromkeys(self._files(folder), b"")
             for folder in self.assignments
             if folder not in failed
         }
@@ -203,24 +212,15 @@ class _Side:
         desired = gitops.DesiredTree(names, folders, None, b"", preserved)
         return gitops.compute_changes(desired, base)
 
+    def _files(self, folder: str) -> Collection[str]:
+        """Return the names of files; whether their contents differ from a tree does not matter."""
+        side = self.rendered.get(folder)
+        return side.files if side else _UNCHANGED
+
     def repositories(self, folder: str) -> frozenset[str]:
         """Return the repositories whose content may be in the files of a rendered assignment."""
-        item = self.rendered.get(folder)
-        if item is None:
-            return frozenset()
-        cluster_type = item.assignment.cluster_type
-        named = {cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type}
-        templates = (each.where for each in self.fleet.templates if each.name in named)
-        places = (item.assignment.target.where, cluster_type.where, *templates)
-        return frozenset(where.repository for where in places) | self._layers(item)
-
-    def _layers(self, item: PlannedAssignment) -> frozenset[str]:
-        known = self._repositories.get(item.combination)
-        if known is None:
-            places = (where for origins in item.config.origins.values() for where in origins)
-            known = frozenset(where.repository for where in places)
-            self._repositories[item.combination] = known
-        return known
+        side = self.rendered.get(folder)
+        return side.repositories if side else frozenset()
 
 
 def _differing(before: _Side, after: _Side) -> set[str]:
@@ -275,56 +275,37 @@ def _name(side: _Side, folder: str) -> AssignmentName:
     return AssignmentName(side.fleet.environment, cluster_type.name, target.name, repositories)
 
 
-def _configured(before: _Side, after: _Side) -> Iterator[comparison.Configured]:
-    for folder in sorted(before.rendered.keys() & after.rendered.keys()):
-        configs = before.rendered[folder].config, after.rendered[folder].config
-        yield _name(after, folder), *configs
+def _diffs(
+    before: _Side, after: _Side, compared: Mapping[str, ComparedAssignment], mask: Mask
+) -> Iterator[FileDiff]:
+    """Yield the diffs of files, in order; an assignment that now fails keeps its files."""
+    diffs = [*_readme_diffs(before, after, mask)]
+    for folder in compared.keys() & {*_removed(before, after), *after.assignments}:
+        diffs += compared[folder].diffs
+    yield from sorted(diffs, key=lambda item: item.path.encode("utf-8", "surrogateescape"))
 
 
-def _file_changes(before: _Side, after: _Side) -> Iterator[FileChange]:
-    """Yield the files that differ, in order; an assignment that now fails keeps its files."""
-    failed = {item.assignment.folder for item in after.failed}
-    folders = {*_removed(before, after), *after.files} - failed
-    changes = [*_readme_changes(before, after)]
-    for folder in folders:
-        old, new = before.files.get(folder, {}), after.files.get(folder, {})
-        repositories = before.repositories(folder) | after.repositories(folder)
-        for name in old.keys() | new.keys():
-            path = f"{folder}/{name}"
-            changes += _file_change(path, old.get(name), new.get(name), repositories)
-    yield from sorted(changes, key=lambda item: item.path.encode("utf-8", "surrogateescape"))
-
-
-def _readme_changes(before: _Side, after: _Side) -> Iterator[FileChange]:
+def _readme_diffs(before: _Side, after: _Side, mask: Mask) -> Iterator[FileDiff]:
     names = [{item.name for item in side.fleet.cluster_types} for side in (before, after)]
     for name in names[0] ^ names[1]:
         old, new = (README_TEXT if name in side else None for side in names)
-        yield from _file_change(f"{name}/{README_FILE}", old, new, frozenset())
+        file = file_change(f"{name}/{README_FILE}", old, new, frozenset())
+        if file:
+            yield mask.diff(file)
 
 
-def _file_change(
-    path: str, old: bytes | None, new: bytes | None, repositories: frozenset[str]
-) -> Iterator[FileChange]:
-    if old != new:
-        change: Change = "added" if old is None else "deleted" if new is None else "modified"
-        yield FileChange(path, change, old, new, repositories)
-
-
-def _missing_values(before: _Side, after: _Side) -> tuple[list[Problem], int]:
+def _missing_values(
+    after: _Side, compared: Mapping[str, ComparedAssignment]
+) -> tuple[list[Problem], int]:
     """Return warnings for new lines without a value, and the number of warnings for known ones."""
     new: dict[frozenset[str], list[Rendered]] = {}
     known: list[Rendered] = []
-    for folder, files in after.files.items():
-        old = before.files.get(folder, {})
-        for name, content in files.items():
-            if rendering.lacks_value(content):
-                known_lines = set(old.get(name, b"").splitlines())
-                for line in content.splitlines():
-                    row = after.assignments[folder], {name: line}
-                    if line in known_lines:
-                        known.append(row)
-                    else:
-                        new.setdefault(after.repositories(folder), []).append(row)
+    for folder, item in compared.items():
+        if item.gaps_new or item.gaps_known:
+            assignment = after.assignments[folder]
+            known += [(assignment, {name: line}) for name, line in item.gaps_known]
+            rows = new.setdefault(after.repositories(folder), [])
+            rows += [(assignment, {name: line}) for name, line in item.gaps_new]
     templates = after.fleet.templates
     problems = [
         _quoting(problem, repositories)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.comparison import new_findings
+from kalypso_actions.comparison import Mask, new_findings, tree_changes
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import AssignmentName, Comparison, SetValue
 from kalypso_actions.model.documents import Reading
@@ -33,6 +33,7 @@ from tests.builders import (
 )
 from tests.plans import REVISION, reading, tree
 
+MASK = Mask()
 SCHEMA = '{"properties": {"PORT": {"type": "integer"}}}'
 
 
@@ -45,7 +46,7 @@ def snapshot(
 
 
 def pair(base: Snapshot, head: Snapshot, options: PlanOptions | None = None) -> PlanPair:
-    return plan_pair(base, head, options or PlanOptions(), LabelScheduler(), no_progress)
+    return plan_pair(base, head, options or PlanOptions(), LabelScheduler(), no_progress, MASK)
 
 
 sizes = st.sampled_from(["small", "large"])
@@ -116,16 +117,10 @@ def test_a_pair_is_two_full_plans(
     files = {path: before.changes.content(path).decode() for path in before.changes.files}
     after = full(replace(head, base_trees=(tree(files),)), options)
 
-    expected: dict[str, tuple[bytes | None, bytes | None]] = {
-        path: (None, after.changes.content(path))
-        for path in after.changes.added
-        if TRACKING_FOLDER not in path
-    }
-    for path in after.changes.modified:
-        expected[path] = before.changes.content(path), after.changes.content(path)
-    for path in after.changes.deleted:
-        expected[path] = before.changes.content(path), None
-    assert {item.path: (item.before, item.after) for item in compared.files} == expected
+    contents = {path: before.changes.content(path) for path in before.changes.files}
+    changes = tree_changes(after.changes, contents)
+    expected = [MASK.diff(item) for item in changes if TRACKING_FOLDER not in item.path]
+    assert [replace(item, repositories=frozenset()) for item in compared.files] == expected
 
     folders = [{item.assignment.folder for item in plan.assignments} for plan in (before, after)]
     assert {item.folder for item in compared.assignments_added} == folders[1] - folders[0]
@@ -167,7 +162,7 @@ def fleet_with(**data: str) -> Fleet:
 def test_only_assignments_that_a_layer_reaches_are_rendered() -> None:
     base, head = (snapshot(fleet_with(PORT=port), reading(target("web"))) for port in ("1", "2"))
     made = pair(base, head)
-    assert [*made.head.rendered] == [*made.base.rendered] == ["large/app-web"]
+    assert made.compared == {"large/app-web"}
     (value,) = made.comparison.values
     assert value.path == ("PORT",)
     assert value.assignments == (AssignmentName("dev", "large", "app-web"),)
@@ -188,7 +183,7 @@ def test_a_document_on_another_line_is_the_same() -> None:
         for types in ((LARGE, SMALL), (moved, SMALL))
     )
     made = pair(base, head)
-    assert not made.head.rendered
+    assert not made.compared
     assert made.comparison == Comparison("dev")
 
 
@@ -220,3 +215,18 @@ def test_removals_are_counted_in_the_tree_else_in_the_other_plan() -> None:
     assert removal.where is None
     deployed = tree({"large/app-t0/reconciler.yaml": ""})
     assert pair(base, replace(head, base_trees=(deployed,))).comparison.mass_removal is None
+
+
+def test_a_file_names_the_repositories_of_all_layers() -> None:
+    """Also of a layer whose values are all replaced: it may decide that a file differs."""
+    below, empty, above = (
+        replace(config_map(name, data), where=Location(f"https://git.test/{name}"), places={})
+        for name, data in (("a", {"K": "1"}), ("b", {}), ("c", {"K": "2"}))
+    )
+    after = replace(above, data={"K": "3"})
+    base, head = (
+        snapshot(replace(fleet_with(), config_maps=maps), reading(target("web")))
+        for maps in ((below, empty, above), (below, empty, after))
+    )
+    changed = {name for item in pair(base, head).comparison.files for name in item.repositories}
+    assert changed == {"test", "https://git.test/a", "https://git.test/c"}

@@ -16,7 +16,6 @@ from kalypso_actions.comparison import Mask, tree_changes
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
 from kalypso_actions.inputs import RenderInputs
-from kalypso_actions.model.differences import Comparison
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE
@@ -247,7 +246,9 @@ class _Base:
         mask = Mask(self._masked_keys)
         prefix = f"{self._folder}/" if self._folder else ""
         secrets = secret_texts(mask, plan.assignments, prefix)
-        return file_diffs(mask.masked(Comparison(plan.environment, files=files), secrets).files)
+        return file_diffs(
+            mask.diff(file, secrets.get(file.path.rpartition("/")[0], ())) for file in files
+        )
 
     def _contents(self, paths: Sequence[str]) -> Mapping[str, bytes]:
         """Return the contents of files of the tree; a submodule has none."""

@@ -25,17 +25,26 @@ from kalypso_actions.comparison.key_names import MASKED_KEYS
 from kalypso_actions.comparison.masking import Mask
 from kalypso_actions.comparison.trees import tree_changes
 from kalypso_actions.comparison.unified import unified_diff
-from kalypso_actions.comparison.values import Configured, value_changes
+from kalypso_actions.comparison.values import (
+    Configured,
+    ValueDifference,
+    ValueDifferences,
+    grouped_values,
+    value_changes,
+)
 
 __all__ = [
     "MASKED_KEYS",
     "Configured",
     "Document",
     "Mask",
+    "ValueDifference",
+    "ValueDifferences",
     "assignment_names",
     "differing_documents",
     "differing_paths",
     "document_changes",
+    "grouped_values",
     "manifest_entries",
     "new_findings",
     "tree_changes",

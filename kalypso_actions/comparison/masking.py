@@ -7,17 +7,19 @@ repository that is less visible than the control plane is only counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 from kalypso_actions.comparison.key_names import KeyNames
 from kalypso_actions.comparison.text_masking import MASKED, mask_line, mask_text
+from kalypso_actions.comparison.unified import hunks
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.differences import (
     AssignmentName,
     Comparison,
     FileChange,
+    FileDiff,
     MaskedComparison,
     SetValue,
     ValueChange,
@@ -25,8 +27,9 @@ from kalypso_actions.model.differences import (
 )
 from kalypso_actions.model.urls import repository_key
 
+ONLY_MASKED: Final = "\\ Only masked values differ.\n"
+
 _Counted = Literal["assignments", "files", "values", "problems", "warnings"]
-_Secrets = Mapping[str, Collection[str]]
 
 
 class Mask:
@@ -39,16 +42,26 @@ class Mask:
         self.names = KeyNames(keys)
         self._hidden = frozenset(map(repository_key, hidden))
 
-    def masked(self, comparison: Comparison, secrets: _Secrets | None = None) -> MaskedComparison:
-        """Return the comparison without secrets.
-
-        `secrets` are the texts to mask in the files of each folder, and elsewhere.
-        """
-        return _Masking(self, secrets or {}).masked(comparison)
+    def masked(
+        self, comparison: Comparison, secrets: Collection[str] = frozenset()
+    ) -> MaskedComparison:
+        """Return the comparison without secrets; `secrets` are texts to mask everywhere."""
+        return _Masking(self, secrets).masked(comparison)
 
     def notes(self, notes: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return all notes without secrets: each tells why a repository is not read."""
-        return tuple(map(_Masking(self, {}).problem, notes))
+        return tuple(map(_Masking(self, ()).problem, notes))
+
+    def diff(self, file: FileChange, secrets: Collection[str] = ()) -> FileDiff:
+        """Return the diff of a file without secrets; `secrets` are the texts to mask in it."""
+        before, after = (self._content(each, secrets) for each in (file.before, file.after))
+        note = ONLY_MASKED if file.change == "modified" and before == after else ""
+        return FileDiff(file.path, file.change, hunks(before, after) + note, file.repositories)
+
+    def _content(self, content: bytes | None, secrets: Collection[str]) -> bytes | None:
+        if content is None:
+            return None
+        return self.text(content, secrets).encode("utf-8", "surrogateescape")
 
     def text(self, content: bytes, secrets: Collection[str]) -> str:
         """Return the text of a file without secrets."""
@@ -81,17 +94,13 @@ class _Masking:
     """Masks one comparison."""
 
     mask: Mask
-    secrets: _Secrets
+    secrets: Collection[str]
     _counts: Counter[tuple[str, _Counted]] = field(default_factory=Counter)
-    _all_secrets: Collection[str] = ()
 
     def masked(self, comparison: Comparison) -> MaskedComparison:
         """Return the comparison without secrets."""
-        self._all_secrets = frozenset(text for texts in self.secrets.values() for text in texts)
         files = [
-            self._file(item)
-            for item in comparison.files
-            if not self._withhold("files", item.repositories)
+            item for item in comparison.files if not self._withhold("files", item.repositories)
         ]
         values = [
             self._value_change(item)
@@ -141,20 +150,9 @@ class _Masking:
             for repository in repositories
         )
 
-    def _file(self, item: FileChange) -> FileChange:
-        secrets = self.secrets.get(item.path.rpartition("/")[0], ())
-        before, after = (self._content(each, secrets) for each in (item.before, item.after))
-        return replace(item, before=before, after=after)
-
-    def _content(self, content: bytes | None, secrets: Collection[str]) -> bytes | None:
-        if content is None:
-            return None
-        text = content.decode("utf-8", "surrogateescape")
-        return mask_text(text, self.mask.names, secrets).encode("utf-8", "surrogateescape")
-
     def _value_change(self, item: ValueChange) -> ValueChange:
         before, after = (
-            each and SetValue(self.mask.value(item.path, each.value, self._all_secrets), each.where)
+            each and SetValue(self.mask.value(item.path, each.value, self.secrets), each.where)
             for each in (item.before, item.after)
         )
         names = tuple(
@@ -173,9 +171,9 @@ class _Masking:
         """Return a problem without secrets."""
         return replace(
             problem,
-            message=mask_line(problem.message, self.mask.names, self._all_secrets),
-            advice=mask_line(problem.advice, self.mask.names, self._all_secrets),
-            reason=mask_line(problem.reason, self.mask.names, self._all_secrets),
+            message=mask_line(problem.message, self.mask.names, self.secrets),
+            advice=mask_line(problem.advice, self.mask.names, self.secrets),
+            reason=mask_line(problem.reason, self.mask.names, self.secrets),
             # A location without a path only names a repository that the message may quote.
             related=tuple(where for where in problem.related if where.path),
         )

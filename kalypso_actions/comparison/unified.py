@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from kalypso_actions.model.differences import FileChange
+from kalypso_actions.model.differences import FileDiff
 
 MOST_PAIRS: Final = 4_000_000
 """The most pairs of lines to compare. Beyond that, all lines between the first and the last
@@ -21,19 +21,23 @@ ABSENT: Final = "/dev/null"
 NO_NEWLINE: Final = "\n\\ No newline at end of file\n"
 
 
-def unified_diff(file: FileChange, prefix: str = "") -> str:
-    """Return the diff of a file; `prefix` precedes its path. Binary content has no lines.
+def unified_diff(file: FileDiff, prefix: str = "") -> str:
+    """Return the diff of a file; `prefix` precedes its path."""
+    name = f"{prefix}{file.path}"
+    before = ABSENT if file.change == "added" else f"a/{name}"
+    after = ABSENT if file.change == "deleted" else f"b/{name}"
+    return f"--- {before}\n+++ {after}\n{file.hunks}"
+
+
+def hunks(before: bytes | None, after: bytes | None) -> str:
+    """Return the diff of two contents, without the names. Binary content has no lines.
 
     https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html
     """
-    name = f"{prefix}{file.path}"
-    head = [f"--- {ABSENT if file.before is None else f'a/{name}'}\n"]
-    head += [f"+++ {ABSENT if file.after is None else f'b/{name}'}\n"]
     try:
-        before, after = (_lines(content) for content in (file.before, file.after))
+        return "".join(_hunks(_lines(before), _lines(after)))
     except UnicodeDecodeError:
-        return "".join([*head, "Binary files differ\n"])
-    return "".join([*head, *_hunks(before, after)])
+        return "Binary files differ\n"
 
 
 def _lines(content: bytes | None) -> list[str]:

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.config import MergedConfig, Path
 from kalypso_actions.model.differences import AssignmentName, SetValue, ValueChange
+from kalypso_actions.model.sized_cache import SizedCache
 
 Configured = tuple[AssignmentName, MergedConfig, MergedConfig]
 """An assignment of both plans, with its configuration in each."""
 
-_Difference = tuple[Path, SetValue | None, SetValue | None]
+ValueDifference = tuple[Path, SetValue | None, SetValue | None]
+"""A value's path, and the value before and after; None on a side without it."""
+
+_Compared = tuple[MergedConfig, MergedConfig, Sequence[ValueDifference]]
+
+_MOST_PAIRS: Final = 1_000
+"""The most pairs of configurations whose differences are remembered."""
 
 
 def value_changes(configured: Iterable[Configured]) -> tuple[ValueChange, ...]:
     """Return the values that differ, each once for all assignments with the same difference."""
-    differences: dict[tuple[int, int], list[_Difference]] = {}
+    differences = ValueDifferences()
+    return grouped_values(
+        (assignment, differences.of(before, after)) for assignment, before, after in configured
+    )
+
+
+def grouped_values(
+    differing: Iterable[tuple[AssignmentName, Iterable[ValueDifference]]],
+) -> tuple[ValueChange, ...]:
+    """Return each difference once, with all assignments that have it."""
     rows: dict[Hashable, _Row] = {}
-    for assignment, before, after in configured:
-        pair = id(before), id(after)  # plans share configurations, and keep them alive
-        if pair not in differences:
-            differences[pair] = list(_differences(before, after))
-        for difference in differences[pair]:
+    for assignment, differences in differing:
+        for difference in differences:
             key = repr(difference)  # tells 1 from true, and hashes lists
             rows.setdefault(key, _Row(difference)).assignments.append(assignment)
     changes = (row.change for row in rows.values())
@@ -32,7 +46,7 @@ def value_changes(configured: Iterable[Configured]) -> tuple[ValueChange, ...]:
 
 @dataclass(slots=True)
 class _Row:
-    difference: _Difference
+    difference: ValueDifference
     assignments: list[AssignmentName] = field(default_factory=list)
 
     @property
@@ -48,8 +62,24 @@ class _Row:
         )
 
 
-def _differences(before: MergedConfig, after: MergedConfig) -> Iterator[_Difference]:
-    def differing(path: Path, old: object, new: object) -> Iterator[_Difference]:
+class ValueDifferences:
+    """Finds the values that differ; remembers some pairs, because assignments share them."""
+
+    def __init__(self) -> None:
+        self._known: SizedCache[_Compared] = SizedCache(_MOST_PAIRS)
+
+    def of(self, before: MergedConfig, after: MergedConfig) -> Sequence[ValueDifference]:
+        """Return the values that differ, with the places that set them."""
+        key = id(before), id(after)  # the cache keeps both alive
+        known = self._known.get(key)
+        if known is None:
+            known = before, after, tuple(_differences(before, after))
+            self._known.put(key, known, 1)
+        return known[2]
+
+
+def _differences(before: MergedConfig, after: MergedConfig) -> Iterator[ValueDifference]:
+    def differing(path: Path, old: object, new: object) -> Iterator[ValueDifference]:
         if isinstance(old, dict) and isinstance(new, dict):
             for key in dict.fromkeys((*old, *new)):
                 inner = (*path, key)
@@ -57,7 +87,7 @@ def _differences(before: MergedConfig, after: MergedConfig) -> Iterator[_Differe
                     yield inner, _set(before, inner, old[key]), None
                 elif key not in old:
                     yield inner, None, _set(after, inner, new[key])
-                else:
+                elif not (isinstance(old[key], str) and old[key] == new[key]):  # most are equal
                     yield from differing(inner, old[key], new[key])
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             for index, (old_item, new_item) in enumerate(zip(old, new, strict=True)):

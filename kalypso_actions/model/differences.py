@@ -31,7 +31,7 @@ class AssignmentName:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file of the tree that differs; its content is None on a side without the file.
+    """A file of the tree that differs, with secrets; content is None on a side without the file.
 
     `path` is relative to the tree's folder. `repositories` are the URLs of all repositories whose
     content may be in the file.
@@ -41,6 +41,19 @@ class FileChange:
     change: Change
     before: bytes | None
     after: bytes | None
+    repositories: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """A file of the tree that differs: the hunks of its diff, without secrets.
+
+    `path` and `repositories` are those of a FileChange.
+    """
+
+    path: str
+    change: Change
+    hunks: str
     repositories: frozenset[str] = frozenset()
 
 
@@ -99,6 +112,8 @@ class Withheld:
 class Comparison:
     """All differences between two plans of `environment`; all lists are sorted.
 
+    Only `files` are without secrets; `Mask.masked` removes those of other parts.
+
     Only `head` has the new problems and warnings; `base` and `head` have the known ones, which are
     only counted. Both concern the control plane, scheduling and configuration, and rendering for
     assignments that differ. `mass_removal` is the warning for the tree of `head`.
@@ -107,7 +122,7 @@ class Comparison:
     environment: str
     assignments_added: tuple[AssignmentName, ...] = ()
     assignments_removed: tuple[AssignmentName, ...] = ()
-    files: tuple[FileChange, ...] = ()
+    files: tuple[FileDiff, ...] = ()
     values: tuple[ValueChange, ...] = ()
     documents: tuple[DocumentChange, ...] = ()
     problems_new: tuple[Problem, ...] = ()

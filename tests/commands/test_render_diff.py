@@ -10,6 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from kalypso_actions.commands.runtime.file_diffs import file_diffs
+from kalypso_actions.comparison import Mask
 from kalypso_actions.model.differences import FileChange
 from tests.command_line import call_kalypso
 
@@ -98,5 +99,6 @@ def test_the_branch_that_the_gitopsrepo_names(gitops: Path) -> None:
 
 
 def test_only_a_secret_differs() -> None:
-    (entry,) = file_diffs([FileChange("a", "modified", b"password: ***", b"password: ***")])
+    file = FileChange("a", "modified", b"password: one", b"password: two")
+    (entry,) = file_diffs([Mask().diff(file)])
     assert entry.diff == "--- a/a\n+++ b/a\n\\ Only masked values differ.\n"

@@ -15,7 +15,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import (
     AssignmentName,
     Comparison,
-    FileChange,
+    FileDiff,
     SetValue,
     ValueChange,
     Withheld,
@@ -29,6 +29,7 @@ from kalypso_actions.scheduling import LabelScheduler
 from tests.builders import TEMPLATES, cluster_type, config_map, fleet, policy, target, template
 from tests.plans import REVISION, reading
 
+MASK = Mask()
 PUBLIC, PRIVATE = "https://git.test/control-plane", "https://git.test/private"
 
 
@@ -49,7 +50,7 @@ def pair(texts: tuple[str, str], template_text: str, manifest: str = "") -> Plan
     base, head = (
         snapshot({"DB": f"password: {json.dumps(text)}", "K": text[:1]}) for text in texts
     )
-    return plan_pair(base, head, PlanOptions(), LabelScheduler(), no_progress)
+    return plan_pair(base, head, PlanOptions(), LabelScheduler(), no_progress, MASK)
 
 
 secrets = st.text(st.characters(min_codepoint=33, max_codepoint=0x17F), min_size=4, max_size=20)
@@ -68,11 +69,12 @@ printed = st.sampled_from(
 
 @given(secrets, secrets, printed)
 def test_no_secret_is_left(old: str, new: str, template_text: str) -> None:
-    old, new = f"Zq{old}qZ", f"Zq{new}qZ"
+    old, new = f"Zq{old}qZ", f"Zn{new}qZ"
     made = pair((old, new), template_text, manifest=f"{new}!")
     assert new in repr(made) or json.dumps(new) in repr(made) or repr(new)[1:-1] in repr(made)
-    masked = made.masked(Mask())
-    shown = repr(dataclasses.asdict(masked)) + json.dumps(dataclasses.asdict(masked), default=repr)
+    masked = made.masked(MASK)
+    shown = repr(made.comparison.files) + repr(dataclasses.asdict(masked))
+    shown += json.dumps(dataclasses.asdict(masked), default=repr)
     for secret in (old, new):
         encoded = base64.b64encode(secret.encode()).decode()
         for form in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], encoded):
@@ -80,13 +82,12 @@ def test_no_secret_is_left(old: str, new: str, template_text: str) -> None:
 
 
 def test_a_changed_secret_is_a_change() -> None:
-    masked = pair(("old-secret", "new-secret"), "a: b\n").masked(Mask())
+    masked = pair(("old-secret", "new-secret"), "a: b\n").masked(MASK)
     value, _ = masked.values
     assert value.path == ("DB", "password")
     assert value.before == value.after == SetValue("***", Location("test", "c.yaml", 2))
     (file,) = masked.files
-    assert file.before == b"DB:\n    password: ***\nK: o\n"
-    assert file.after == b'DB:\n    password: ***\nK: "n"\n'
+    assert file.hunks == '@@ -1,3 +1,3 @@\n DB:\n     password: ***\n-K: o\n+K: "n"\n'
 
 
 @pytest.mark.parametrize(
@@ -101,8 +102,8 @@ def test_data_of_a_less_visible_repository_are_counted(hidden: str) -> None:
         assignments_added=names,
         assignments_removed=names,
         files=(
-            FileChange("c/a/reconciler.yaml", "added", None, b"x", both),
-            FileChange("c/b/reconciler.yaml", "added", None, b"y", frozenset({PUBLIC})),
+            FileDiff("c/a/reconciler.yaml", "added", "x", both),
+            FileDiff("c/b/reconciler.yaml", "added", "y", frozenset({PUBLIC})),
         ),
         values=(
             ValueChange(("A",), (), None, SetValue("x", private), frozenset({PRIVATE})),

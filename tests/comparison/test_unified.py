@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.comparison import unified, unified_diff
-from kalypso_actions.model.differences import FileChange
+from kalypso_actions.model.differences import FileDiff
 
 
 def diff(before: str, after: str) -> str:
-    return unified_diff(FileChange("a.yaml", "modified", before.encode(), after.encode()))
+    hunks = unified.hunks(before.encode(), after.encode())
+    return unified_diff(FileDiff("a.yaml", "modified", hunks))
 
 
 CASES = {
@@ -66,5 +67,5 @@ def test_a_large_change_is_one_hunk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bytes_that_are_no_text() -> None:
-    file = FileChange("a", "added", None, b"\xff")
+    file = FileDiff("a", "added", unified.hunks(None, b"\xff"))
     assert unified_diff(file, "dev/") == "--- /dev/null\n+++ b/dev/a\nBinary files differ\n"

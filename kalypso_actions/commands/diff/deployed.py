@@ -76,12 +76,13 @@ def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference
     after = head.contents([path for path, change in changes.items() if change != "deleted"])
     here = frozenset({base.files.repository, head.files.repository})
     sides = [assignment_names(base.environment, tree.manifests) for tree in (base, head)]
+    mask = Mask(inputs.mask)
     comparison = Comparison(
         base.environment,
         assignments_added=tuple(sorted(sides[1] - sides[0])),
         assignments_removed=tuple(sorted(sides[0] - sides[1])),
         files=tuple(
-            FileChange(path, change, before.get(path), after.get(path), here)
+            mask.diff(FileChange(path, change, before.get(path), after.get(path), here))
             for path, change in changes.items()
         ),
     )
@@ -90,7 +91,7 @@ def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference
         base=base.side,
         head=head.side,
         commits=tuple(_commits(plane, base, head)),
-        comparison=Mask(inputs.mask).masked(comparison),
+        comparison=mask.masked(comparison),
         deployed=True,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
 from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees, no_trees
@@ -53,7 +54,8 @@ def compare_rendered(
     before, after = (_snapshot(plane, place, commit, inputs, opened) for commit in (base, head))
     if trees.warnings:
         raise KalypsoError.of(trees.warnings)
-    pair = plan_pair(before, after, options, chosen, progress)
+    mask = Mask(inputs.mask)
+    pair = plan_pair(before, after, options, chosen, progress, mask, processes=WorkerProcesses())
     repositories = plane.reader.repositories
     return Difference(
         environment=place.environment.name,
@@ -62,7 +64,7 @@ def compare_rendered(
         commits=(
             commit_range(repositories, plane.place, place.repository, plane.main, base, head),
         ),
-        comparison=_without_pins(pair.masked(Mask(inputs.mask))),
+        comparison=_without_pins(pair.masked(mask)),
     )
 
 

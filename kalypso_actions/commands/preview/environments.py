@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.preview.sides import (
     Side,
     SideReader,
@@ -252,7 +253,16 @@ def _compared(sides: _Sides, base: Side, inputs: PreviewInputs, progress: Progre
         registration_text=inputs.registration_text,
     )
     old, new = map(find_scheduler, sides.schedulers)
-    pair = plan_pair(base.snapshot, head.snapshot, options, old, progress, new)
+    pair = plan_pair(
+        base.snapshot,
+        head.snapshot,
+        options,
+        old,
+        progress,
+        Mask(inputs.mask),
+        new,
+        WorkerProcesses(),
+    )
     if base.is_absent or head.is_absent:  # its documents are those of other branches, and stay
         pair = dataclasses.replace(
             pair, comparison=dataclasses.replace(pair.comparison, documents=())

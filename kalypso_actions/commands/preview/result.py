@@ -9,7 +9,6 @@ from typing import Any, Final
 from kalypso_actions.commands.preview.environments import ComparedBranch, ComparedEnvironment
 from kalypso_actions.commands.preview.request import PreviewRequest
 from kalypso_actions.commands.preview.sides import ChangedBranch
-from kalypso_actions.commands.runtime.file_diffs import ONLY_MASKED
 from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import CommitSubject, Comparison, MaskedComparison
@@ -44,8 +43,6 @@ class _Diffs:
         diffs = {}
         for file in comparison.files:
             text = unified_diff(file, f"{comparison.environment}/")
-            if file.change == "modified" and file.before == file.after:
-                text += ONLY_MASKED
             self.texts.append(text)
             self._room -= len(text)
             if self._room >= 0:

@@ -72,9 +72,10 @@ def arrivals(
         assignments_removed=_names(plan.environment, proposal.changes.removed_folders),
         values=values,
     )
+    secrets = secret_texts(mask, plan.assignments)
     return Arrivals(
         tuple(_with_commits(ranges, hidden, lookups)),
-        mask.masked(comparison, secret_texts(mask, plan.assignments)),
+        mask.masked(comparison, frozenset().union(*secrets.values())),
     )
 
 
