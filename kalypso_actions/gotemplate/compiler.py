@@ -17,7 +17,7 @@ from kalypso_actions.gotemplate.execution import (
     State,
     Steps,
 )
-from kalypso_actions.gotemplate.kept_texts import keeping
+from kalypso_actions.gotemplate.kept_texts import DATA, keeping, only_field
 from kalypso_actions.gotemplate.loops import Loop
 from kalypso_actions.gotemplate.nodes import (
     Action,
@@ -81,8 +81,8 @@ class _Compiler(PipelineCompiler):
         self.programs = programs
         self.depth = 0
         """The number of bodies around the current place."""
-        self.dot_is_data = definition.name == definition.source.name
-        """Whether dot is the data at the current place."""
+        self.dot: str | None = DATA if definition.name == definition.source.name else None
+        """What dot depends on at the current place; see `keeping`."""
 
     def fill(self, program: Program, body: Body) -> None:
         program.steps = self.block(body)
@@ -171,13 +171,13 @@ class _Compiler(PipelineCompiler):
     def printed(self, node: Action) -> Evaluate:
         """Compile the value that an action prints."""
         evaluate = self.pipe(node.pipe).evaluate
-        return keeping(node.pipe, evaluate) if self.dot_is_data else evaluate
+        return keeping(node.pipe, evaluate, self.dot)
 
-    def body_with_dot(self, body: Body) -> Steps:
-        """Compile a body in which dot is not the data."""
-        outer, self.dot_is_data = self.dot_is_data, False
+    def body_with_dot(self, body: Body, dot: str | None) -> Steps:
+        """Compile a body with another dot."""
+        outer, self.dot = self.dot, dot
         steps = self.block(body)
-        self.dot_is_data = outer
+        self.dot = outer
         return steps
 
     def display(self, state: State, node: Action, value: object) -> str:
@@ -231,8 +231,8 @@ class _Compiler(PipelineCompiler):
             for case in node.cases:
                 condition = self.pipe(case.pipe).evaluate
                 self.scope.container = inside
-                block = self.body_with_dot if isinstance(node, With) else self.block
-                cases.append((condition, block(case.body)))
+                dot = only_field(case.pipe, self.dot) if isinstance(node, With) else self.dot
+                cases.append((condition, self.body_with_dot(case.body, dot)))
                 self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         return cases, otherwise, unset
@@ -246,7 +246,7 @@ class _Compiler(PipelineCompiler):
             variables = self.loop_variables(node.pipe)
             loop = Loop(self.definition, node, pipe, container, unused, *variables)
             self.scope.container = container
-            steps = self.body_with_dot(node.body)
+            steps = self.body_with_dot(node.body, None)
             self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         run = loop.compile(steps, otherwise)

@@ -8,24 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from typing import Final
 
 from kalypso_actions.gotemplate.execution import Evaluate, State
 from kalypso_actions.gotemplate.nodes import Dot, Field, Identifier, Node, Pipe, Variable
 from kalypso_actions.gotemplate.values import Function
 
+DATA: Final = "."
+"""Stands for dot if it is the data itself. No field has this name."""
 
-def keeping(pipe: Pipe, evaluate: Evaluate) -> Evaluate:
+
+def keeping(pipe: Pipe, evaluate: Evaluate, dot: str | None) -> Evaluate:
     """Return an evaluation that keeps the text of an action if it reads a single field of the data.
 
+    `dot` is `DATA`, or the field on which dot depends; None if it depends on anything else.
     Reading a field costs less than keeping its text, so an action without a call stays as it is.
     The work counts for each execution. It may differ near a limit, or if the budget begins to
     measure small values; the action is then evaluated again.
     """
-    roots = set(_roots(pipe))
-    has_call = any(isinstance(node, Identifier) for node in _nodes(pipe))
-    if len(roots) != 1 or "" in roots or not has_call:
+    name = only_field(pipe, dot)
+    if name is None or not any(isinstance(node, Identifier) for node in _nodes(pipe)):
         return evaluate
-    (name,) = roots
     measured, unmeasured = object(), object()
 
     def evaluate_once(state: State, dot: object) -> object:
@@ -47,6 +50,12 @@ def keeping(pipe: Pipe, evaluate: Evaluate) -> Evaluate:
     return evaluate_once
 
 
+def only_field(pipe: Pipe, dot: str | None) -> str | None:
+    """Return the field of the data on which a pipeline depends; None if it is not just one."""
+    roots = set(_roots(pipe, dot))
+    return roots.pop() if len(roots) == 1 else None
+
+
 def changes_data(trees: object, functions: Mapping[str, Function]) -> bool:
     """Return whether a template calls a function that may change its arguments, and so the data."""
     return any(
@@ -55,13 +64,15 @@ def changes_data(trees: object, functions: Mapping[str, Function]) -> bool:
     )
 
 
-def _roots(value: object) -> Iterator[str]:
-    """Yield the field of each operand that reads the data; "" for other data, such as variables."""
-    for node in _nodes(value):
+def _roots(pipe: Pipe, dot: str | None) -> Iterator[str | None]:
+    """Yield the field of each operand that reads the data; None for other data, as of variables."""
+    for node in _nodes(pipe):
         if isinstance(node, Field):
-            yield node.names[0]
-        elif isinstance(node, Dot | Variable) or (isinstance(node, Pipe) and node.variables):
-            yield ""
+            yield node.names[0] if dot == DATA else dot
+        elif isinstance(node, Dot):
+            yield None if dot == DATA else dot
+        elif isinstance(node, Variable) or (isinstance(node, Pipe) and node.variables):
+            yield None
 
 
 def _nodes(value: object) -> Iterator[Node]:

@@ -21,6 +21,11 @@ MANIFESTS = (
     "{{ .Config.a }} {{ index .Config `a` | upper }}{{ len .Config }}",
     "{{ printf `%s-%s` .Config.a .Name }}{{ omit .Config `a` | toYaml }}",
     "{{ with .Config }}{{ toYaml . }}{{ toYaml $.Config }}{{ end }}{{ toYaml .Config }}",
+    "{{ with .Config.a }}{{ upper . }}{{ with $.Name }}{{ . | quote }}{{ end }}{{ end }}",
+    "{{ with .Config.none }}x{{ else with .Config.b }}{{ . | quote }}{{ else }}{{ upper .Name }}"
+    "{{ end }}{{ with $x := .Config }}{{ toYaml . }}{{ end }}",
+    "{{ with .Config }}{{ range $k, $v := . }}{{ upper . }}{{ with . }}{{ quote . }}{{ end }}{{ end }}"
+    "{{ .a | quote }}{{ with .a }}{{ upper . }}{{ end }}{{ end }}",
     "{{ range list .Name `b` }}{{ . | quote }}{{ end }}{{ .Config.a | repeat 40 }}",
     "{{ define `t` }}{{ toYaml .Config }}{{ end }}{{ template `t` (dict `Config` .Name) }}"
     "{{ toYaml .Config }}",
@@ -82,7 +87,7 @@ def test_only_calls_that_depend_on_the_field_alone_are_kept() -> None:
     for text, texts in kept.items():
         execution(parsed(text), "n", config, Budget(Limits()), Config=texts)
     # The last manifest writes the same action three times; each is kept for itself.
-    assert [len(texts) for texts in kept.values()] == [1, 2, 1, 1, 1, 1, 1, 1, 3]
+    assert [len(texts) for texts in kept.values()] == [1, 2, 1, 1, 2, 1, 0, 2, 1, 1, 1, 3]
 
 
 def test_functions_that_change_their_arguments_say_so() -> None:
