@@ -154,11 +154,11 @@ def _with_commits(
             yield item
             continue
         is_hidden = item.repository in hidden
-        found = lookups.commits(item)
-        if found is None:
+        commits = lookups.commits(item)
+        if commits is None:
             yield item
             continue
-        repository, ahead, behind, subjects = found
+        repository, ahead, behind, subjects = commits
         span = f"{item.base}...{item.head}"
         yield CommitRange(
             item.repository,

@@ -13,7 +13,7 @@ from kalypso_actions.model.github import Visibility
 MOST_COMMITS: Final = 10
 """Commits of a repository that a pull request names."""
 
-Found = tuple[str, int, int, tuple[CommitSubject, ...]]
+CommitsOfRange = tuple[str, int, int, tuple[CommitSubject, ...]]
 """The repository, the numbers of commits ahead and behind, and the newest commits."""
 
 
@@ -23,7 +23,7 @@ class Lookups:
     def __init__(self, context: CommandContext) -> None:
         self.context = context
         self._visibilities: dict[str, Visibility | None] = {}
-        self._commits: dict[tuple[str, str, str], Found | None] = {}
+        self._commits: dict[tuple[str, str, str], CommitsOfRange | None] = {}
 
     def visibility(self, url: str) -> Visibility | None:
         """Return the visibility of a repository; None if GitHub does not say it."""
@@ -31,7 +31,7 @@ class Lookups:
             self._visibilities[url] = self._visibility(url)
         return self._visibilities[url]
 
-    def commits(self, wanted: CommitRange) -> Found | None:
+    def commits(self, wanted: CommitRange) -> CommitsOfRange | None:
         """Return the commits of a range; None if GitHub does not return them."""
         key = wanted.repository, wanted.base, wanted.head
         if key not in self._commits:
@@ -47,14 +47,14 @@ class Lookups:
         except KalypsoError:
             return None
 
-    def _commits_of(self, wanted: CommitRange) -> Found | None:
+    def _commits_of(self, wanted: CommitRange) -> CommitsOfRange | None:
         context = self.context
         try:
             repository = context.repository(wanted.repository)
-            found = commits.commits_after(
+            ahead_and_behind = commits.commits_after(
                 context.github, repository, wanted.base, wanted.head, MOST_COMMITS
             )
         except KalypsoError as error:
             context.runtime.log(f"{wanted.repository}: {error.problem.message}")
             return None
-        return repository, *found
+        return repository, *ahead_and_behind
