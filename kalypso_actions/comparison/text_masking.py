@@ -126,16 +126,16 @@ _NAMES, _VALUE = frozenset({"name", "key"}), "value"
 _WORD: Final = re.compile(r"[\w.-]+")
 _ELEMENT_NAME: Final = re.compile(r"<([\w.:-]{1,200})")
 _LONGEST_KNOWN: Final = 200
-"""The most characters of a line whose keys are remembered."""
+"""The most characters of a line that is remembered."""
 
 
 def mask_text(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
     """Return the text without the values below secret keys, and without `secrets`."""
     text = replace_secrets(_PRIVATE_KEY.sub(rf"\1{MASKED}\2", text), secrets)
-    if _may_have_secret_key(text, names):
-        documents = re.split(r"(?m)^(---.*\n?)", text)
-        text = "".join(_document(each, names) for each in documents)
-    return _without_credentials(text)
+    if not _may_have_secret(text, names):
+        return text
+    documents = re.split(r"(?m)^(---.*\n?)", text)
+    return _without_credentials("".join(_document(each, names) for each in documents))
 
 
 def mask_line(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
@@ -182,26 +182,26 @@ def _without_encoded(word: str, secrets: Collection[str]) -> str:
     return MASKED if any(secret in decoded for secret in secrets) else word
 
 
-def _may_have_secret_key(text: str, names: KeyNames) -> bool:
-    """Return False if no part of a text that may be a key is secret, as in most files.
+def _may_have_secret(text: str, names: KeyNames) -> bool:
+    """Return False if a text has no credential, and no part that may be a secret key.
 
-    Files of a fleet have many lines in common, so the answer for each line is remembered.
+    Most files have none. They have many lines in common: the answer for each line is remembered.
     """
     lines = text.split("\n")
-    return any(len(line) > _LONGEST_KNOWN or _may_have_key(line, names) for line in lines)
+    return any(len(line) > _LONGEST_KNOWN or _line_may_have(line, names) for line in lines)
 
 
 @lru_cache(maxsize=10_000)
-def _may_have_key(line: str, names: KeyNames) -> bool:
-    """Look at all words, and at the key and the name of an entry: masking takes no other keys."""
-    words = _WORD.findall(line)
-    keys = [*words, *_ELEMENT_NAME.findall(line)]
+def _line_may_have(line: str, names: KeyNames) -> bool:
+    """Look at all words, and at an entry's key and value: masking takes nothing else for a key."""
+    if any(needed in line for needed in _CREDENTIAL_FORMS):
+        return True
+    keys = [*_WORD.findall(line), *_ELEMENT_NAME.findall(line)]
     if "\\" in line:
-        keys += [word[1:] for word in words]
+        keys += [key[1:] for key in keys]
     entry = _ENTRY.match(line.rstrip("\r"))
     if entry:
-        is_name = entry["key"] in _NAMES
-        keys += [entry["key"].strip(" {"), entry["value"].strip(" \t\"',") if is_name else ""]
+        keys += [entry["key"].strip(" {"), entry["value"].strip(" \t\"',")]
     return any(map(names.include, keys))
 
 
