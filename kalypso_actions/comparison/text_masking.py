@@ -126,7 +126,7 @@ _NAMES, _VALUE = frozenset({"name", "key"}), "value"
 _WORD: Final = re.compile(r"[\w.-]+")
 _ELEMENT_NAME: Final = re.compile(r"<([\w.:-]{1,200})")
 _LONGEST_KNOWN: Final = 200
-"""The most characters of a line that is remembered."""
+"""The most characters of a remembered line; the files of a fleet have many lines in common."""
 
 
 def mask_text(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
@@ -183,17 +183,14 @@ def _without_encoded(word: str, secrets: Collection[str]) -> str:
 
 
 def _may_have_secret(text: str, names: KeyNames) -> bool:
-    """Return False if a text has no credential, and no part that may be a secret key.
-
-    Most files have none. They have many lines in common: the answer for each line is remembered.
-    """
+    """Return False if a text has no credential, and nothing that may be a secret key."""
     lines = text.split("\n")
     return any(len(line) > _LONGEST_KNOWN or _line_may_have(line, names) for line in lines)
 
 
 @lru_cache(maxsize=10_000)
 def _line_may_have(line: str, names: KeyNames) -> bool:
-    """Look at all words, and at an entry's key and value: masking takes nothing else for a key."""
+    """Look at all words, and at the key and the name of an entry: masking takes no other keys."""
     if any(needed in line for needed in _CREDENTIAL_FORMS):
         return True
     keys = [*_WORD.findall(line), *_ELEMENT_NAME.findall(line)]
@@ -201,7 +198,9 @@ def _line_may_have(line: str, names: KeyNames) -> bool:
         keys += [key[1:] for key in keys]
     entry = _ENTRY.match(line.rstrip("\r"))
     if entry:
-        keys += [entry["key"].strip(" {"), entry["value"].strip(" \t\"',")]
+        keys.append(entry["key"].strip(" {"))
+    if entry and entry["key"] in _NAMES:
+        keys.append(entry["value"].strip(" \t\"',"))
     return any(map(names.include, keys))
 
 
