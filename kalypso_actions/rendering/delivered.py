@@ -123,21 +123,19 @@ def judged(
     outcome: dict[str, bytes] | Failure,
     data: TemplateData,
     target: DeploymentTarget,
+    keys: tuple[str, ...],
     render: Render,
     spend: Spend,
     *,
     lists: Collection[str],
     may_be_templates: bool,
 ) -> dict[str, bytes] | Failure:
-    """Return the outcome of rendering `data`, or the failure that its texts cause.
+    """Return the outcome of rendering `data`, or the failure that its texts at `keys` cause.
 
     `spend` counts the comparison. The texts of the keys `lists` may decide how many documents there
     are, so their neutral texts keep the separators. `may_be_templates` means that the texts may be
     templates, and so may cause further passes.
     """
-    keys = special_texts(data.manifests)
-    if not keys:
-        return outcome
     trial = _Trial(data, render, spend, frozenset(lists), may_be_templates)
     neutral = trial.rendered(keys, _LETTER)
     if neutral is None:

@@ -68,6 +68,7 @@ class FolderFiles:
         self._unpromoted = unpromoted
         self._templates = {template.name: template for template in templates}
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
+        self._changing: dict[tuple[str, str, str], bool] = {}
         self._shared: SizedCache[SharedConfig] = SizedCache(SHARED_KEYS)
 
     def data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
@@ -91,7 +92,9 @@ class FolderFiles:
     ) -> SharedConfig | None:
         """Return the configuration that assignments share; None if a Template may change it."""
         names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
-        if any(map(self._changes_data, names)):
+        if names not in self._changing:
+            self._changing[names] = any(map(self._changes_data, names))
+        if self._changing[names]:
             return None
         shared = self._shared.get(id(config.values))
         if shared is None or shared.values is not config.values:

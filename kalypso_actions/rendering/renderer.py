@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
 
@@ -15,10 +15,12 @@ from kalypso_actions.model.kinds import (
     Template,
 )
 from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
+from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import (
     judged,
     own_keys,
+    special_texts,
     with_few_texts,
     with_usual_texts,
     without_own_keys,
@@ -40,9 +42,22 @@ Check = Callable[[Spend], Failure | None]
 """Checks an assignment before it is rendered, and counts the work of the check."""
 
 
+KEPT_TARGETS: Final = 10_000
+"""The most targets whose texts are kept, enough for those of a large cluster type."""
+
 ENOUGH_FAULTS: Final = 20
 """The most assignments to report that fail because of texts of their registration. One is enough to
 replace the registration; more tell people more, but finding each guilty text takes renderings."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """What the texts of a registration's target mean for all of its assignments."""
+
+    target: DeploymentTarget
+    special: tuple[str, ...]
+    own_keys: set[str]
+    work: int
 
 
 class Renderer:
@@ -61,6 +76,7 @@ class Renderer:
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
         self._usual_work: dict[tuple[str, str], int] = {}
+        self._texts: SizedCache[_Texts] = SizedCache(KEPT_TARGETS)
 
     def render(
         self, assignment: Assignment, config: MergedConfig, check: Check = lambda _: None
@@ -127,11 +143,10 @@ class Renderer:
                 is_delivered=bool(target.registration) and fits_others,
             )
 
-        # Ordinary targets have a few texts: EACH counts them.
-        many_texts = max(0, work_of_texts(target) - EACH)
+        texts = self._texts_of(target)
 
         def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
-            spend(many_texts)
+            spend(max(0, texts.work - EACH))  # EACH counts the few texts of ordinary targets
             work = rendered.budget.work
             outcome = self._folder.render(assignment, rendered, config)
             spend(rendered.budget.work - work + _size(outcome))
@@ -140,22 +155,31 @@ class Renderer:
         outcome = render(data)
         if not target.registration:
             return outcome
-        may_be_templates = self._options.registration_text == "any"
-        outcome = judged(
-            outcome,
-            data,
-            target,
-            render,
-            spend,
-            lists=self._folder.list_keys(assignment.cluster_type),
-            may_be_templates=may_be_templates,
-        )
+        if texts.special:
+            outcome = judged(
+                outcome,
+                data,
+                target,
+                texts.special,
+                render,
+                spend,
+                lists=self._folder.list_keys(assignment.cluster_type),
+                may_be_templates=self._options.registration_text == "any",
+            )
         if isinstance(outcome, Failure):
             return outcome
-        repeated = repeated_key(outcome, own_keys(target), target, spend)
+        repeated = repeated_key(outcome, texts.own_keys, target, spend)
         if repeated and not self._is_repeated_without(assignment, config, spend):
             return repeated
         return self._with_names(outcome, assignment, config, spend)
+
+    def _texts_of(self, target: DeploymentTarget) -> _Texts:
+        texts = self._texts.get(id(target))
+        if texts is None or texts.target is not target:
+            special = special_texts(target.manifests)
+            texts = _Texts(target, special, own_keys(target), work_of_texts(target))
+            self._texts.put(id(target), texts, 1)
+        return texts
 
     def _is_repeated_without(
         self, assignment: Assignment, config: MergedConfig, spend: Spend

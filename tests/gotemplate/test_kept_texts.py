@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kalypso_actions import gotemplate
@@ -24,7 +24,7 @@ MANIFESTS = (
     "{{ with .Config.a }}{{ upper . }}{{ with $.Name }}{{ . | quote }}{{ end }}{{ end }}",
     "{{ with .Config.none }}x{{ else with .Config.b }}{{ . | quote }}{{ else }}{{ upper .Name }}"
     "{{ end }}{{ with $x := .Config }}{{ toYaml . }}{{ end }}",
-    "{{ with .Config }}{{ range $k, $v := . }}{{ upper . }}{{ with . }}{{ quote . }}{{ end }}{{ end }}"
+    "{{ with .Config }}{{ range . }}{{ upper . }}{{ with . }}{{ quote . }}{{ end }}{{ end }}"
     "{{ .a | quote }}{{ with .a }}{{ upper . }}{{ end }}{{ end }}",
     "{{ range list .Name `b` }}{{ . | quote }}{{ end }}{{ .Config.a | repeat 40 }}",
     "{{ define `t` }}{{ toYaml .Config }}{{ end }}{{ template `t` (dict `Config` .Name) }}"
@@ -68,6 +68,7 @@ def execution(
         max_size=8,
     ),
 )
+@example(parsed(MANIFESTS[7]), {"a": "x", "b": "y"}, [("n", 0, 0), ("m", 0, 0)])
 def test_executions_are_the_same(
     template: gotemplate.Template, values: dict[str, str], runs: list[tuple[str, int, int]]
 ) -> None:

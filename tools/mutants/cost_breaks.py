@@ -23,7 +23,7 @@ COST_BREAKS: Final = (
     Break(
         "a function is called before its arguments count",
         "kalypso_actions/gotemplate/calls.py",
-        "if budget.counts_calls or any(map(_is_large, values)):",
+        "if budget.counts_calls or _has_large(values):",
         "if False:",
         (f"{FUNCTIONS}::test_each_function_of_go_templates_spends_its_time",),
     ),
