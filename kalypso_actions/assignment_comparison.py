@@ -16,7 +16,6 @@ from kalypso_actions.assignment_rendering import (
     divided,
 )
 from kalypso_actions.comparison import Mask, ValueDifference, ValueDifferences
-from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.differences import Change, FileChange, FileDiff
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.processes import Processes
@@ -150,7 +149,7 @@ class _Side:
         self._secrets = SecretTexts(mask)
         self._templates = {each.name: each.where.repository for each in fleet.templates}
         self._config_maps = {each.name: each for each in fleet.config_maps}
-        self._layers: dict[tuple[str, ...], frozenset[str]] = {}
+        self._of_layers: dict[str, frozenset[str]] = {}
         self._shared: dict[frozenset[str], frozenset[str]] = {}
 
     def render(self, assignment: Assignment) -> _Rendered:
@@ -172,16 +171,15 @@ class _Side:
         named = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
         places = (item.assignment.target.where.repository, cluster_type.where.repository)
         templates = (self._templates[name] for name in named if name in self._templates)
-        return self.shared(self._of_layers(item.config).union(places, templates))
+        layers = map(self._of_layer, item.config.config_maps)
+        return self.shared(frozenset().union(places, templates, *layers))
 
-    def _of_layers(self, config: MergedConfig) -> frozenset[str]:
-        known = self._layers.get(config.config_maps)
+    def _of_layer(self, config_map: str) -> frozenset[str]:
+        known = self._of_layers.get(config_map)
         if known is None:
-            layers = [self._config_maps[name] for name in config.config_maps]
-            places = (layer.at(key) for layer in layers for key in layer.data)
-            known = self._layers[config.config_maps] = frozenset(
-                where.repository for where in places
-            )
+            layer = self._config_maps[config_map]
+            known = frozenset(layer.at(key).repository for key in layer.data)
+            self._of_layers[config_map] = known
         return known
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fnmatch import translate
 from functools import lru_cache
 from typing import Final
@@ -54,17 +54,16 @@ class KeyNames:
         self._more = tuple(map(_normal, more))
         self._given, self._masked = _pattern(self._more), _pattern(MASKED_KEYS)
         self._shown = _pattern(SHOWN_KEYS)
-        self._known = lru_cache(maxsize=_MOST_KNOWN)(self._matches)
+        self.include: Callable[[Hashable], bool] = lru_cache(maxsize=_MOST_KNOWN)(self._include)
 
     def extended(self, more: Iterable[str]) -> KeyNames:
         """Return these names, and more."""
         return KeyNames((*self._more, *more))
 
-    def include(self, key: object) -> bool:
+    def _include(self, key: Hashable) -> bool:
         """Whether the values below a key are secret."""
-        return isinstance(key, str) and self._known(key)
-
-    def _matches(self, key: str) -> bool:
+        if not isinstance(key, str):
+            return False
         name = _normal(key)
         if self._given.fullmatch(name):
             return True
