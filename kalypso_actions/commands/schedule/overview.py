@@ -22,9 +22,10 @@ def read_overview(
     overview = _overview(state, context)
     if overview.from_branch is None:
         return overview, pull_requests.find(github, repository, head=state.own_branch)
-    for pull in overview.from_branch:
+    pulls = [pull for pull in overview.from_branch if pull.head_branch == state.own_branch]
+    for pull in pulls:
         github.recent_writes.add_pull_request(repository, pull)
-    return overview, sorted(overview.from_branch, key=lambda pull: -pull.number)
+    return overview, sorted(pulls, key=lambda pull: -pull.number)
 
 
 def open_pulls(
