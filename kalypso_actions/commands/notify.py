@@ -18,7 +18,7 @@ from kalypso_actions.commands.runtime.gitops_branches import (
 from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.gitops import contradicts, gitops_folder, touches
+from kalypso_actions.gitops import becomes_credible, gitops_folder, touches
 from kalypso_actions.inputs.notify import NotifyInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.object_ids import is_commit_id
@@ -179,22 +179,13 @@ def _meaning(
         # A change of `sources.json` alone may assign a branch, which was cut from another
         # environment's branch, to this environment, or make its tracking file credible.
         differs = earlier != promoted_commit or (
-            old is not None and _becomes_credible(old, new, name, promoted_commit)
+            old is not None
+            and promoted_commit is not None
+            and becomes_credible(old.sources, new.sources, name, promoted_commit)
         )
         if differs or touches(old.entries if old else None, new.entries, folder):
             meanings.append(_meaning_of_commits(context, pushed, earlier, promoted_commit))
     return most_important(meanings)
-
-
-def _becomes_credible(
-    old: BaseTree, new: BaseTree, environment: str, promoted_commit: str | None
-) -> bool:
-    """Whether `sources.json` agrees with the tracking file now, but did not before."""
-    if promoted_commit is None:
-        return False
-    return contradicts(old.sources, environment, promoted_commit) and not contradicts(
-        new.sources, environment, promoted_commit
-    )
 
 
 def _meaning_of_commits(

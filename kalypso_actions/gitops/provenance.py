@@ -127,6 +127,19 @@ def contradicts(content: bytes | None, environment: str, promoted_commit: str) -
     return main is None or main.commit != promoted_commit
 
 
+def becomes_credible(
+    old: bytes | None, new: bytes | None, environment: str, promoted_commit: str
+) -> bool:
+    """Whether a change of `sources.json` ends a contradiction with the tracking file.
+
+    `old` and `new` are the file before and after the change; `promoted_commit` is the commit that
+    the tracking file names after it.
+    """
+    return contradicts(old, environment, promoted_commit) and not contradicts(
+        new, environment, promoted_commit
+    )
+
+
 def previous_sources(
     bases: Sequence[BaseTree], environment: str, promoted_commit: str | None
 ) -> PreviousSources | None:

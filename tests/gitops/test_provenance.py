@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.gitops import (
     SourcesFile,
+    becomes_credible,
     contradicts,
     is_of_another,
     previous_sources,
@@ -145,3 +146,27 @@ def test_whether_a_tree_contradicts_its_tracking_file(
     content: bytes | None, contradicted: bool
 ) -> None:
     assert contradicts(content, "dev", "a" * 40) == contradicted
+
+
+AGREES = sources_of("dev", "a" * 40)
+CONTRADICTS = sources_of("dev", "b" * 40)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "credible"),
+    [
+        (CONTRADICTS, AGREES, True),
+        (CONTRADICTS, None, True),
+        (CONTRADICTS, sources_of("stage", "b" * 40), True),
+        (sources_of("dev", None), AGREES, True),
+        (CONTRADICTS, sources_of("dev", "c" * 40), False),
+        (AGREES, CONTRADICTS, False),
+        (AGREES, AGREES, False),
+        (None, AGREES, False),
+        (sources_of("stage", "b" * 40), AGREES, False),
+    ],
+)
+def test_a_change_may_make_a_tracking_file_credible(
+    old: bytes | None, new: bytes | None, credible: bool
+) -> None:
+    assert becomes_credible(old, new, "dev", "a" * 40) == credible
