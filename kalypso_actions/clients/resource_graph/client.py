@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Self
+from functools import partial
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from kalypso_actions.clients.resource_graph.answers import (
     Answer,
@@ -26,6 +27,7 @@ from kalypso_actions.clients.resource_graph.query import (
 )
 from kalypso_actions.clients.resource_graph.rows import (
     branch_followers,
+    cluster_report,
     cluster_reports,
     lost_connections,
     subscription_ids,
@@ -40,6 +42,11 @@ if TYPE_CHECKING:
     from kalypso_actions.clients.resource_graph.authorization import RenewableCredential
 
 log = logging.getLogger(__name__)
+
+Value = TypeVar("Value")
+
+Conversion = Callable[[object, int], Value]
+"""The value of a row at a place, from 1."""
 
 LARGEST_PAGE: Final = 1000
 """Rows of a page: the maximum of Resource Graph."""
@@ -104,14 +111,15 @@ class ResourceGraph:
         """
         key = _key(repository_url)
         query = flux_configurations_query(key.partition("/")[2], branch)
-        return cluster_reports(self._rows(query, "Flux configurations"), key)
+        convert = partial(cluster_report, repository=key)
+        return cluster_reports(self._rows(query, "Flux configurations", convert))
 
     def lost_connections(self) -> Mapping[str, str]:
         """Return Azure's word for each lost connection of a cluster, by its id in lower case.
 
         Raise KalypsoError if the answer is incomplete.
         """
-        return lost_connections(self._rows(LOST_CLUSTERS, "clusters"))
+        return lost_connections(self._rows(LOST_CLUSTERS, "clusters", _as_it_is))
 
     def deleted(self, clusters: Iterable[str]) -> frozenset[str]:
         """Return which of these clusters no longer exist, by Resource Manager's answer for each.
@@ -125,7 +133,9 @@ class ResourceGraph:
 
         Raise KalypsoError if the answer is incomplete.
         """
-        return branch_followers(self._rows(followers_query(branch), "Flux configurations"))
+        return branch_followers(
+            self._rows(followers_query(branch), "Flux configurations", _as_it_is)
+        )
 
     def check_subscriptions(self) -> None:
         """Check that the identity may read every named subscription; one query for each run.
@@ -137,18 +147,22 @@ class ResourceGraph:
         """
         if not self.scopes.subscriptions:
             return
-        seen = subscription_ids(self._rows(SUBSCRIPTIONS, "subscriptions"))
+        seen = subscription_ids(self._rows(SUBSCRIPTIONS, "subscriptions", _as_it_is))
         missing = [
             subscription for subscription in self.scopes.subscriptions if subscription not in seen
         ]
         if missing:
             raise unseen(missing)
 
-    def _rows(self, query: str, noun: str) -> Sequence[object]:
-        """Return every row of a query; `noun` names the rows in errors. Raise KalypsoError."""
+    def _rows(self, query: str, noun: str, convert: Conversion[Value]) -> Sequence[Value]:
+        """Return the value of every row of a query; `noun` names the rows in errors.
+
+        Rows are converted page by page, since they take more memory than their values. Raise
+        KalypsoError.
+        """
         budget = WaitBudget(self._max_wait, self._sleep)
         for _ in range(MAX_READINGS):
-            rows, total = self._in_smaller_pages(query, noun, budget)
+            rows, total = self._in_smaller_pages(query, noun, budget, convert)
             if len(rows) >= total:
                 return rows
             log.debug("Azure Resource Graph gave %d rows of %d", len(rows), total)
@@ -158,8 +172,8 @@ class ResourceGraph:
         )
 
     def _in_smaller_pages(
-        self, query: str, noun: str, budget: WaitBudget
-    ) -> tuple[Sequence[object], int]:
+        self, query: str, noun: str, budget: WaitBudget, convert: Conversion[Value]
+    ) -> tuple[Sequence[Value], int]:
         """Read all pages; halve their size and begin again while a page is too large.
 
         Later readings keep the smaller size. Azure does not document whether the token for a next
@@ -167,7 +181,7 @@ class ResourceGraph:
         """
         while True:
             try:
-                return self._all_pages(query, noun, budget)
+                return self._all_pages(query, noun, budget, convert)
             except PayloadTooLargeError:
                 self._page_size //= 2
                 log.debug("Azure Resource Graph: a page is too large; now %d", self._page_size)
@@ -177,14 +191,17 @@ class ResourceGraph:
                         advice="please report this; narrow azure-scopes meanwhile",
                     ) from None
 
-    def _all_pages(self, query: str, noun: str, budget: WaitBudget) -> tuple[Sequence[object], int]:
-        """Return every row once, from its last page, and the announced number of rows."""
-        rows: dict[str, object] = {}
+    def _all_pages(
+        self, query: str, noun: str, budget: WaitBudget, convert: Conversion[Value]
+    ) -> tuple[Sequence[Value], int]:
+        """Return the value of every row, from its last page, and the announced number of rows."""
+        rows: dict[str, Value] = {}
         skip_token = ""
         while True:
             answer = self._page(query, skip_token, noun, budget)
             before = len(rows)
-            rows |= {_identity(row, before + place): row for place, row in enumerate(answer.rows)}
+            for place, row in enumerate(answer.rows, before + 1):
+                rows[_identity(row, place)] = convert(row, place)
             skip_token = answer.skip_token
             # Pages without new rows could repeat for ever.
             if not skip_token or len(rows) == before:
@@ -218,6 +235,10 @@ def _check_complete(answer: Answer, noun: str) -> None:
             f"{answer.total} {noun})",
             advice="run this again; if the error stays, narrow azure-scopes",
         )
+
+
+def _as_it_is(row: object, _place: int) -> object:
+    return row
 
 
 def _identity(row: object, place: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Final, TypeVar
 
@@ -36,23 +36,30 @@ PROVIDER: Final = re.compile(r"/providers/Microsoft\.KubernetesConfiguration/", 
 """Ends the cluster's part of a configuration's resource id."""
 
 
-def cluster_reports(rows: Iterable[object], repository: str) -> tuple[ClusterReport, ...]:
-    """Return the reports of the rows whose URL names a repository, given by its key.
+def cluster_report(row: object, place: int, repository: str) -> ClusterReport | Problem | None:
+    """Return the report of a row, or the problem of one that cannot be read.
+
+    Return None if the row's URL does not name the repository of this key. `place` counts from 1.
+    """
+    if not _may_be_of(row, repository):
+        return None
+    try:
+        return _Row.model_validate(row).report()
+    except ValidationError as error:
+        return _unreadable(row, place, error)
+
+
+def cluster_reports(
+    results: Collection[ClusterReport | Problem | None],
+) -> tuple[ClusterReport, ...]:
+    """Return the reports among the results of `cluster_report`.
 
     Raise KalypsoError with every row that cannot be read.
     """
-    reports: list[ClusterReport] = []
-    problems: list[Problem] = []
-    for place, row in enumerate(rows, 1):
-        if not _may_be_of(row, repository):
-            continue
-        try:
-            reports.append(_Row.model_validate(row).report())
-        except ValidationError as error:
-            problems.append(_unreadable(row, place, error))
+    problems = [result for result in results if isinstance(result, Problem)]
     if problems:
         raise KalypsoError.of(problems)
-    return tuple(reports)
+    return tuple(result for result in results if isinstance(result, ClusterReport))
 
 
 def branch_followers(rows: Iterable[object]) -> tuple[BranchFollower, ...]:

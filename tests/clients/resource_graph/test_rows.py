@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.clients.resource_graph.rows import cluster_reports
+from kalypso_actions.clients.resource_graph import rows
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
@@ -23,6 +24,13 @@ from tests.clients.resource_graph.azure import REPOSITORY, row
 KEY = repository_key(REPOSITORY)
 ID = row()["id"]
 CLUSTER = ID.partition("/providers/Microsoft.KubernetesConfiguration")[0]
+
+
+def cluster_reports(given_rows: Sequence[object], repository: str) -> tuple[ClusterReport, ...]:
+    results = [
+        rows.cluster_report(each, place, repository) for place, each in enumerate(given_rows, 1)
+    ]
+    return rows.cluster_reports(results)
 
 
 def read(given_row: object) -> ClusterReport:
