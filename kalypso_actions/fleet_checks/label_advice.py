@@ -70,15 +70,15 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
     return Mismatch(key, f"no {noun} has all of {both}", advice)
 
 
-def label_advice(key: str, values: Collection[str], objects: Iterable[Labels], noun: str) -> str:
+def label_advice(key: str, values: Collection[str], objects: Sequence[Labels], noun: str) -> str:
     """Return advice with the label that was probably meant and the existing labels."""
-    labels = _labels(objects)
-    known = sorted({value for name, value in labels if name == key})
+    known = _values(key, objects)
     if known:
         close = _nearest_value(values, known)
         suggestion = f"did you mean {key}: {close}? " if close else ""
         others = f"values of {key}: {abbreviated(known, MAX_LISTED)}"
         return suggestion.rstrip() if known == [close] else f"{suggestion}{others}"
+    labels = _labels(objects)
     close = _nearest_key(key, values, labels)
     suggestion = (
         f"did you mean the label {close}? If {close} is misspelled, rename it there. "
@@ -92,20 +92,23 @@ def label_advice(key: str, values: Collection[str], objects: Iterable[Labels], n
 
 
 def misspelled_values(
-    requirement: Requirement, objects: Sequence[Labels]
+    requirement: Requirement, present: Sequence[Collection[str]]
 ) -> Iterator[tuple[str, Requirement]]:
     """Yield each probably misspelled value, with the corrected requirement.
 
-    No object has the value. It may be meant for a future object, so it only counts as misspelled if
-    it resembles a value that objects have and the requirement does not list.
+    `present` are the values of the label by environment. A value that no object has may be meant
+    for a future object, so it only counts as misspelled if it resembles a value that objects have
+    and the requirement does not list.
     """
-    key = requirement.key
-    present = {labels.get(key, "") for labels in objects} if key not in FLUX_LABELS else set()
-    known = present - {""}
-    for value in sorted(requirement.values - known):
-        meant = misspelled(value, known - requirement.values)
+    values = requirement.values
+    unknown = [value for value in sorted(values) if not any(value in known for known in present)]
+    if not unknown or requirement.key in FLUX_LABELS:
+        return
+    others = set[str]().union(*present) - values
+    for value in unknown:
+        meant = misspelled(value, others)
         if meant:
-            yield value, replace(requirement, values=requirement.values - {value} | {meant})
+            yield value, replace(requirement, values=values - {value} | {meant})
 
 
 def _misspelled_label(
@@ -115,21 +118,26 @@ def _misspelled_label(
     for labels in objects:
         failing = [item for item in requirements if not item.matches(labels)]
         if len(failing) == 1 and failing[0].key not in labels:
-            close = nearest(failing[0].key, labels)
+            with_value = not failing[0].values.isdisjoint(labels.values())
+            close = nearest(failing[0].key, labels) if with_value else ""
             if close and labels[close] in failing[0].values:
                 return failing[0].key, f"{close}: {labels[close]}"
     return None
 
 
-def _meant(requirement: Requirement, objects: Iterable[Labels]) -> Requirement | None:
+def _meant(requirement: Requirement, objects: Sequence[Labels]) -> Requirement | None:
     """Return a requirement with the nearest value or label that exists, if one is near."""
-    labels = _labels(objects)
-    known = sorted({value for name, value in labels if name == requirement.key})
+    known = _values(requirement.key, objects)
     if known:
         close = _nearest_value(requirement.values, known)
         return replace(requirement, values=frozenset({close})) if close else None
-    close = _nearest_key(requirement.key, requirement.values, labels)
+    close = _nearest_key(requirement.key, requirement.values, _labels(objects))
     return replace(requirement, key=close) if close else None
+
+
+def _values(key: str, objects: Iterable[Labels]) -> list[str]:
+    """Return the values of a label, sorted."""
+    return [] if key in FLUX_LABELS else sorted({item.get(key, "") for item in objects} - {""})
 
 
 def _labels(objects: Iterable[Labels]) -> set[tuple[str, str]]:

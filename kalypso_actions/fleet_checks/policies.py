@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from kalypso_actions.errors import Location, Problem
@@ -14,9 +14,16 @@ from kalypso_actions.fleet_checks.label_advice import (
 )
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
-from kalypso_actions.model.kinds import LabelSelector, SchedulingPolicy
+from kalypso_actions.model.kinds import ClusterType, LabelSelector, SchedulingPolicy
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.scheduling import CompiledPolicy, Requirement, Selector, compile_policy
+from kalypso_actions.scheduling import (
+    CompiledPolicy,
+    LabelIndex,
+    Requirement,
+    Selector,
+    TargetIndex,
+    compile_policy,
+)
 
 Scopes = tuple[FleetScope, ...]
 
@@ -45,9 +52,10 @@ def check_policies(view: FleetView, diagnostics: Diagnostics) -> list[MeantPolic
 
 def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -> Iterator[Problem]:
     """Report a policy without cluster types, or else the misspelled values of its selector."""
-    labels = [item.labels for scope in scopes for item in scope.fleet.cluster_types]
     selector = policy.policy.cluster_types
-    if not any(map(policy.cluster_types.matches, labels)):
+    by_label = (scope.cluster_types_by_label for scope in scopes)
+    if not any(True for index in by_label for _ in index.selected(policy.cluster_types)):
+        labels = _cluster_type_labels(scopes)
         fault = mismatch(policy.cluster_types.requirements, labels, "cluster type")
         yield Problem(
             f"SchedulingPolicy {policy.name!r} selects no cluster type{_placed(policy, scopes)}: "
@@ -57,10 +65,16 @@ def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -
             "policy-without-cluster-types",
         )
         return
-    known = [item.labels for scope in view.scopes for item in scope.fleet.cluster_types]
     for requirement in policy.cluster_types.requirements:
-        for value, _ in misspelled_values(requirement, known):
-            yield _unknown_value(policy, selector, requirement.key, value, known, "cluster type")
+        key = requirement.key
+        present = [scope.cluster_types_by_label.having(key) for scope in view.scopes]
+        for value, _ in misspelled_values(requirement, present):
+            known = _cluster_type_labels(view.scopes)
+            yield _unknown_value(policy, selector, key, value, known, "cluster type")
+
+
+def _cluster_type_labels(scopes: Scopes) -> list[Mapping[str, str]]:
+    return [item.labels for scope in scopes for item in scope.fleet.cluster_types]
 
 
 def _placed(policy: CompiledPolicy, scopes: Scopes) -> str:
@@ -68,8 +82,7 @@ def _placed(policy: CompiledPolicy, scopes: Scopes) -> str:
     targets = {
         target.name
         for scope in scopes
-        for target in scope.fleet.targets
-        if policy.selects_target(target)
+        for target in policy.selected_targets(scope.targets_by_label)
     }
     return f" for its {counted(len(targets), 'target')}" if targets else ""
 
@@ -92,30 +105,35 @@ def _check_targets(
         return []
     selector = policy.policy.deployment_targets
     noun = f"deployment target of {policy.workspace}" if policy.workspace else "deployment target"
-    if any(policy.selects_target(target) for scope in scopes for target in scope.fleet.targets):
-        known = _labels(policy, view.scopes)
+    if _selects_any(policy, (scope.targets_by_label for scope in scopes)):
         meant = []
+        by_label = [scope.all_targets_by_label.of(policy.workspace) for scope in view.scopes]
         for requirement in policy.targets.requirements:
-            for value, as_meant in misspelled_values(requirement, known):
-                diagnostics.warnings.append(
-                    _unknown_value(policy, selector, requirement.key, value, known, noun)
-                )
+            key = requirement.key
+            present = [index.having(key) for index in by_label]
+            for value, as_meant in misspelled_values(requirement, present):
+                known = _target_labels(policy, view.scopes)
+                warning = _unknown_value(policy, selector, key, value, known, noun)
+                diagnostics.warnings.append(warning)
                 meant.append(_repaired(policy, requirement, as_meant))
         return meant
-    others = [target for scope in scopes for target in scope.all_targets]
     subject = f"SchedulingPolicy {policy.name!r} selects no deployment target"
-    if any(map(policy.selects_target, others)):
+    if _selects_any(policy, (scope.all_targets_by_label for scope in scopes)):
         message = f"{subject} of {', '.join(scope.environment for scope in scopes)}, only of others"
         diagnostics.notes.append(Problem(message, selector.where, code="policy-without-targets"))
         return []
-    fault = mismatch(policy.targets.requirements, _labels(policy, scopes), noun)
+    fault = mismatch(policy.targets.requirements, _target_labels(policy, scopes), noun)
     where = selector.at(fault.key, fault.value)
     message = f"{subject}: {fault.reason}"
     diagnostics.warnings.append(Problem(message, where, fault.advice, "policy-without-targets"))
     return [replace(policy, targets=Selector(fault.meant))] if fault.meant else []
 
 
-def _labels(policy: CompiledPolicy, scopes: Scopes) -> list[Mapping[str, str]]:
+def _selects_any(policy: CompiledPolicy, targets: Iterable[TargetIndex]) -> bool:
+    return any(True for index in targets for _ in policy.selected_targets(index))
+
+
+def _target_labels(policy: CompiledPolicy, scopes: Scopes) -> list[Mapping[str, str]]:
     """Return the labels of all targets that a policy may select by its workspace."""
     return [
         target.labels
@@ -148,24 +166,16 @@ def _unknown_value(
 
 def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> tuple[str, Problem] | None:
     """Return the workspace that was probably meant, "" for none, and the warning."""
-    known = {
-        workspace
-        for scope in scopes
-        for workspace in (
-            *(registration.workspace for registration in scope.fleet.registrations),
-            *(target.workspace for target in scope.all_targets),
-        )
-        if workspace
-    }
-    if policy.workspace in {"", *known}:
+    if not policy.workspace or any(policy.workspace in scope.workspaces for scope in scopes):
         return None
-    close = nearest(policy.workspace, sorted(known))
+    known = sorted(set[str]().union(*(scope.workspaces for scope in scopes)))
+    close = nearest(policy.workspace, known)
     suggestion = f"did you mean {close}? " if close else ""
     return close, Problem(
         f"SchedulingPolicy {policy.name!r} selects no deployment target: no WorkloadRegistration "
         f"has the workspace {policy.workspace!r}",
         policy.policy.workspace_where or policy.policy.where,
-        f"{suggestion}Workspaces: {abbreviated(sorted(known), MAX_LISTED) or 'none'}",
+        f"{suggestion}Workspaces: {abbreviated(known, MAX_LISTED) or 'none'}",
         "policy-workspace-unknown",
     )
 
@@ -199,12 +209,29 @@ def _order(policy: SchedulingPolicy, scope: FleetScope) -> tuple[bool, Location]
 
 
 def _unselected_cluster_types(view: FleetView) -> Iterator[Problem]:
-    for cluster_type, scopes in view.judged(lambda fleet: fleet.cluster_types):
-        policies = (policy for scope in scopes for policy in scope.policies)
-        if not any(policy.cluster_types.matches(cluster_type.labels) for policy in policies):
+    judged = list(view.judged(lambda fleet: fleet.cluster_types))
+    judged_in: dict[FleetScope, list[ClusterType]] = {scope: [] for scope in view.scopes}
+    for cluster_type, scopes in judged:
+        for scope in scopes:
+            judged_in[scope].append(cluster_type)
+    selected = {
+        scope: _selected(cluster_types, scope.policies)
+        for scope, cluster_types in judged_in.items()
+    }
+    for cluster_type, scopes in judged:
+        if not any(cluster_type.name in selected[scope] for scope in scopes):
             yield Problem(
                 f"no SchedulingPolicy selects the cluster type {cluster_type.name!r}",
                 cluster_type.where,
                 "add a policy if workloads belong there",
                 "cluster-type-unselected",
             )
+
+
+def _selected(cluster_types: Sequence[ClusterType], policies: Iterable[CompiledPolicy]) -> Set[str]:
+    """Return the names of the cluster types that at least one policy selects."""
+    by_label = LabelIndex(cluster_types)
+    names: set[str] = set()
+    for policy in policies:
+        names |= {item.name for item in by_label.selected(policy.cluster_types, besides=names)}
+    return names

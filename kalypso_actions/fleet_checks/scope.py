@@ -12,9 +12,11 @@ from kalypso_actions import scheduling
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import (
+    ClusterType,
     DeploymentTarget,
     Environment,
     Fleet,
+    SchedulingPolicy,
     Workload,
     WorkloadRegistration,
 )
@@ -48,7 +50,6 @@ class FleetScope:
     own: Set[Key]
     unread: tuple[WorkloadRegistration, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
-    _selected: dict[tuple[str | None, ...], bool] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -88,6 +89,17 @@ class FleetScope:
         return tuple(policy for policy in compiled if policy is not None)
 
     @cached_property
+    def invalid_policies(self) -> tuple[SchedulingPolicy, ...]:
+        """The policies with a faulty selector."""
+        valid = {policy.name for policy in self.policies}
+        return tuple(policy for policy in self.fleet.policies if policy.name not in valid)
+
+    @cached_property
+    def own_policies(self) -> list[str]:
+        """The names of the policies on the environment's own branch, sorted."""
+        return sorted(name for kind, name in self.own if kind == "SchedulingPolicy")
+
+    @cached_property
     def all_targets(self) -> tuple[DeploymentTarget, ...]:
         """The targets of all environments, as far as they are known."""
         of_workloads = (target for workload in self.workloads for target in workload.targets)
@@ -103,9 +115,34 @@ class FleetScope:
         return Reach(self.fleet.cluster_types, self.all_targets)
 
     @cached_property
-    def _target_keys(self) -> tuple[str, ...]:
-        requirements = (r for policy in self.policies for r in policy.targets.requirements)
-        return tuple(dict.fromkeys(requirement.key for requirement in requirements))
+    def cluster_types_by_label(self) -> scheduling.LabelIndex[ClusterType]:
+        """The cluster types of the environment."""
+        return scheduling.LabelIndex(self.fleet.cluster_types)
+
+    @cached_property
+    def targets_by_label(self) -> scheduling.TargetIndex:
+        """The targets of the environment."""
+        return scheduling.TargetIndex(self.fleet.targets)
+
+    @cached_property
+    def all_targets_by_label(self) -> scheduling.TargetIndex:
+        """The targets of all environments, as far as they are known."""
+        return scheduling.TargetIndex(self.all_targets)
+
+    @cached_property
+    def workspaces(self) -> Set[str]:
+        """The workspaces of registrations and targets."""
+        of_registrations = {registration.workspace for registration in self.fleet.registrations}
+        return {*of_registrations, *(target.workspace for target in self.all_targets)} - {""}
+
+    @cached_property
+    def _selected_targets(self) -> Set[str]:
+        """The names of the targets that a policy selects."""
+        names: set[str] = set()
+        for policy in self.policies:
+            targets = policy.selected_targets(self.targets_by_label, besides=names)
+            names |= {target.name for target in targets}
+        return names
 
     @cached_property
     def without_workspace(self) -> tuple[WorkloadRegistration, ...]:
@@ -127,14 +164,8 @@ class FleetScope:
         return (type(resource).__name__, resource.name) in self.own
 
     def is_selected(self, target: DeploymentTarget) -> bool:
-        """Whether a policy selects a target. Targets with equal labels are matched once."""
-        labels = (target.labels.get(key) for key in self._target_keys)
-        signature = (target.workspace, *labels)
-        selected = self._selected.get(signature)
-        if selected is None:
-            selected = any(policy.selects_target(target) for policy in self.policies)
-            self._selected[signature] = selected
-        return selected
+        """Whether a policy selects a target of the environment."""
+        return target.name in self._selected_targets
 
     def may_have_more_targets(self, workspace: str = "") -> bool:
         """Whether a registration of a workspace ("" for any) was not read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import Diagnostics
@@ -77,11 +77,16 @@ def _unselected(
     """
     by_workload: dict[tuple[str, str], list[tuple[DeploymentTarget, FleetScope]]] = {}
     for scope in view.scopes:
-        repaired = [item.policy for item in meant if item.environment == scope.environment]
+        selected_as_meant = {
+            target.name
+            for item in meant
+            if item.environment == scope.environment
+            for target in item.policy.selected_targets(scope.targets_by_label)
+        }
         for target in scope.fleet.targets:
             if target.registration in unplaced or scope.is_selected(target):
                 continue
-            if not (_may_be_selected(target, scope) or _selected(target, repaired)):
+            if not (target.name in selected_as_meant or _may_be_selected(target, scope)):
                 key = target.registration, target.workload or target.name
                 by_workload.setdefault(key, []).append((target, scope))
     for unselected in by_workload.values():
@@ -97,25 +102,17 @@ def _unselected(
         )
 
 
-def _selected(target: DeploymentTarget, policies: Iterable[CompiledPolicy]) -> bool:
-    return any(policy.selects_target(target) for policy in policies)
-
-
 def _may_be_selected(target: DeploymentTarget, scope: FleetScope) -> bool:
     """Whether an invalid policy, which has its own problem, requires the target's workspace."""
-    valid = {policy.name for policy in scope.policies}
-    return any(
-        policy.name not in valid and policy.workspace in {"", target.workspace}
-        for policy in scope.fleet.policies
-    )
+    return any(policy.workspace in {"", target.workspace} for policy in scope.invalid_policies)
 
 
 def _policy_advice(target: DeploymentTarget, scope: FleetScope) -> str:
     """Return advice that compares a target with the nearest policy."""
     if not scope.policies:
-        ignored = sorted(name for kind, name in scope.own if kind == "SchedulingPolicy")
-        if ignored:
-            return f"the SchedulingPolicy {ignored[0]!r} is ignored: correct its apiVersion"
+        if scope.own_policies:
+            name = scope.own_policies[0]
+            return f"the SchedulingPolicy {name!r} is ignored: correct its apiVersion"
         return f"{scope.environment} has no SchedulingPolicy: add one to its branch"
     near = min(scope.policies, key=lambda policy: len(_failing(policy, target)))
     failing = _failing(near, target)

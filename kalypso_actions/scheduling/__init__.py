@@ -1,6 +1,7 @@
 """Policies × deployment targets × cluster types → assignments, each with its reasons.
 
 selectors.py     Kubernetes' LabelSelector: validated once, then matched
+label_index.py   targets and cluster types by label
 interface.py     the interface of schedulers, and their results
 labels.py        Kalypso's own scheduler
 registry.py      schedulers by name
@@ -9,6 +10,7 @@ placement/       Placements of Open Cluster Management
 """
 
 from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
+from kalypso_actions.scheduling.label_index import LabelIndex, TargetIndex
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
     LabelScheduler,
@@ -35,12 +37,14 @@ __all__ = [
     "CompiledPolicy",
     "Decision",
     "DecisionStep",
+    "LabelIndex",
     "LabelScheduler",
     "Requirement",
     "RequirementMatch",
     "Schedule",
     "Scheduler",
     "Selector",
+    "TargetIndex",
     "assignments_of",
     "compile_policy",
     "compile_selector",

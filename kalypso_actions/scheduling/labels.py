@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document
@@ -17,9 +16,8 @@ from kalypso_actions.model.kinds import (
 )
 from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
 from kalypso_actions.scheduling.interface import Decision, Schedule
+from kalypso_actions.scheduling.label_index import LabelIndex, TargetIndex
 from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, compile_selector
-
-Item = TypeVar("Item", DeploymentTarget, ClusterType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,12 @@ class CompiledPolicy:
     def selects_target(self, target: DeploymentTarget) -> bool:
         """Return whether the policy selects a target."""
         return self.workspace in {"", target.workspace} and self.targets.matches(target.labels)
+
+    def selected_targets(
+        self, targets: TargetIndex, besides: Container[str] = ()
+    ) -> Iterator[DeploymentTarget]:
+        """Yield the targets that the policy selects, except those with the names `besides`."""
+        return targets.of(self.workspace).selected(self.targets, besides)
 
     def explain_target(self, target: DeploymentTarget) -> tuple[RequirementMatch, ...]:
         """Return how a target matches the policy's requirements."""
@@ -82,49 +86,16 @@ class LabelScheduler:
 
 def pairs_of(policies: Iterable[CompiledPolicy], fleet: Fleet) -> dict[tuple[str, str], list[str]]:
     """Return the policies that select each pair of a cluster type and a target by labels."""
-    targets_by_label, types_by_label = _ByLabel(fleet.targets), _ByLabel(fleet.cluster_types)
+    targets_by_label, types_by_label = TargetIndex(fleet.targets), LabelIndex(fleet.cluster_types)
     policies_of: dict[tuple[str, str], list[str]] = {}
     for policy in policies:
-        targets = [
-            target
-            for target in targets_by_label.candidates(policy.targets)
-            if policy.selects_target(target)
-        ]
+        targets = list(policy.selected_targets(targets_by_label))
         if not targets:
             continue
-        for cluster_type in types_by_label.candidates(policy.cluster_types):
-            if policy.cluster_types.matches(cluster_type.labels):
-                for target in targets:
-                    policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
+        for cluster_type in types_by_label.selected(policy.cluster_types):
+            for target in targets:
+                policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
     return policies_of
-
-
-class _ByLabel(Generic[Item]):
-    """Targets or cluster types indexed by label: each of hundreds of policies selects a few."""
-
-    def __init__(self, items: Sequence[Item]) -> None:
-        self._items: Sequence[Item] = items
-        self._by_key: dict[str, dict[str, list[Item]]] = {}
-
-    def candidates(self, selector: Selector) -> Sequence[Item]:
-        """Return the objects that the most selective `In` matches; without an `In`, all objects."""
-        fewest = self._items
-        for requirement in selector.requirements:
-            if requirement.operator == "In":
-                having = self._having(requirement.key)
-                groups = [having.get(value, []) for value in requirement.values]
-                if sum(map(len, groups)) < len(fewest):
-                    fewest = [item for group in groups for item in group]
-        return fewest
-
-    def _having(self, key: str) -> Mapping[str, list[Item]]:
-        by_value = self._by_key.get(key)
-        if by_value is None:
-            by_value = self._by_key[key] = {}
-            for item in self._items:
-                if key in item.labels:
-                    by_value.setdefault(item.labels[key], []).append(item)
-        return by_value
 
 
 def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Iterator[Problem]:
