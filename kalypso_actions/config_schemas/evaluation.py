@@ -8,7 +8,7 @@ every keyword next to it, and no number has a `format`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kalypso_actions.config_schemas.errors import (
@@ -150,15 +150,24 @@ class _Evaluation:
             self._scalar(text_violations(schema, value), path, result)
         self._const_and_enum(schema, value, path, result)
         if isinstance(value, dict) and schema.properties:
-            for name, item in value.items():
-                property_schema = schema.properties.get(name)
-                if property_schema is None:
-                    continue
-                if property_schema.takes_texts and type(item) is str and self._depth < MAX_NESTING:
-                    self._spend(1 + (len(item) >> 4))  # most values: as `apply` does
-                    result.score += SCORE_OF_TEXT
-                else:
-                    self.apply(property_schema, item, (path, name), result)
+            self._properties(schema.properties, value, path, result)
+
+    def _properties(
+        self, schemas: Mapping[str, Schema], value: dict[str, Json], path: Path, result: Result
+    ) -> None:
+        texts = steps = 0
+        may_nest = self._depth < MAX_NESTING
+        for name, item in value.items():
+            schema = schemas.get(name)
+            if schema is None:
+                continue
+            if schema.takes_texts and type(item) is str and may_nest:
+                texts += 1  # most values: the same steps and score as in `apply`
+                steps += 1 + (len(item) >> 4)
+            else:
+                self.apply(schema, item, (path, name), result)
+        self._spend(steps)
+        result.score += SCORE_OF_TEXT * texts
 
     def _scalar(self, texts: Iterable[str], path: Path, result: Result) -> None:
         for text in texts:

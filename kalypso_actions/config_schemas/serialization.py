@@ -23,11 +23,19 @@ from kalypso_actions.gotemplate.text import to_runes
 
 def to_document(config: Mapping[str, object]) -> dict[str, Json]:
     """Return the configuration as JSON; raise `UnsupportedValueError`."""
-    convert = _Serializer().value
-    return {
-        name if name.isascii() else to_runes(name): convert(config[name], 1)
-        for name in sorted(config)
-    }
+    serializer = _Serializer()
+    document: dict[str, Json] = {}
+    texts = 0
+    for name in sorted(config):
+        value = config[name]
+        if type(value) is str and value.isascii():  # as nearly all values
+            plain: Json = value
+            texts += 1
+        else:
+            plain = serializer.value(value, 1)
+        document[name if name.isascii() else to_runes(name)] = plain
+    serializer.count(texts)
+    return document
 
 
 class _Serializer:
@@ -36,13 +44,17 @@ class _Serializer:
     def __init__(self) -> None:
         self._remaining = MAX_CONFIG_VALUES
 
-    def value(self, value: object, depth: int) -> Json:
-        """Convert a value of the configuration, at most `MAX_NESTING` levels deep."""
-        self._remaining -= 1
+    def count(self, values: int) -> None:
+        """Count values. Raises `UnsupportedValueError` for too many."""
+        self._remaining -= values
         if self._remaining < 0:
             raise UnsupportedValueError(
                 f"more than {MAX_CONFIG_VALUES:,} values: shorten the lists"
             )
+
+    def value(self, value: object, depth: int) -> Json:
+        """Convert a value of the configuration, at most `MAX_NESTING` levels deep."""
+        self.count(1)
         if isinstance(value, str):
             return value if value.isascii() else to_runes(value)
         if value is None or isinstance(value, bool):
