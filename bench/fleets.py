@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from bench.fleet import Shape
+from bench.stages import ONE_PROCESS, PROCESSES
 
 SIZES: Final = (1_000, 10_000)
 TIMES_FAST_IMPORT: Final[Mapping[Shape, float]] = {"distinct": 3.0, "repeating": 1.5}
 CHANGED_PART: Final = 0.1
 MEGABYTES: Final = 600
 TENFOLD: Final = 10.5
+SPEEDUP, SPEEDUP_FROM = 1.8, 20_000
+"""Of rendering in processes on two cores, and the assignments from which on it is expected."""
 TIMES_PLAN: Final = 2.0
 """Of every command that reads a whole fleet; `bench.pair` has previews."""
 
@@ -82,6 +85,10 @@ def _missed(shape: Shape, size: int, measured: Measurement) -> list[str]:
     part = changed["processor"] / first["processor"]
     if part > CHANGED_PART:
         missed.append(f"{what}, 1 % changed: {part:.2f} of a run, {CHANGED_PART} is allowed")
+    seconds = {stage["name"]: stage["seconds"] for stage in measured["stages"]}
+    speedup = seconds[ONE_PROCESS] / seconds[PROCESSES]
+    if size >= SPEEDUP_FROM and speedup < SPEEDUP:
+        missed.append(f"{what}: processes render {speedup:.2f} times as fast, not {SPEEDUP}")
     plan, *commands = measured["commands"]
     for command in commands:
         times = command["processor"] / plan["processor"]

@@ -26,10 +26,14 @@ import yaml
 from bench.fleet import Fleet, Shape, make_fleet
 from bench.snapshots import snapshot_of
 from kalypso_actions import gitops
+from kalypso_actions.assignment_rendering import AssignmentRenderer
 from kalypso_actions.clients.git import Signature, WritableRepository
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.model import kinds as model
 from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.plan import PlanOptions, layout_options, make_plan, schedule_snapshot
 from kalypso_actions.platform_config import PlatformConfig
@@ -39,6 +43,7 @@ from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 AUTHOR = Signature("Bench", "bench@example.com")
+ONE_PROCESS, PROCESSES = "all in one process", "all in processes"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 Result = TypeVar("Result")
@@ -85,6 +90,9 @@ def measure(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
     stages.measure("validate", lambda: [*_validated(platform, validator, schedule.assignments)])
     renderer = Renderer(known.environment, known.templates, layout_options(PlanOptions()))
     stages.measure("render", lambda: [*_rendered(platform, renderer, schedule.assignments)])
+    one, several = partial(_render_all, known, schedule.assignments), WorkerProcesses()
+    stages.measure(ONE_PROCESS, one)
+    stages.measure(PROCESSES, lambda: one(several))
     plan = make_plan(snapshot, PlanOptions(), LabelScheduler(), no_progress)
     target = WritableRepository(_bare(folder / "commit.git"), Programs(os.environ))
     files = gitops.committed_files(plan.changes, "")
@@ -185,6 +193,15 @@ def _rendered(
 ) -> Iterator[tuple[Assignment, object]]:
     for item in assignments:
         yield item, renderer.render(item, platform.config_of(item))
+
+
+def _render_all(
+    fleet: model.Fleet, assignments: Sequence[Assignment], processes: Processes | None = None
+) -> int:
+    """Configure, validate and render all assignments, and keep their files."""
+    options = layout_options(PlanOptions())
+    renderer = AssignmentRenderer(fleet, options, "warn", processes=processes)
+    return sum(1 for _ in renderer.render_all(assignments, {}, no_progress))
 
 
 def _by_folder(
