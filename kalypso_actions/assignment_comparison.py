@@ -168,9 +168,9 @@ class _Side:
     def _repositories(self, item: PlannedAssignment) -> frozenset[str]:
         """Return the repositories whose content may be in the files of an assignment."""
         cluster_type = item.assignment.cluster_type
-        named = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
+        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
         places = (item.assignment.target.where.repository, cluster_type.where.repository)
-        templates = (self._templates[name] for name in named if name in self._templates)
+        templates = (self._templates[name] for name in names if name in self._templates)
         layers = map(self._of_layer, item.config.config_maps)
         return self.shared(frozenset().union(places, templates, *layers))
 

@@ -155,7 +155,7 @@ def check_targets(
                 tuple(Location(repository, item.folder) for item in free),
             )
     for item in free if own else ():
-        named = ", ".join(
+        target_names = ", ".join(
             f"{target.name} ({_folder(target.manifests.get('path', ''))}) in {target.where}"
             for target in own
         )
@@ -163,7 +163,7 @@ def check_targets(
             f"no deployment target of the branch {environment!r} names the folder {item.folder!r}: "
             "nothing deploys its manifests",
             Location(repository, f"{item.folder}/{VALUES_FILE}"),
-            f"add a target to workload.yaml; it has {named}",
+            f"add a target to workload.yaml; it has {target_names}",
             "folder-without-target",
             tuple(target.at("path") for target in own),
         )

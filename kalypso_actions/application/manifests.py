@@ -198,10 +198,16 @@ class _Check:
                         self._warn_of_secret(f"{_title(document)} has the key {key!r}", place)
                         return
         for path, variable in _variables(document.body):
-            named, text = variable.get("name"), variable.get("value")
-            if isinstance(named, str) and SECRET_NAME.search(named) and text not in (None, ""):
+            variable_name, text = variable.get("name"), variable.get("value")
+            if (
+                isinstance(variable_name, str)
+                and SECRET_NAME.search(variable_name)
+                and text not in (None, "")
+            ):
                 place = self.at(document, *path, "value")
-                self._warn_of_secret(f"{_title(document)} has the variable {named!r}", place)
+                self._warn_of_secret(
+                    f"{_title(document)} has the variable {variable_name!r}", place
+                )
 
     def _warn_of_secret(self, subject: str, place: Location) -> None:
         message = f"{subject} in plain text: everybody who reads the repository knows it"

@@ -78,8 +78,8 @@ def _environments(clone: CurrentClone, ctx: typer.Context) -> Collection[str]:
     """Return the environment that the command line names, else all."""
     params = (ctx.params.get(name) for name in ("environment", "environment_option"))
     # Click does not parse arguments before the option whose value the shell completes.
-    named = next((name for name in (*params, *ctx.args) if name in clone.environments), None)
-    return (named,) if named else clone.environments
+    environment = next((name for name in (*params, *ctx.args) if name in clone.environments), None)
+    return (environment,) if environment else clone.environments
 
 
 def _documents(

@@ -100,16 +100,15 @@ def explain(
 ) -> None:
     """Explain an environment: who selects a pair, who set a value, what made a file."""
     options = dict(locals()) | {"control_plane": github_place(control_plane)}
-    named = options.pop("environment_option")
-    del options["output"]
+    del options["output"], options["environment_option"]
 
     def failed(problems: Sequence[Problem]) -> ExplainDocument:
         return ExplainDocument(
-            environment=environment or named, problems=ProblemEntry.all_of(problems)
+            environment=environment or environment_option, problems=ProblemEntry.all_of(problems)
         )
 
     with errors_as_json(output, failed):
-        options["environment"] = one_environment(environment, named)
+        options["environment"] = one_environment(environment, environment_option)
         given = checked_inputs(ExplainInputs, options)
         with ProgressDisplay(stderr(), "reading") as progress:
             context = local_context(

@@ -129,19 +129,18 @@ def render(
 ) -> None:
     """Compute the GitOps tree of one environment."""
     options = dict(locals()) | {"control_plane": github_place(control_plane)}
-    named = options.pop("environment_option")
-    del options["output"]
+    del options["output"], options["environment_option"]
 
     def failed(problems: Sequence[Problem]) -> RenderDocument:
         return RenderDocument(
-            environment=environment or named,
+            environment=environment or environment_option,
             compared=False,
             problems=ProblemEntry.all_of(problems),
         )
 
     forms = Forms("kalypso render", partial(_print_text, options), render_summary)
     with errors_as_result(output, failed, forms):
-        options["environment"] = one_environment(environment, named)
+        options["environment"] = one_environment(environment, environment_option)
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
             context = local_context(

@@ -32,8 +32,8 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
     """
     with context.reader(inputs.source) as reader:
         branch = read_branch_of(inputs, reader, context, verb="Explaining")
-        named = inputs.scheduler or (branch.declared.scheduler if branch.declared else "")
-        trees = trees_for(named, reader.repositories)
+        scheduler = inputs.scheduler or (branch.declared.scheduler if branch.declared else "")
+        trees = trees_for(scheduler, reader.repositories)
         snapshot = gather(
             branch.environment,
             branch.own,
@@ -50,7 +50,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             scheduler=inputs.scheduler,
             registration_text=inputs.registration_text,
         )
-        scheduler = named or DEFAULT_SCHEDULER
+        scheduler = scheduler or DEFAULT_SCHEDULER
         environment = ExplainedEnvironment.of(
             snapshot,
             options,

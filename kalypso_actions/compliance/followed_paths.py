@@ -53,10 +53,10 @@ def followed_paths(report: ClusterReport, tree: EnvironmentTree) -> FollowedPath
         for path, cluster_type in types.items()
         if cluster_type is not None and cluster_type not in tree.not_reporting
     }
-    named = set(counted.values()) - {""}
+    cluster_types = set(counted.values()) - {""}
     whole = [""] if counted or not types else []
     return FollowedPaths(
-        cluster_types=tuple(sorted(named) or whole),
+        cluster_types=tuple(sorted(cluster_types) or whole),
         counted=tuple(counted),
         passed_over=tuple(dict.fromkeys(path.path for path in types if path not in counted)),
         not_ours=tuple(

@@ -31,17 +31,17 @@ def followers_by_other_urls(
     Those whose paths hold the whole tree come last; all are sorted by cluster.
     """
     key = repository_key(repository_url)
-    named = []
+    of_types = []
     whole = []
     for follower in sorted(followers, key=lambda follower: follower.cluster.lower()):
         if not cluster_types or key_of(follower) in {"", key}:
             continue
         types = {cluster_type_of(path.path, tree) for path in follower.paths}
         if types.intersection(cluster_types):
-            named.append(follower)
+            of_types.append(follower)
         elif "" in types or not types:
             whole.append(follower)
-    return (*named, *whole)
+    return (*of_types, *whole)
 
 
 def key_of(follower: BranchFollower) -> str:

@@ -67,10 +67,10 @@ class Question:
 def _targets(environment: ExplainedEnvironment, name: str) -> tuple[DeploymentTarget, ...]:
     """Return the target of this name, or else the targets of the Workload of this name."""
     fleet = environment.fleet
-    named = tuple(target for target in fleet.targets if target.name == name)
-    named = named or tuple(target for target in fleet.targets if target.workload == name)
-    if named:
-        return named
+    targets = tuple(target for target in fleet.targets if target.name == name)
+    targets = targets or tuple(target for target in fleet.targets if target.workload == name)
+    if targets:
+        return targets
     others = tuple(_of_other_environments(environment))
     elsewhere = [target for target in others if name in {target.name, target.workload}]
     if elsewhere:

@@ -191,11 +191,11 @@ class _Delivered:
         )
         faults = [*reading.problems, *findings.problems]
         all_findings = (*faults, *reading.warnings, *findings.warnings)
-        named = [registered_problem(registration, item) for item in all_findings]
+        warnings = [registered_problem(registration, item) for item in all_findings]
         if not (workloads or faults):
-            named.append(without_workloads(registration))
+            warnings.append(without_workloads(registration))
         known = self.diagnostics.warnings
-        known += (item for item in named if item not in known)
+        known += (item for item in warnings if item not in known)
         return None if faults else workloads
 
     def conflicting(
@@ -214,8 +214,8 @@ class _Delivered:
         registrations = {item.name: item for item in fleet.registrations}
         known = self.diagnostics.warnings
         for name, problems in conflicts.items():
-            named = (registered_problem(registrations[name], problem) for problem in problems)
-            known += (item for item in named if item not in known)
+            warnings = (registered_problem(registrations[name], problem) for problem in problems)
+            known += (item for item in warnings if item not in known)
         return conflicts.keys()
 
     def of(self, registration: WorkloadRegistration) -> RegisteredReading:

@@ -29,22 +29,24 @@ def misspelled(text: str, known: Iterable[str]) -> str:
 
 
 def _is_slip(text: str, name: str) -> bool:
-    one, other = text.casefold(), name.casefold()
-    if one == other:
+    first, other = text.casefold(), name.casefold()
+    if first == other:
         return text != name
-    start = _common_start(one, other)
-    end = _common_start(one[start:][::-1], other[start:][::-1])
-    changed = one[start : len(one) - end], other[start : len(other) - end]
+    start = _common_start(first, other)
+    end = _common_start(first[start:][::-1], other[start:][::-1])
+    changed = first[start : len(first) - end], other[start : len(other) - end]
     is_exchanged = len(changed[0]) == 2 and changed[0] == changed[1][::-1]
     if not start or not (is_exchanged or max(map(len, changed)) == 1):
         return False
     letters = "".join(changed)
     if not letters.strip("-_."):
         return True
-    words = re.finditer(r"[a-z]+", max(one, other, key=len))
+    words = re.finditer(r"[a-z]+", max(first, other, key=len))
     length = next((len(word[0]) for word in words if word.start() <= start < word.end()), 0)
     return letters.isalpha() and length >= MIN_WORD
 
 
-def _common_start(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _common_start(first: str, other: str) -> int:
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, other, strict=False))
+    )

@@ -37,8 +37,8 @@ def first_environments(
     annotated = tuple(name for name, environment in environments.items() if environment.is_first)
     if annotated:
         return annotated
-    named = _named_by_another(environments)
-    unnamed = tuple(name for name in environments if name not in named)
+    next_environments = _named_by_another(environments)
+    unnamed = tuple(name for name in environments if name not in next_environments)
     if len(unnamed) == 1:  # this is also the only environment, if there is just one
         return unnamed
     if DEFAULT_FIRST in unnamed:

@@ -56,8 +56,10 @@ def may_be_run_of(title: str, command: Command, facts: Mapping[str, str]) -> boo
     match = TITLES[command].fullmatch(title.strip())
     if match is None:
         return True
-    named = {name: value.lower() for name, value in match.groupdict().items() if value}
-    return all(named.get(name, value.lower()) == value.lower() for name, value in facts.items())
+    title_facts = {name: value.lower() for name, value in match.groupdict().items() if value}
+    return all(
+        title_facts.get(name, value.lower()) == value.lower() for name, value in facts.items()
+    )
 
 
 def is_lost_check(

@@ -43,19 +43,19 @@ class Proposal:
 class EnvironmentMoment:
     """The state of an environment as the repositories record it.
 
-    promoted    the commit that its branch names; None if it names none that GitHub has
-    named       the commits that the trees of its GitOps branches name, "" for none
-    status      that of the promoted commit in the environment
-    checks      the latest starts of check-promote for the promoted commit, of each repository
-    record      the latest start of schedule for the head of the branch
-    proposals   open pull requests to its branch, and Kalypso's in its GitOps repositories
-    main        the head of main
-    previous    the environments from which commits come, with their moments
+    promoted         the commit that its branch names; None if it names none that GitHub has
+    tracked_commits  the commits that the trees of its GitOps branches name, "" for none
+    status           that of the promoted commit in the environment
+    checks           the latest starts of check-promote for the promoted commit, of each repository
+    record           the latest start of schedule for the head of the branch
+    proposals        open pull requests to its branch, and Kalypso's in its GitOps repositories
+    main             the head of main
+    previous         the environments from which commits come, with their moments
     """
 
     name: str
     promoted: CommitView | None
-    named: tuple[str, ...]
+    tracked_commits: tuple[str, ...]
     status: CommitStatus | None
     checks: tuple[StartRecord, ...]
     record: StartRecord | None
@@ -91,7 +91,9 @@ class EnvironmentMoment:
             return self.status.description
         if self.promoted is None:
             return "Nothing promoted"
-        is_merged = bool(self.named) and all(each == self.promoted.id for each in self.named)
+        is_merged = bool(self.tracked_commits) and all(
+            each == self.promoted.id for each in self.tracked_commits
+        )
         return "Merged, without a status" if is_merged else "Promoted, without a status"
 
 

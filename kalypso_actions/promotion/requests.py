@@ -64,9 +64,9 @@ def branch_problem(
         return None
     if requested == promoted_commit:
         return _sources_problem(request, requested, where, contradiction)
-    named = promoted_commit[:7] if promoted_commit else "no commit"
+    tracked = promoted_commit[:7] if promoted_commit else "no commit"
     return Problem(
-        f"the tracking file of the commit {gitops_commit} names {named}, not {requested[:7]}",
+        f"the tracking file of the commit {gitops_commit} names {tracked}, not {requested[:7]}",
         where,
         "give the commit that it names as promoted-commit, or none for a configuration change",
     )
@@ -87,13 +87,13 @@ def _sources_problem(
 
 
 def environment_problem(
-    request: PromotionRequest, *, named: bool, branch: str, where: Location
+    request: PromotionRequest, *, ever_named: bool, branch: str, where: Location
 ) -> Problem | None:
     """Return how the environment's branch of the control plane, at `where`, contradicts a request.
 
-    `named`: BaseRepo main on the branch names the promoted commit, or has named it before.
+    `ever_named`: BaseRepo main on the branch names the promoted commit, or has named it before.
     """
-    if request.promoted_commit is None or named:
+    if request.promoted_commit is None or ever_named:
         return None
     return Problem(
         f"the BaseRepo {MAIN_BASE_REPO!r} on the branch {branch!r} never named the commit "

@@ -106,6 +106,6 @@ def _writes(text: str, start: str) -> bool:
     *middle, last = others
     position = len(first) if start.startswith(first) else -1
     for part in middle:
-        found = start.find(part, position) if position >= 0 else -1
-        position = found + len(part) if found >= 0 else -1
+        index = start.find(part, position) if position >= 0 else -1
+        position = index + len(part) if index >= 0 else -1
     return 0 <= position <= len(start) - len(last) and start.endswith(last)

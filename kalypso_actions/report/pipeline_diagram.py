@@ -40,7 +40,9 @@ class PipelineNode:
 def pipeline_diagram(nodes: Sequence[PipelineNode], arrows: Sequence[tuple[str, str]]) -> str:
     """Return the nodes with the arrows between them, as Markdown; "" for too many, or no arrow."""
     ids = {node.name: f"n{number}" for number, node in enumerate(nodes)}
-    edges = [f"  {ids[one]} --> {ids[two]}" for one, two in arrows if {one, two} <= ids.keys()]
+    edges = [
+        f"  {ids[start]} --> {ids[end]}" for start, end in arrows if {start, end} <= ids.keys()
+    ]
     if not edges or len(nodes) > MOST_NODES:
         return ""
     lines = ["flowchart LR", "  accTitle: From main through the environments"]

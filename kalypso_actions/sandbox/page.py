@@ -144,7 +144,7 @@ def _diff(pull: PullRequest, git: BareRepository) -> Sequence[dict[str, str]]:
 
 
 def _line_look(line: str) -> str:
-    return next((look for start, look in LINE_LOOKS.items() if line.startswith(start)), "")
+    return next((style for start, style in LINE_LOOKS.items() if line.startswith(start)), "")
 
 
 def _run(run: WorkflowRun) -> dict[str, Any]:

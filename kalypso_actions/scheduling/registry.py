@@ -45,13 +45,13 @@ def find_scheduler(name: str = DEFAULT_SCHEDULER) -> Scheduler:
     return scheduler if name in OWN else CheckedScheduler(name, scheduler)
 
 
-def scheduler_of(environment: Environment | None, named: str = "") -> Scheduler:
-    """Return the scheduler `named`, or else the one that the Environment's annotation names.
+def scheduler_of(environment: Environment | None, name: str = "") -> Scheduler:
+    """Return the scheduler `name`, or else the one that the Environment's annotation names.
 
-    Raises UsageError for an unknown `named`, and KalypsoError for an unknown annotation.
+    Raises UsageError for an unknown `name`, and KalypsoError for an unknown annotation.
     """
-    if named or environment is None:
-        return find_scheduler(named)
+    if name or environment is None:
+        return find_scheduler(name)
     try:
         return find_scheduler(environment.scheduler)
     except UsageError as error:
@@ -65,13 +65,13 @@ def scheduler_of(environment: Environment | None, named: str = "") -> Scheduler:
         ) from error
 
 
-def trusted_scheduler(named: str, known: Collection[str], otherwise: str) -> str:
+def trusted_scheduler(name: str, known: Collection[str], otherwise: str) -> str:
     """Return the name of the scheduler that plans an unapproved change.
 
     The change may name one of our schedulers, or a plugin among the `known`, which the state before
     the change names. In any other case, return `otherwise`.
     """
-    return named if not named or named in OWN or named in known else otherwise
+    return name if not name or name in OWN or name in known else otherwise
 
 
 def uses_present_assignments(name: str) -> bool:

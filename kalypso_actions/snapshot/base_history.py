@@ -77,16 +77,16 @@ def _document(url: str, path: str, content: bytes) -> BaseDocument | None:
 class _Trail:
     """Follows the BaseRepo named main from newer commits to older ones, through renames.
 
-    `path` is its file at the next commit, "" for none, and `named` the commit of main.
+    `path` is its file at the next commit, "" for none, and `promoted_commit` the commit of main.
     """
 
     def __init__(
-        self, url: str, folder: str, path: str, named: str | None, read_blobs: ReadBlobs
+        self, url: str, folder: str, path: str, promoted_commit: str | None, read_blobs: ReadBlobs
     ) -> None:
         self._url = url
         self._folder = folder
         self._path = path
-        self._named = named
+        self._promoted_commit = promoted_commit
         self._read_blobs = read_blobs
         self._contents: dict[str, bytes] = {}
         self._read: set[str] = set()
@@ -102,15 +102,15 @@ class _Trail:
                 if not self._path and commit.id in main:
                     return
                 before = self._before(chunk, index)
-                if before != self._named:
-                    yield BaseWrite(commit.id, self._named)
-                self._named = before
+                if before != self._promoted_commit:
+                    yield BaseWrite(commit.id, self._promoted_commit)
+                self._promoted_commit = before
 
     def _before(self, chunk: Sequence[HistoryCommit], index: int) -> str | None:
         """Return the commit of main that the first parent of a commit of the chunk names."""
         commit = chunk[index]
         if self._path and self._path not in commit.changes:
-            return self._named
+            return self._promoted_commit
         # Older commits of the chunk may change the same file.
         if self._path not in self._read:
             self._need(chunk[index:], self._path)

@@ -31,10 +31,10 @@ def open_gitops(
     if not is_repository(path):
         return FolderFiles(path)
     repository = GitRepository(path, programs)
-    named = [
+    branches = [
         repo.target.branch for repo in gitops_repos if repository.has_branch(repo.target.branch)
     ]
-    return repository.at_branch(branch or next(iter(named), "") or repository.default_branch())
+    return repository.at_branch(branch or next(iter(branches), "") or repository.default_branch())
 
 
 def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:

@@ -62,8 +62,8 @@ def read_control_plane(
     findings concern the documents, not the files. Raises KalypsoError for an unreadable base
     repository.
     """
-    named = tuple(document for document in own.documents if document.kind == "BaseRepo")
-    first_look, _ = fleet.assemble(environment, fleet.Branch(environment, named), ())
+    base_documents = tuple(document for document in own.documents if document.kind == "BaseRepo")
+    first_look, _ = fleet.assemble(environment, fleet.Branch(environment, base_documents), ())
     base_repos = [_pinned(base, promoted_commit, reader) for base in first_look.base_repos]
     readings = in_parallel(lambda base: _read_base(base, reader), base_repos)
     assembled, findings = fleet.assemble(

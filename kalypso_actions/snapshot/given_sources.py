@@ -22,14 +22,14 @@ def check_given_sources(
     sources: Iterable[GivenSource], readings: Iterable[Reading], programs: Programs
 ) -> Iterator[Problem]:
     """Check the sources against the repositories that the documents of a control plane name."""
-    named = {repository_key(url): url for reading in readings for url in _urls(reading)}
+    known_urls = {repository_key(url): url for reading in readings for url in _urls(reading)}
     for source in sources:
         where = Location(str(source.path))
         if not source.path.is_dir():
             message = f"--source {without_secret(source.url)}: there is no such folder"
             yield Problem(message, where, "check PATH, from the current folder", "source-ignored")
-        elif named and repository_key(source.url) not in named:
-            by_path = {_path(url): url for url in named.values()}
+        elif known_urls and repository_key(source.url) not in known_urls:
+            by_path = {_path(url): url for url in known_urls.values()}
             close = nearest(_path(source.url), by_path)
             suggestion = f"did you mean {by_path[close]}? " if close else ""
             yield Problem(

@@ -20,11 +20,11 @@ def observation(*states: ClusterState) -> Observation:
     return Observation(clusters=tuple(clusters))
 
 
-def logged(*looks: Observation, seconds: int = 15) -> list[str]:
+def logged(*observations: Observation, seconds: int = 15) -> list[str]:
     lines: list[str] = []
     progress = ProgressLog(lines.append)
-    for number, look in enumerate(looks):
-        progress.look(look, NOON + timedelta(seconds=number * seconds))
+    for number, observed in enumerate(observations):
+        progress.log(observed, NOON + timedelta(seconds=number * seconds))
     return lines
 
 

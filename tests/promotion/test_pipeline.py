@@ -41,7 +41,7 @@ def moment(description: str = "", **given: Any) -> EnvironmentMoment:
     values: dict[str, Any] = {
         "name": "stage",
         "promoted": commit(1),
-        "named": ("1" * 40,),
+        "tracked_commits": ("1" * 40,),
         "status": posted(description) if description else None,
         "checks": (),
         "record": None,
@@ -121,7 +121,7 @@ def test_what_waits_for_whom(given: EnvironmentMoment, waits: list[tuple[str, st
     [
         (moment("Deployed"), "Deployed", 2),
         (moment(), "Merged, without a status", 2),
-        (moment(named=("",)), "Promoted, without a status", 2),
+        (moment(tracked_commits=("",)), "Promoted, without a status", 2),
         (moment(promoted=None), "Nothing promoted", None),
         (moment("Deployed", main=commit(1)), "Deployed", 0),
     ],

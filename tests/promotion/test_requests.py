@@ -69,15 +69,15 @@ def test_sources_that_name_another_commit(
 
 def test_problems_with_the_environments_branch() -> None:
     where = Location("https://github.com/acme/fleet", "base-repo.yaml")
-    problem = environment_problem(PROMOTION, named=False, branch="dev", where=where)
+    problem = environment_problem(PROMOTION, ever_named=False, branch="dev", where=where)
     assert problem
     assert (
         problem.message == "the BaseRepo 'main' on the branch 'dev' never named the commit aaaaaaa"
     )
     assert problem.where == where
     assert "promote it to dev" in problem.advice
-    assert environment_problem(PROMOTION, named=True, branch="dev", where=where) is None
-    assert environment_problem(CONFIGURATION, named=False, branch="dev", where=where) is None
+    assert environment_problem(PROMOTION, ever_named=True, branch="dev", where=where) is None
+    assert environment_problem(CONFIGURATION, ever_named=False, branch="dev", where=where) is None
 
 
 @pytest.mark.parametrize(

@@ -82,13 +82,13 @@ def _payload(source: Json) -> Json:
     return {"post": {"requestBody": {"content": content}}}
 
 
-def differing(one: Json, other: Json) -> tuple[tuple[str, str], ...]:
+def differing(first: Json, second: Json) -> tuple[tuple[str, str], ...]:
     """Return the operations that two documents describe differently, except for their schemas."""
     return tuple(
         (method.upper(), path)
-        for path, methods in one["paths"].items()
+        for path, methods in first["paths"].items()
         for method, facts in methods.items()
-        if facts != other["paths"][path][method]
+        if facts != second["paths"][path][method]
     )
 
 
@@ -105,7 +105,9 @@ def _lines(value: Json, indent: str) -> str:
     if isinstance(value, list):
         items = [_lines(item, inner) for item in value]
     else:
-        items = [f"{json.dumps(key)}: {_lines(one, inner)}" for key, one in sorted(value.items())]
+        items = [
+            f"{json.dumps(key)}: {_lines(member, inner)}" for key, member in sorted(value.items())
+        ]
     first, last = "{}" if isinstance(value, dict) else "[]"
     return f"{first}\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}{last}"
 

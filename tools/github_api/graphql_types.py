@@ -40,15 +40,20 @@ def cut(source: str, types: Collection[str]) -> str:
         for name, definition in known.items()
         if isinstance(definition, WITH_FIELDS | UnionTypeDefinitionNode) and name not in types
     }
-    found: dict[str, DefinitionNode] = {}
+    definitions: dict[str, DefinitionNode] = {}
     waiting = list(types)
     while waiting:
         name = waiting.pop()
-        if name not in found and name not in BUILT_IN:
+        if name not in definitions and name not in BUILT_IN:
             cutting = _Cutting(left_out)
-            found[name] = visit(known[name], cutting)
+            definitions[name] = visit(known[name], cutting)
             waiting += cutting.used
-    return print_ast(DocumentNode(definitions=tuple(found[name] for name in sorted(found)))) + "\n"
+    return (
+        print_ast(
+            DocumentNode(definitions=tuple(definitions[name] for name in sorted(definitions)))
+        )
+        + "\n"
+    )
 
 
 class _Cutting(Visitor):

@@ -43,7 +43,7 @@ def schema(source: Json) -> Json:
         elif word in {"items", "additionalProperties"}:
             facts[word] = schema(value)
         elif word == "properties":
-            facts[word] = {name: schema(one) for name, one in value.items()}
+            facts[word] = {name: schema(member) for name, member in value.items()}
         elif word in KEPT:
             facts[word] = value
         elif word not in LEFT_OUT and word != "nullable" and not word.startswith("x-"):
@@ -105,10 +105,10 @@ def _content(source: Json) -> Json:
 def _resolver(document: Json) -> Any:
     def resolve(source: Json) -> Json:
         while "$ref" in source:
-            found = document
+            target = document
             for word in source["$ref"].removeprefix("#/").split("/"):
-                found = found[word]
-            source = found
+                target = target[word]
+            source = target
         return source
 
     return resolve
@@ -116,14 +116,14 @@ def _resolver(document: Json) -> Any:
 
 def referenced(facts: Iterable[Json], document: Json) -> dict[str, Json]:
     """Return name -> facts of the referenced schemas, transitively."""
-    found: dict[str, Json] = {}
+    schemas: dict[str, Json] = {}
     waiting = [name for fact in facts for name in _references(fact)]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found[name] = schema(document["components"]["schemas"][name])
-            waiting += _references(found[name])
-    return found
+        if name not in schemas:
+            schemas[name] = schema(document["components"]["schemas"][name])
+            waiting += _references(schemas[name])
+    return schemas
 
 
 def _references(facts: Json) -> Iterator[str]:

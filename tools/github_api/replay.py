@@ -78,8 +78,8 @@ class Replay:
 
     def _template(self, method: str, path: str) -> str:
         path = path.partition("?")[0].replace(f"/repositories/{self._id}", f"/repos/{self._name}")
-        found = self._routes.find(method, path)
-        return found.endpoint.path if found else ""
+        route = self._routes.find(method, path)
+        return route.endpoint.path if route else ""
 
     def _ask(self, method: str, path: str, body: Json) -> requests.Response:
         if body:

@@ -29,10 +29,10 @@ class Difference:
 
 def shape(value: Json) -> Shape:
     """Return the shape of a value; all items of a list share one place."""
-    found: dict[str, frozenset[str]] = {}
+    kinds: dict[str, frozenset[str]] = {}
     for place, kind in _places(value, "$"):
-        found[place] = found.get(place, frozenset()) | {kind}
-    return found
+        kinds[place] = kinds.get(place, frozenset()) | {kind}
+    return kinds
 
 
 def _places(value: Json, place: str) -> Iterator[tuple[str, str]]:

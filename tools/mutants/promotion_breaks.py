@@ -117,8 +117,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a run that waits is doubled",
         f"{PROMOTION}/lost_starts.py",
-        "    return all(named.get(name, value.lower()) == value.lower()",
-        "    return not all(named.get(name, value.lower()) == value.lower()",
+        "    return all(\n        title_facts.get(",
+        "    return not all(\n        title_facts.get(",
         (story("repairs", "a_run_that_waits_for_a_runner_is_not_doubled"),),
     ),
     Break(

@@ -98,8 +98,8 @@ def _functions(case: Case, in_tree: set[str], vocabulary: Language) -> set[str]:
     tagged = set(case.covers) & everything
     if case.error is None:
         return in_tree & everything | tagged
-    named = {name for match in _CALLED.findall(case.error) for name in match} & everything
-    return named | tagged or in_tree & everything
+    in_message = {name for match in _CALLED.findall(case.error) for name in match} & everything
+    return in_message | tagged or in_tree & everything
 
 
 def _verbs(formats: list[str]) -> set[tuple[str, str]]:

@@ -175,12 +175,12 @@ runs:
 """
 
 
-def _input_lines(one: Input) -> str:
-    lines = f"  {one.name}:\n    description: {_scalar(one.description)}\n"
-    if one.required:
+def _input_lines(input_: Input) -> str:
+    lines = f"  {input_.name}:\n    description: {_scalar(input_.description)}\n"
+    if input_.required:
         lines += "    required: true\n"
-    if one.default:
-        lines += f"    default: {_scalar(one.default)}\n"
+    if input_.default:
+        lines += f"    default: {_scalar(input_.default)}\n"
     return lines
 
 

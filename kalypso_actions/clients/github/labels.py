@@ -17,11 +17,11 @@ def ensure(
     *,
     color: str = "ededed",
     description: str = "",
-    look: bool = True,
+    read_first: bool = True,
 ) -> bool:
     """Create a label; return whether it was missing.
 
-    Without `look`, the caller knows that it is missing. An existing label keeps its color and
+    Without `read_first`, the caller knows that it is missing. An existing label keeps its color and
     description. `color` is six hex digits. Raises GitHubError, and KalypsoError for a name that
     GitHub does not accept.
     """
@@ -41,7 +41,7 @@ def ensure(
         github.recent_writes.add_label(repository, name)
         return label
 
-    if not look:
+    if not read_first:
         idempotent_writes.write_verified(github, find, write)
         return True
     return idempotent_writes.write_if_absent(github, find, write)[1]
@@ -59,12 +59,12 @@ def exists(github: GitHub, repository: str, name: str) -> bool:
 
 
 def add(
-    github: GitHub, repository: str, number: int, names: Collection[str], *, look: bool = True
+    github: GitHub, repository: str, number: int, names: Collection[str], *, read_first: bool = True
 ) -> bool:
     """Add labels to an issue or a pull request; return whether one was missing.
 
-    Without `look`, the caller knows that one is missing. GitHub creates labels that the repository
-    lacks, in a color of its own; to avoid that, call `ensure` first. Raises GitHubError,
+    Without `read_first`, the caller knows that one is missing. GitHub creates labels that the
+    repository lacks, in a color of its own; to avoid that, call `ensure` first. Raises GitHubError,
     KalypsoError.
     """
     for name in names:
@@ -79,7 +79,7 @@ def add(
         rest.write(github, repository, failure, "POST", f"/issues/{number}/labels", body)
         return True
 
-    if not look:
+    if not read_first:
         return idempotent_writes.write_verified(github, find, write)
     return idempotent_writes.write_if_absent(github, find, write)[1]
 

@@ -152,14 +152,15 @@ def ensure(
     body: str,
     labels: Collection[str] = (),
     replaced_labels: Collection[str] = (),
-    look: bool = True,
+    read_first: bool = True,
 ) -> tuple[PullRequest, idempotent_writes.WriteResult]:
     """Open or update our pull request from `head` into `base`; set title and body, add labels.
 
     `body` begins with a marker of ours (`markdown.marker`): other workflows share a job's account.
-    This first closes a pull request of a former identity, with `replaced_labels`. Without `look`,
-    the caller has just found no open one, and GitHub refuses a second one. GitHub creates labels
-    that the repository lacks, in a color of its own; to avoid that, call `labels.ensure` first.
+    This first closes a pull request of a former identity, with `replaced_labels`. Without
+    `read_first`, the caller has just found no open one, and GitHub refuses a second one. GitHub
+    creates labels that the repository lacks, in a color of its own; to avoid that, call
+    `labels.ensure` first.
     Raises GitHubError, and KalypsoError for a pull request that somebody else opened.
     """
     title, body = _truncated(title, body)
@@ -181,12 +182,12 @@ def ensure(
         github.recent_writes.add_pull_request(repository, pull)
         return pull
 
-    existing = find_open() if look else None
+    existing = find_open() if read_first else None
     created = existing is None
     original = existing or idempotent_writes.write_verified(github, find_open, create)
     pull = set_texts(github, repository, original, title, body)
     if missing_labels(labels, pull.labels):
-        add_labels(github, repository, pull.number, labels, look=False)
+        add_labels(github, repository, pull.number, labels, read_first=False)
         added = missing_labels(labels, pull.labels)
         pull = replace(pull, labels=(*pull.labels, *added))
     if created:

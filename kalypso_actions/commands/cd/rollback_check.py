@@ -60,6 +60,6 @@ class RollbackCheck:
             if environment is None:
                 return unknown_origin(name)
             self._origin = EnvironmentCommit(self._context, environment)
-        current_commit = self._origin.look()
+        current_commit = self._origin.current()
         has_left = self._origin.has_left(self._inputs.commit)
         return rollback_of_origin(name, current_commit) if has_left else None

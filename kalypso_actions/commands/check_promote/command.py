@@ -198,12 +198,12 @@ def _wait(
             verdict = run_verdict(observation.branches, timed_out=left <= timedelta(0))
             if superseded or not verdict:
                 break
-        changed = progress.look(observation, runtime.now()) if reports else ()
+        changed = progress.log(observation, runtime.now()) if reports else ()
         if superseded:
             return replace(_superseded(inputs, superseded, observation), changed=changed)
         if verdict:
             return _Ending(verdict, observation, changed, _failure_status(inputs, verdict))
-        recorded.look(observation, runtime.now())
+        recorded.record(observation, runtime.now())
         left = started + inputs.timeout - runtime.now()
         pause = max(min(inputs.poll_interval, left), SHORTEST_PAUSE)
         if runtime.job.in_actions and runtime.now() + pause - began >= longest:

@@ -26,7 +26,7 @@ class DeletedClusters:
         now = self._now()
         return {cluster for cluster, at in self._asked_at.items() if now - at < LOOKUP_INTERVAL}
 
-    def look(self, clusters: Collection[str]) -> bool:
+    def ask(self, clusters: Collection[str]) -> bool:
         """Ask whether clusters exist; return whether any does not."""
         if not clusters or self._lookup is None:
             return False
@@ -38,11 +38,11 @@ class DeletedClusters:
         self._deleted |= dict.fromkeys(deleted, now)
         return bool(deleted)
 
-    def look_again(self, reports: Iterable[ClusterReport]) -> None:
+    def ask_again(self, reports: Iterable[ClusterReport]) -> None:
         """Ask again about deleted clusters: they may have been created, and not report yet."""
         known = self.known
         due = [cluster for cluster in self.among(reports) if cluster not in known]
-        self.look(sorted(due, key=self._asked_at.__getitem__)[:MOST])
+        self.ask(sorted(due, key=self._asked_at.__getitem__)[:MOST])
 
     def without(self, reports: Iterable[ClusterReport]) -> list[ClusterReport]:
         """Return the reports of the clusters that exist, as far as that is known."""

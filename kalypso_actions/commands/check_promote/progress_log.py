@@ -25,7 +25,7 @@ class ProgressLog:
         self._states: Mapping[tuple[str, str], str] = {}
         self._logged_at: datetime | None = None
 
-    def look(self, observation: Observation, now: datetime) -> tuple[Cluster, ...]:
+    def log(self, observation: Observation, now: datetime) -> tuple[Cluster, ...]:
         """Log an observation that differs from the last one; return the clusters that changed.
 
         The first observation has none.

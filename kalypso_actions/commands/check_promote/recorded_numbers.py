@@ -30,7 +30,7 @@ class RecordedNumbers:
         self._recorded_at = began
         self._numbers: tuple[int, int] | None = None
 
-    def look(self, observation: Observation, now: datetime) -> None:
+    def record(self, observation: Observation, now: datetime) -> None:
         """Record the numbers of an observation; log a failure of GitHub, and continue."""
         request = self._verified.request
         numbers = observation.counts().get("compliant", 0), len(observation.clusters)

@@ -219,7 +219,7 @@ class Watch:
         """Return the commit that replaced the promoted one on the environment's branch, if any."""
         if self._promoted_commit is None:
             return None
-        current_commit = self._environment_commit.look()
+        current_commit = self._environment_commit.current()
         if not self._environment_commit.has_left(self._promoted_commit):
             return None
         return Superseded(current_commit or "", goes_back=True, source="base-repo.yaml")
@@ -259,7 +259,7 @@ class Watch:
         desired = DesiredState(branch.synced, self._tree(branch), branch.later)
         of_branch = self._reports_of(branch, reports)
         now = self._context.runtime.now()
-        self._deleted.look_again(of_branch or ())
+        self._deleted.ask_again(of_branch or ())
         while True:
             existing = None if of_branch is None else self._deleted.without(of_branch)
             assessment = assess(existing, desired, self._requirements, started=started, now=now)
@@ -270,7 +270,7 @@ class Watch:
                 started=started,
                 now=now,
             )
-            if not self._deleted.look(doubtful):
+            if not self._deleted.ask(doubtful):
                 return assessment
 
     def _reports_of(

@@ -74,9 +74,9 @@ def _statuses(
     """Return the statuses of main's commits, newest first, and of those that environments name."""
     github, control_plane = context.github, context.control_plane
     newest = statuses.of_history(github, control_plane, context.main(), NEWEST_COMMITS)
-    named = {item.head for item in environments}
-    named |= {item.promoted_commit for item in environments if item.promoted_commit}
-    others = sorted(named - newest.keys())
+    commit_ids = {item.head for item in environments}
+    commit_ids |= {item.promoted_commit for item in environments if item.promoted_commit}
+    others = sorted(commit_ids - newest.keys())
     return {**newest, **statuses.of_commits(github, control_plane, others)}
 
 

@@ -54,13 +54,13 @@ class Compared:
         comparison = self.comparison
         problems = (*comparison.problems_new, *comparison.warnings_new)
         places = (where for problem in problems for where in (problem.where, *problem.related))
-        named = frozenset(where.repository for where in places if where)
+        of_problems = frozenset(where.repository for where in places if where)
         assignments = (*comparison.assignments_added, *comparison.assignments_removed)
         configured = (name for item in comparison.values for name in item.assignments)
         of_files = (item.repositories for item in comparison.files)
         of_values = (item.repositories for item in comparison.values)
         of_names = (item.repositories for item in (*assignments, *configured))
-        return named.union(*of_files, *of_values, *of_names)
+        return of_problems.union(*of_files, *of_values, *of_names)
 
     def masked(self, mask: Mask) -> MaskedComparison:
         """Return the same without secrets."""

@@ -219,10 +219,10 @@ def _arrival(
     if not change.is_main or item.name not in compared.after:
         return None
     when = arrival(item.name, compared.after)
-    has = item.promoted_commit or ""
-    commits, newest = distance(has, change.base) if has else (None, ())
+    current_commit = item.promoted_commit or ""
+    commits, newest = distance(current_commit, change.base) if current_commit else (None, ())
     return ArrivalEntry(
-        has=has,
+        has=current_commit,
         commits=commits,
         newest=tuple(
             ArrivingCommitEntry(commit=each.commit, subject=each.subject) for each in newest

@@ -68,8 +68,8 @@ def _add(
     context: LocalContext,
 ) -> None:
     place = plane.environment(name)
-    named = inputs.scheduler or place.environment.scheduler
-    trees = trees_for(named, plane.reader.repositories)
+    scheduler = inputs.scheduler or place.environment.scheduler
+    trees = trees_for(scheduler, plane.reader.repositories)
     snapshot = gather(
         name,
         place.own,
@@ -93,7 +93,7 @@ def _add(
     )
     collection.add(
         plan,
-        named or DEFAULT_SCHEDULER,
+        scheduler or DEFAULT_SCHEDULER,
         main_position(snapshot, plane.reader),
         merged.of(plan),
     )

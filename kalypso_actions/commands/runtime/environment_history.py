@@ -40,7 +40,7 @@ class EnvironmentCommit:
         self._relations: dict[tuple[str, str], Relation | None] = {}
         self.where = Location(self._url)
 
-    def look(self) -> str | None:
+    def current(self) -> str | None:
         """Return the commit that the branch names now. Raises KalypsoError."""
         branch = self._place.branch
         head = self._context.remotes.heads(self._url, [branch]).get(branch, "")
@@ -66,7 +66,7 @@ class EnvironmentCommit:
         return self._relations[key]
 
     def has_left(self, promoted_commit: str) -> bool:
-        """Whether the branch named, at the last look, neither this commit nor a descendant of it.
+        """Whether the branch, when last read, named neither this commit nor a descendant of it.
 
         Raises KalypsoError.
         """
@@ -171,9 +171,9 @@ def never_named(
     if promoted is None or promoted == reading.promoted_commit:
         return None
     now = EnvironmentCommit(context, environment)
-    named = now.look() == promoted
-    if not named and now.head:
+    ever_named = now.current() == promoted
+    if not ever_named and now.head:
         history = EnvironmentHistory(context, environment, environments)
-        named = history.has_named(promoted, now.head)
+        ever_named = history.has_named(promoted, now.head)
     branch = environment.control_plane.branch
-    return environment_problem(request, named=named, branch=branch, where=now.where)
+    return environment_problem(request, ever_named=ever_named, branch=branch, where=now.where)

@@ -50,5 +50,5 @@ def make_labels(
             name,
             color=color,
             description=description,
-            look=not is_read,
+            read_first=not is_read,
         )

@@ -62,9 +62,9 @@ def arrivals(
     if previous:
         ranges += _registered(previous, read.sources)
         values = _values(previous, read, plan, added, lookups.context)
-    named = {item.repository for item in ranges[:MOST_REPOSITORIES]}
-    named |= {url for value in values for url in value.repositories}
-    hidden = _hidden(proposal, named, lookups) if named else frozenset()
+    repositories = {item.repository for item in ranges[:MOST_REPOSITORIES]}
+    repositories |= {url for value in values for url in value.repositories}
+    hidden = _hidden(proposal, repositories, lookups) if repositories else frozenset()
     mask = Mask(masked_keys, hidden)
     comparison = Comparison(
         plan.environment,

@@ -138,7 +138,7 @@ def publish(
             body=pull_request.body(text) if proposal_plan.writes or pull is None else pull.body,
             labels=wanted,
             replaced_labels=[WITHDRAWN],
-            look=bool(pull or proposal_plan.former_pull),
+            read_first=bool(pull or proposal_plan.former_pull),
         )
     # A reopened pull request no longer counts as withdrawn.
     for name in {PROMOTED, WITHDRAWN}.difference(wanted):

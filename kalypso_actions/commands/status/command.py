@@ -132,7 +132,7 @@ class _Summary:
         return EnvironmentMoment(
             name=name,
             promoted=promoted,
-            named=tuple(self._named(item, place) for place in item.gitops),
+            tracked_commits=tuple(self._tracked_commit(item, place) for place in item.gitops),
             status=promoted.statuses.get(status_context(name).lower()) if promoted else None,
             checks=tuple(self._checks(item, promoted)),
             record=read_record(head.statuses.get(schedule_context(name).lower())) if head else None,
@@ -153,7 +153,7 @@ class _Summary:
             if record:
                 yield record
 
-    def _named(self, item: EnvironmentBranches, place: GitOpsBranch) -> str:
+    def _tracked_commit(self, item: EnvironmentBranches, place: GitOpsBranch) -> str:
         tree = self._read.trees.get(place)
         return (named_commit(tree, item.environment.name) if tree else None) or ""
 
@@ -178,7 +178,7 @@ class _Summary:
                 repository=place.repository,
                 branch=place.branch,
                 commit=head.id if head else "",
-                promoted_commit=self._named(item, place),
+                promoted_commit=self._tracked_commit(item, place),
                 assignments=len(assignment_names(item.environment.name, paths)),
             )
 

@@ -185,10 +185,10 @@ def _result(azure: Azure, text: str, scope: Sequence[str]) -> kql.Result:
     return _checked(kql.execute, query, [*rows[start:], *rows[:start]], COLUMNS)
 
 
-def _checked(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+def _checked(read: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
     """Call a function of `kql`. Raises RefusedQueryError for its QueryError."""
     try:
-        return read(*arguments, **named)
+        return read(*arguments, **keywords)
     except kql.QueryError as error:
         raise RefusedQueryError(400, "BadRequest", *error.details) from error
 

@@ -167,9 +167,9 @@ def _source(configuration: Configuration, server_url: str) -> dict[str, Any]:
     given = configuration.repository
     if configuration.source_kind != "GitRepository":
         return {"url": given, **intervals}
-    named = given.count("/") == 1 and ":" not in given
+    is_full_name = given.count("/") == 1 and ":" not in given
     return {
-        "url": f"{server_url}/{given}" if named else given,
+        "url": f"{server_url}/{given}" if is_full_name else given,
         **intervals,
         "repositoryRef": {
             "branch": configuration.branch,

@@ -40,7 +40,7 @@ def create(call: Call) -> Answer:
 @endpoint("GET", f"{REPOSITORY}/{{name}}", "actions_variables: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
     """Return a variable of the repository."""
-    return _one(call, call.named_repository.variables, call.named_repository.created_at)
+    return _get(call, call.named_repository.variables, call.named_repository.created_at)
 
 
 @endpoint("PATCH", f"{REPOSITORY}/{{name}}", "actions_variables: write", statuses=(204, 404, 422))
@@ -72,7 +72,7 @@ def create_in_environment(call: Call) -> Answer:
 def read_of_environment(call: Call) -> Answer:
     """Return a variable of an environment."""
     environment = environments.named(call)
-    return _one(call, environment.variables, environment.created_at)
+    return _get(call, environment.variables, environment.created_at)
 
 
 @endpoint("PATCH", f"{ENVIRONMENT}/{{name}}", "environments: write", statuses=(204, 404, 422))
@@ -101,7 +101,7 @@ def _create(call: Call, variables: dict[str, str]) -> Answer:
     return Answer(201, {})
 
 
-def _one(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
+def _get(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
     name = _name(call, variables)
     return Answer(200, _payload(name, variables[name], created_at))
 

@@ -161,8 +161,8 @@ def _permissions(described: Any, path: str) -> Mapping[str, str] | None:
         return None
     if not isinstance(described, dict):
         raise KalypsoError("list the permissions one by one", Location(path))
-    named = {name.replace("-", "_"): level for name, level in described.items()}
-    return {name: level for name, level in named.items() if level != "none"}
+    levels = {name.replace("-", "_"): level for name, level in described.items()}
+    return {name: level for name, level in levels.items() if level != "none"}
 
 
 def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:

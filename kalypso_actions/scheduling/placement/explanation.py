@@ -71,8 +71,8 @@ class Explanation:
     def _sets(self, name: str) -> str:
         cluster = self._hub.clusters[name]
         own = [item for item in self._hub.sets if cluster in self._hub.members(item)]
-        named = ", ".join(sorted(item for item in own if item != ALL)) or "no set"
-        return f"is in {named}, not in {' or '.join(self._placement.cluster_sets)}"
+        sets = ", ".join(sorted(item for item in own if item != ALL)) or "no set"
+        return f"is in {sets}, not in {' or '.join(self._placement.cluster_sets)}"
 
     def _unmatched(self, cluster: Cluster) -> str:
         """Return the failing terms of each predicate."""

@@ -40,10 +40,10 @@ class Group:
 
 def divide(placement: Placement, selected: Sequence[Cluster]) -> tuple[list[Group], Status]:
     """Divide the selected clusters; after an error, return only the groups before it."""
-    named, status = _named_groups(placement, selected)
+    named_clusters, status = _named_groups(placement, selected)
     groups: list[Group] = []
     number = 1
-    for index, (name, clusters) in enumerate(named):
+    for index, (name, clusters) in enumerate(named_clusters):
         decisions = tuple(_decisions(placement.name, index, name, clusters, number))
         number += len(decisions)
         groups.append(Group(index, name, clusters, decisions))

@@ -306,7 +306,7 @@ def test_it_is_closed_with_its_reason(steps: list[Step], was_open: bool) -> None
 
 def test_a_caller_that_has_found_none_saves_the_search() -> None:
     with conversation((POST, 201, OURS)) as recorded:
-        assert ensure(recorded, look=False)[1] == "created"
+        assert ensure(recorded, read_first=False)[1] == "created"
 
 
 def test_one_that_another_run_has_opened_meanwhile() -> None:
@@ -315,4 +315,4 @@ def test_one_that_another_run_has_opened_meanwhile() -> None:
         "errors": [{"message": "A pull request already exists for acme:kalypso/dev."}],
     }
     with conversation((POST, 422, refused), listed(OURS)) as recorded:
-        assert ensure(recorded, look=False)[0].number == 7
+        assert ensure(recorded, read_first=False)[0].number == 7

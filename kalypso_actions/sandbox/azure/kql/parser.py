@@ -92,8 +92,8 @@ class _Parser:
 
     def _column(self) -> tuple[str, Expression]:
         """Parse `name`, `name = expression`, or an expression that names its column."""
-        named = self._next.kind == "name" and self._following.text == "="
-        if named:
+        is_assignment = self._next.kind == "name" and self._following.text == "="
+        if is_assignment:
             name = self._name().text
             self._expect("=")
             return name, self._expression()

@@ -95,14 +95,14 @@ def _repository(
 ) -> Fields:
     """Return the repository, if the identity may read it."""
     call: Call = info.context
-    named = call.store.repository(f"{owner}/{name}")
-    renamed = named is not None and named.full_name.lower() != f"{owner}/{name}".lower()
-    if named is None or not visible(call.identity, named) or (renamed and not followRenames):
+    existing = call.store.repository(f"{owner}/{name}")
+    renamed = existing is not None and existing.full_name.lower() != f"{owner}/{name}".lower()
+    if existing is None or not visible(call.identity, existing) or (renamed and not followRenames):
         message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
         raise GraphQLError(message, extensions={"type": "NOT_FOUND"})
-    if not allowed(call.identity, ["contents: read"], named):
+    if not allowed(call.identity, ["contents: read"], existing):
         raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
-    return repository(call, named)
+    return repository(call, existing)
 
 
 def _viewer(info: GraphQLResolveInfo[Any]) -> Fields:

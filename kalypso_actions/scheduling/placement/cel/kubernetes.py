@@ -92,10 +92,10 @@ def _as_integer(quantity: CelQuantity) -> int:
     return value
 
 
-def _sum(one: CelQuantity, other: CelQuantity | int, sign: int = 1) -> CelQuantity:
+def _sum(left: CelQuantity, right: CelQuantity | int, sign: int = 1) -> CelQuantity:
     """Add at the smaller of the two exponents, as Kubernetes' int64Amount does."""
-    first = one.quantity
-    second = Quantity(other, 0, "exponent", "0") if isinstance(other, int) else other.quantity
+    first = left.quantity
+    second = Quantity(right, 0, "exponent", "0") if isinstance(right, int) else right.quantity
     exponent = min(first.exponent, second.exponent)
     total = first.digits * 10 ** (first.exponent - exponent)
     total += sign * second.digits * 10 ** (second.exponent - exponent)
@@ -107,8 +107,8 @@ def _sign(quantity: CelQuantity) -> int:
     return (quantity.quantity.digits > 0) - (quantity.quantity.digits < 0)
 
 
-def _order(one: CelQuantity, other: CelQuantity) -> int:
-    first, second = one.quantity.value, other.quantity.value
+def _order(left: CelQuantity, right: CelQuantity) -> int:
+    first, second = left.quantity.value, right.quantity.value
     return (first > second) - (first < second)
 
 

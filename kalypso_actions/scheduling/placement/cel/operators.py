@@ -55,9 +55,9 @@ def _add(a: Value, b: Value) -> Value:
             return a + b
         if isinstance(a, Duration):
             return as_duration(a.nanos + b.nanos)
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, Timestamp) and isinstance(other, Duration):
-            return as_timestamp(one.nanos + other.nanos, one.offset)
+    for time, duration in ((a, b), (b, a)):
+        if isinstance(time, Timestamp) and isinstance(duration, Duration):
+            return as_timestamp(time.nanos + duration.nanos, time.offset)
     return _arithmetic(a, b, lambda x, y: x + y)
 
 

@@ -121,7 +121,7 @@ def equal(first: Value, second: Value) -> bool:
         return is_number(first) and is_number(second) and bool(first == second)
     if isinstance(first, list) and isinstance(second, list):
         pairs = zip(first, second, strict=False)
-        return len(first) == len(second) and all(equal(one, other) for one, other in pairs)
+        return len(first) == len(second) and all(equal(*pair) for pair in pairs)
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return first.keys() == second.keys() and all(equal(v, second[k]) for k, v in first.items())
     if isinstance(first, Timestamp) and isinstance(second, Timestamp):
@@ -136,18 +136,18 @@ def compare(first: Value, second: Value) -> int:
     if is_number(first) and is_number(second):
         if math.isnan(first) or math.isnan(second):
             raise EvaluationError("NaN values cannot be ordered")
-        one, other = first, second
+        left, right = first, second
     elif type(first) is not type(second):
         raise EvaluationError("no such overload")
     elif isinstance(first, str):
-        one, other = first.encode("utf-8"), second.encode("utf-8")
+        left, right = first.encode("utf-8"), second.encode("utf-8")
     elif isinstance(first, bool | bytes):
-        one, other = first, second
+        left, right = first, second
     elif isinstance(first, Timestamp | Duration):
-        one, other = first.nanos, second.nanos
+        left, right = first.nanos, second.nanos
     else:
         raise EvaluationError("no such overload")
-    return int(one > other) - int(one < other)
+    return int(left > right) - int(left < right)
 
 
 def size(value: Value) -> int:
