@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
+from typing import Final
 
 from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.comparison import Mask
+from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.sized_cache import SizedCache
+
+_MOST_CONFIGS: Final = 1_000
+"""The most configurations whose secrets are remembered."""
 
 
 class SecretTexts:
-    """Finds the secrets of assignments; looks only once at a configuration."""
+    """Finds the secrets of assignments; remembers some configurations, which they share."""
 
     def __init__(self, mask: Mask) -> None:
         self._names = mask.names
-        self._by_config: dict[tuple[int, Hashable], frozenset[str]] = {}
+        self._known: SizedCache[tuple[MergedConfig, frozenset[str]]] = SizedCache(_MOST_CONFIGS)
 
     def of(self, item: PlannedAssignment) -> frozenset[str]:
         """Return the secrets that the files of an assignment may contain."""
         target = item.assignment.target
-        key = id(item.platform_config), item.combination
-        known = self._by_config.get(key)
+        own = self._names.secrets_of({**target.labels, **target.manifests})
+        return own | self._of_config(item.config)
+
+    def _of_config(self, config: MergedConfig) -> frozenset[str]:
+        known = self._known.get(id(config))
         if known is None:
-            values = {"values": item.config.values, "texts": item.config.texts}
-            known = self._by_config[key] = self._names.secrets_of(values)
-        return known | self._names.secrets_of({**target.labels, **target.manifests})
+            values = {"values": config.values, "texts": config.texts}
+            known = config, self._names.secrets_of(values)  # keeps it alive, and so its id
+            self._known.put(id(config), known, 1)
+        return known[1]
 
 
 def secret_texts(
