@@ -7,7 +7,7 @@ peter-evans/enable-pull-request-automerge#343, AliceJump/ok-end-field#211, mmtk/
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from graphql import GraphQLError, GraphQLResolveInfo
 
@@ -18,6 +18,51 @@ from kalypso_actions.sandbox.permissions import allowed, not_accessible, visible
 from kalypso_actions.sandbox.store import AutoMerge, Issue, PullRequest, Repository
 
 Input = Mapping[str, Any]
+
+MUTATIONS: Final = """
+  enablePullRequestAutoMerge(
+    input: EnablePullRequestAutoMergeInput!
+  ): EnablePullRequestAutoMergePayload
+  disablePullRequestAutoMerge(
+    input: DisablePullRequestAutoMergeInput!
+  ): DisablePullRequestAutoMergePayload
+"""
+
+TYPES: Final = """
+enum PullRequestMergeMethod {
+  MERGE
+  REBASE
+  SQUASH
+}
+
+input EnablePullRequestAutoMergeInput {
+  authorEmail: String
+  clientMutationId: String
+  commitBody: String
+  commitHeadline: String
+  expectedHeadOid: GitObjectID
+  mergeMethod: PullRequestMergeMethod = MERGE
+  pullRequestId: ID!
+}
+
+type EnablePullRequestAutoMergePayload {
+  clientMutationId: String
+}
+
+input DisablePullRequestAutoMergeInput {
+  clientMutationId: String
+  pullRequestId: ID!
+}
+
+type DisablePullRequestAutoMergePayload {
+  clientMutationId: String
+}
+
+type AutoMergeRequest {
+  enabledBy: Actor
+  mergeMethod: PullRequestMergeMethod!
+}
+"""
 
 
 def enable(info: GraphQLResolveInfo[Any], input: Input) -> Input:  # noqa: A002 (GitHub's)

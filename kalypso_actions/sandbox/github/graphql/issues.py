@@ -21,6 +21,96 @@ Fields = Mapping[str, Any]
 MERGEABLE: Final = {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}
 """REST's values of `mergeable` -> GraphQL's."""
 
+TYPES: Final = """
+input IssueFilters {
+  assignee: String
+  createdBy: String
+  labels: [String!]
+  mentioned: String
+  milestone: String
+  milestoneNumber: String
+  since: DateTime
+  states: [IssueState!]
+  viewerSubscribed: Boolean = false
+}
+
+input IssueOrder {
+  direction: OrderDirection!
+  field: IssueOrderField!
+}
+
+enum OrderDirection {
+  ASC
+  DESC
+}
+
+enum IssueOrderField {
+  COMMENTS
+  CREATED_AT
+  UPDATED_AT
+}
+
+enum IssueState {
+  CLOSED
+  OPEN
+}
+
+enum PullRequestState {
+  CLOSED
+  MERGED
+  OPEN
+}
+
+type IssueConnection {
+  nodes: [Issue]
+  totalCount: Int!
+}
+
+type Issue implements Node {
+  id: ID!
+  author: Actor
+  body: String!
+  number: Int!
+  title: String!
+  url: URI!
+}
+
+type PullRequestConnection {
+  nodes: [PullRequest]
+  totalCount: Int!
+}
+
+type PullRequest implements Node {
+  id: ID!
+  author: Actor
+  autoMergeRequest: AutoMergeRequest
+  baseRefName: String!
+  body: String!
+  createdAt: DateTime!
+  headRefName: String!
+  headRefOid: GitObjectID!
+  isCrossRepository: Boolean!
+  isDraft: Boolean!
+  labels(
+    after: String
+    before: String
+    first: Int
+    last: Int
+    orderBy: LabelOrder = {field: CREATED_AT, direction: ASC}
+  ): LabelConnection
+  mergeable: MergeableState!
+  number: Int!
+  title: String!
+  url: URI!
+}
+
+enum MergeableState {
+  CONFLICTING
+  MERGEABLE
+  UNKNOWN
+}
+"""
+
 
 def connection(
     call: Call,

@@ -25,6 +25,29 @@ Update = tuple[str, str | None, str | None]
 
 BAD: Final = "UNPROCESSABLE"
 
+MUTATION: Final = """
+  updateRefs(input: UpdateRefsInput!): UpdateRefsPayload
+"""
+
+TYPES: Final = """
+input UpdateRefsInput {
+  clientMutationId: String
+  refUpdates: [RefUpdate!]!
+  repositoryId: ID!
+}
+
+input RefUpdate {
+  afterOid: GitObjectID!
+  beforeOid: GitObjectID
+  force: Boolean = false
+  name: GitRefname!
+}
+
+type UpdateRefsPayload {
+  clientMutationId: String
+}
+"""
+
 
 def update_refs(
     info: GraphQLResolveInfo[Any],

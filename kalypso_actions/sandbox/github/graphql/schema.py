@@ -1,5 +1,6 @@
 """The part of GitHub's GraphQL schema that the sandbox supports.
 
+Modules of one subject, such as `issues`, hold the types of that subject.
 https://docs.github.com/graphql/reference
 """
 
@@ -7,81 +8,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox.github.graphql import labels_and_rules
-
-AUTO_MERGE: Final = """
-  enablePullRequestAutoMerge(
-    input: EnablePullRequestAutoMergeInput!
-  ): EnablePullRequestAutoMergePayload
-  disablePullRequestAutoMerge(
-    input: DisablePullRequestAutoMergeInput!
-  ): DisablePullRequestAutoMergePayload
-"""
+from kalypso_actions.sandbox.github.graphql import (
+    auto_merge,
+    issues,
+    labels_and_rules,
+    ref_updates,
+    statuses,
+)
 
 MUTATION: Final = (
-    f"""
-type Mutation {{
-  updateRefs(input: UpdateRefsInput!): UpdateRefsPayload
-{AUTO_MERGE}
-}}
-"""
-    """
-
-input UpdateRefsInput {
-  clientMutationId: String
-  refUpdates: [RefUpdate!]!
-  repositoryId: ID!
-}
-
-input RefUpdate {
-  afterOid: GitObjectID!
-  beforeOid: GitObjectID
-  force: Boolean = false
-  name: GitRefname!
-}
-
-type UpdateRefsPayload {
-  clientMutationId: String
-}
-"""
+    f"type Mutation {{ {ref_updates.MUTATION} {auto_merge.MUTATIONS} }}\n{ref_updates.TYPES}"
 )
 """The features that a GitHub Enterprise Server may lack."""
 
-NO_MUTATION: Final = f"type Mutation {{ {AUTO_MERGE} }}"
+NO_MUTATION: Final = f"type Mutation {{ {auto_merge.MUTATIONS} }}"
 
 SCHEMA: Final = (
     MUTATION
+    + auto_merge.TYPES
+    + issues.TYPES
     + labels_and_rules.TYPES
+    + statuses.TYPES
     + """
-enum PullRequestMergeMethod {
-  MERGE
-  REBASE
-  SQUASH
-}
-
-input EnablePullRequestAutoMergeInput {
-  authorEmail: String
-  clientMutationId: String
-  commitBody: String
-  commitHeadline: String
-  expectedHeadOid: GitObjectID
-  mergeMethod: PullRequestMergeMethod = MERGE
-  pullRequestId: ID!
-}
-
-type EnablePullRequestAutoMergePayload {
-  clientMutationId: String
-}
-
-input DisablePullRequestAutoMergeInput {
-  clientMutationId: String
-  pullRequestId: ID!
-}
-
-type DisablePullRequestAutoMergePayload {
-  clientMutationId: String
-}
-
 scalar DateTime
 scalar GitObjectID
 scalar GitRefname
@@ -171,99 +119,6 @@ type Repository implements Node {
 
 enum RepositoryVisibility { INTERNAL PRIVATE PUBLIC }
 
-input IssueFilters {
-  assignee: String
-  createdBy: String
-  labels: [String!]
-  mentioned: String
-  milestone: String
-  milestoneNumber: String
-  since: DateTime
-  states: [IssueState!]
-  viewerSubscribed: Boolean = false
-}
-
-input IssueOrder {
-  direction: OrderDirection!
-  field: IssueOrderField!
-}
-
-enum OrderDirection {
-  ASC
-  DESC
-}
-
-enum IssueOrderField {
-  COMMENTS
-  CREATED_AT
-  UPDATED_AT
-}
-
-enum IssueState {
-  CLOSED
-  OPEN
-}
-
-enum PullRequestState {
-  CLOSED
-  MERGED
-  OPEN
-}
-
-type IssueConnection {
-  nodes: [Issue]
-  totalCount: Int!
-}
-
-type Issue implements Node {
-  id: ID!
-  author: Actor
-  body: String!
-  number: Int!
-  title: String!
-  url: URI!
-}
-
-type PullRequestConnection {
-  nodes: [PullRequest]
-  totalCount: Int!
-}
-
-type PullRequest implements Node {
-  id: ID!
-  author: Actor
-  autoMergeRequest: AutoMergeRequest
-  baseRefName: String!
-  body: String!
-  createdAt: DateTime!
-  headRefName: String!
-  headRefOid: GitObjectID!
-  isCrossRepository: Boolean!
-  isDraft: Boolean!
-  labels(
-    after: String
-    before: String
-    first: Int
-    last: Int
-    orderBy: LabelOrder = {field: CREATED_AT, direction: ASC}
-  ): LabelConnection
-  mergeable: MergeableState!
-  number: Int!
-  title: String!
-  url: URI!
-}
-
-type AutoMergeRequest {
-  enabledBy: Actor
-  mergeMethod: PullRequestMergeMethod!
-}
-
-enum MergeableState {
-  CONFLICTING
-  MERGEABLE
-  UNKNOWN
-}
-
 type Ref implements Node {
   id: ID!
   name: String!
@@ -324,31 +179,6 @@ type CommitConnection {
 type CommitHistoryConnection {
   nodes: [Commit]
   totalCount: Int!
-}
-
-enum StatusState {
-  ERROR
-  EXPECTED
-  FAILURE
-  PENDING
-  SUCCESS
-}
-
-type Status implements Node {
-  id: ID!
-  state: StatusState!
-  context(name: String!): StatusContext
-  contexts: [StatusContext!]!
-}
-
-type StatusContext implements Node {
-  id: ID!
-  context: String!
-  createdAt: DateTime!
-  creator: Actor
-  description: String
-  state: StatusState!
-  targetUrl: URI
 }
 
 type Tree implements GitObject & Node {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from graphql import GraphQLError
 
@@ -13,6 +13,33 @@ from kalypso_actions.sandbox.github.graphql.actors import actor
 from kalypso_actions.sandbox.payloads.view import node_id, timestamp
 from kalypso_actions.sandbox.permissions import allowed, not_accessible
 from kalypso_actions.sandbox.store import Repository, Status
+
+TYPES: Final = """
+enum StatusState {
+  ERROR
+  EXPECTED
+  FAILURE
+  PENDING
+  SUCCESS
+}
+
+type Status implements Node {
+  id: ID!
+  state: StatusState!
+  context(name: String!): StatusContext
+  contexts: [StatusContext!]!
+}
+
+type StatusContext implements Node {
+  id: ID!
+  context: String!
+  createdAt: DateTime!
+  creator: Actor
+  description: String
+  state: StatusState!
+  targetUrl: URI
+}
+"""
 
 
 def of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Any] | None:
