@@ -1,4 +1,10 @@
-"""A worker process for tests: this process, which has threads and must not fork."""
+"""A worker process for tests: this process, which has threads and must not fork.
+
+The callers of `work_here` test whole commands, one of them through the command line. Four commands
+plan by `plan_registrations`, which creates the `WorkerProcesses`. A parameter for a fake would pass
+through all of them and their contexts, only for these tests; so `work_here` patches the class.
+Tests of the plan itself hand it `WorkerProcesses(0)`, in a process of their own.
+"""
 
 from __future__ import annotations
 
