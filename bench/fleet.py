@@ -41,7 +41,7 @@ Shape = Literal["distinct", "repeating"]
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Where a fleet lies, and what it must come to."""
+    """The folder of a fleet, and the numbers that its plan must have."""
 
     folder: Path
     assignments: int
@@ -116,12 +116,14 @@ def _main(size: _Size) -> dict[str, Documents]:
         )
         for number in range(size.registrations)
     ]
+    control_plane = {"controlPlane": {"repo": CONTROL_PLANE, "branch": ENVIRONMENT, "path": "."}}
     for_all = {f"SETTING_{number:02}": f"value {number}" for number in range(KEYS_FOR_ALL)}
     for_all |= {"PORT": "8080", "LOGGING": _logging("info", "console"), "ZONES": "[a, b, c]"}
     properties = {"PORT": {"type": "integer", "maximum": 65535}, "ZONES": {"type": "array"}}
     properties |= {key: {"type": "string"} for key in for_all if key.startswith("SETTING")}
     return {
         "main/registrations.yaml": registrations,
+        "main/environment.yaml": [_document("Environment", ENVIRONMENT, spec=control_plane)],
         "main/templates.yaml": [
             _document("Template", name, spec={"type": kind, "manifests": list(manifests)})
             for name, (kind, manifests) in TEMPLATES.items()
