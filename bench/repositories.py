@@ -105,7 +105,7 @@ def read(github: GitHub, count: int) -> None:
 
 
 def clone(github: GitHub, count: int, folder: Path) -> None:
-    """What git itself needs for the same repositories, as many of them at a time."""
+    """Clone the same repositories with git alone, as many of them at a time, for comparison."""
     environment = {
         **os.environ,
         "GIT_CONFIG_COUNT": "1",
@@ -167,7 +167,7 @@ def _make(folder: Path, count: int, url: str) -> str:
 
 
 def _sources(number: int) -> Mapping[str, str]:
-    """What else lies in an application's repository."""
+    """Return the other files of an application's repository."""
     return {f"src/module_{n}.py": f"print({number}, {n})\n" * 50 for n in range(20)}
 
 

@@ -51,7 +51,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a stage or a run took; `megabytes` is the most that its process had until its end."""
+    """The costs of a stage or a run; `megabytes` is the peak of its process until its end."""
 
     name: str
     processor: float

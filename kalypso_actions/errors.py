@@ -102,7 +102,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, where, and what to change.
+    """A fault, its place, and advice on what to change.
 
     `code` names its kind in `problem_codes`; it is "" for failures of GitHub, Azure and programs.
     `related` are the places of other objects involved, `reason` tells why people acknowledge it.

@@ -30,7 +30,7 @@ SAMPLE = [ROOT / "samples" / "control-plane" / branch for branch in ("main", "de
 
 
 def shipped_files() -> set[str]:
-    """Return the files of the repository that belong in both packages, new ones too."""
+    """Return the files of the repository that both packages must contain, untracked ones too."""
     listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *SHIPPED]
     done = subprocess.run(listing, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     return {name for name in done.stdout.splitlines() if (ROOT / name).exists()}

@@ -1,4 +1,4 @@
-"""What commands that read repositories for a person share: options and contexts."""
+"""Options and contexts that commands for a person share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each command does: read, plan by the stages, write last.
+"""The commands: each reads, plans by the stages, and writes last.
 
 registry    the commands of the promotion chain, with their permissions
 runtime     modules that the commands share: connections, inputs of an environment, starts, labels

@@ -160,8 +160,10 @@ def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem |
     except KalypsoError as error:
         if not push.forced:
             raise
-        message = f"what the forced push has replaced cannot be read: {error.problem.message}"
-        return None, Problem(message, Location(here), "nothing is to be done")
+        message = (
+            f"the commit that the forced push replaced cannot be read: {error.problem.message}"
+        )
+        return None, Problem(message, Location(here), "no action is needed")
     return push.before, None
 
 

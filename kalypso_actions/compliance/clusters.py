@@ -144,8 +144,8 @@ def _unready_conditions(
 ) -> tuple[list[Condition], list[Condition]]:
     """Return the conditions of objects that are not ready: those that count, and those that do not.
 
-    A failure from before the sync says nothing about the commit until the Kustomization behind the
-    object begins with it.
+    A failure from before the sync counts only after the Kustomization that made the object has
+    begun to apply the commit.
     """
     unready: list[Condition] = []
     leftover: list[Condition] = []

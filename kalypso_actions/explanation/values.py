@@ -120,7 +120,7 @@ class _Answer:
 
 
 def _path_of(config: MergedConfig, key: str) -> Path:
-    """Return the path of a key, or of a value below one; () if the configuration lacks it."""
+    """Return the path of a key or of a value within a key; () if the configuration has neither."""
     if key in config.values:
         return (key,)
     return next((path for path in config.origins if key_text(path) == key), ())

@@ -20,20 +20,21 @@ def is_bot(login: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Our login, and the `former` logins from before a change of the token; case is ignored."""
+    """Our login, and the `former` logins of earlier tokens; comparisons ignore case."""
 
     login: str
     former: frozenset[str] = frozenset()
 
     def wrote(self, author: str, *, is_marked: bool = True) -> bool:
-        """Whether a text by `author` is ours; `is_marked`: it has a label or marker of ours.
+        """Whether Kalypso wrote a text by `author`.
 
-        The marker decides only for the account that other workflows share.
+        `is_marked` says whether the text has a label or a marker of ours. It matters only for the
+        account that jobs share, because other workflows use that account too.
         """
         return _same(author, self.login) and _is_kalypso(author, is_marked)
 
     def formerly_wrote(self, author: str, *, is_marked: bool = True) -> bool:
-        """Whether a text is ours from before a change of the token: see `wrote`."""
+        """Whether Kalypso wrote a text with an earlier token; see `wrote`."""
         return (
             not _same(author, self.login)
             and any(_same(author, login) for login in self.former)
@@ -59,7 +60,7 @@ class Identity:
 
 
 def is_marked(text: str) -> bool:
-    """Whether a text has a first line of ours."""
+    """Whether the first line of a text is our marker."""
     return text.startswith(MARK)
 
 

@@ -11,7 +11,7 @@ CODES = (
         "A chart or the configs use one of the ten variables, and nothing gives it a value. "
         "With `compatibility: current` or `2023` it is empty, as in upstream.",
         "image: $IMAGE_NAME:$IMAGE_TAG   # without --image-tag",
-        "Give the value by the option that the message names.",
+        "Pass the value with the option that the message names.",
     ),
     ProblemCode(
         "variable-unknown",

@@ -108,7 +108,7 @@ manifests:
 """,
         "Write the text without these characters, or quote it in the Template: `description: {{ "
         ".Manifests.description | quote }}`. A Template that makes documents from a list must "
-        "name its key in the annotation `kalypso.io/documents-from`.",
+        "name the key of the list in the annotation `kalypso.io/documents-from`.",
     ),
     ProblemCode(
         "registration-render",

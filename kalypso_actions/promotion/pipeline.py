@@ -19,7 +19,7 @@ WaitsFor = Literal["people", "clusters", "a run", "an environment"]
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What an environment waits for; `url` is the page for it ("" without one)."""
+    """Something that an environment waits for; `url` is its page, "" without one."""
 
     waits_for: WaitsFor
     text: str

@@ -26,10 +26,10 @@ def commit_on_main(
 def left_commits(
     current_commit: str | None, past_commits: Sequence[str | None], main: Ancestry
 ) -> frozenset[str]:
-    """Return the commits of main that an environment has left: its present commit lacks them.
+    """Return the past commits of an environment that its present commit does not contain.
 
-    `past_commits` are those that the environment has named, newest first. Commits that are not on
-    main do not count.
+    `past_commits` are the commits that the environment has named, newest first. Commits that are
+    not on main do not count.
     """
     present = commit_on_main(current_commit, past_commits, main)
     if present is None:
@@ -46,9 +46,9 @@ def left_since_cuts(
 ) -> frozenset[str]:
     """Return the commits of main that an environment, or the origin of its branch, has left.
 
-    `segments` are the commits that its branch has named, newest first, each until the branch was
-    cut from another environment's. A new environment may begin with an older commit: that is no
-    rollback. Commits that the present one contains do not count.
+    `segments` are the commits that its branch has named, newest first. A new segment begins where
+    the branch was cut from another environment's branch: a new environment may begin with an older
+    commit, which is no rollback. Commits that the present one contains do not count.
     """
     past_commits = [commit for segment in segments for commit in segment]
     within = (left_commits(None, segment, main) for segment in segments)

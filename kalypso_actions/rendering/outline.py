@@ -247,7 +247,7 @@ class _Documents:
                 kind = "sequence"
             case _:
                 kind = NO_TEXT if self._is_no_text(event) else "text"
-        # Inside of a key that is a collection, the mapping around it has no key yet.
+        # Within a collection that is a key, the enclosing mapping has no key yet.
         steps = ("[]" if isinstance(step, int) else step or COLLECTION for step in path)
         place = ".".join(steps) or "the top"
         is_item = kind == "text" and bool(path) and isinstance(path[-1], int)

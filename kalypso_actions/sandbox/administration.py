@@ -1,4 +1,4 @@
-"""What people do on GitHub: create repositories, commits, tokens and Apps."""
+"""Act as people do on GitHub: create repositories, commits, tokens and Apps."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def band(number: int, content: bytes) -> bytes:
 
 
 def section(content: bytes, start: int) -> tuple[list[bytes], int]:
-    """Return the lines up to the next flush, and its end. Raises ProtocolError."""
+    """Return the lines before the next flush, and the offset after it. Raises ProtocolError."""
     lines: list[bytes] = []
     for content_line, end in _lines(content, start):
         if content_line is None:
@@ -39,7 +39,7 @@ def section(content: bytes, start: int) -> tuple[list[bytes], int]:
 
 
 def _lines(content: bytes, start: int) -> Iterator[tuple[bytes | None, int]]:
-    """Yield each line (None for a flush) and its end."""
+    """Yield each line (None for a flush) and the offset after it."""
     while start < len(content):
         head = content[start : start + 4]
         try:

@@ -190,7 +190,7 @@ def test_an_output_is_set_where_the_verdict_is_negative(acme: Organisation, job:
     assert ran.outputs["verdict"] == "none-targeted"
 
 
-# Texts of others
+# Texts that other people write
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 class Approvals:
     """Splits each run before its first job that needs an approval.
 
-    `waiting` are the second halves of runs whose first half has succeeded, the oldest first.
+    `waiting` has the second halves of runs whose first half succeeded, oldest first.
     """
 
     def __init__(self, workflows: WorkflowRunner) -> None:
@@ -24,13 +24,13 @@ class Approvals:
         self.waiting: list[Run] = []
 
     def halves(self, run: Run) -> tuple[Run, Run | None]:
-        """Return the jobs that run at once, and those that wait; None: all run at once."""
+        """Return the jobs that run at once and the jobs that wait; None if none waits."""
         contexts = {
             "github": {"triggering_actor": run.event.actor},
             "inputs": run.event.payload.get("inputs") or {},
         }
         for number, job in enumerate(run.workflow.jobs):
-            # A second half begins with a job whose needs the first half met.
+            # The first job of a second half has its approval; its needs ran in the first half.
             is_approved = number == 0 and job.needs
             environment = expressions.filled(job.environment, contexts)
             if not is_approved and environment in self.environments:
@@ -46,7 +46,7 @@ class Approvals:
             self._record(run, "waiting")
 
     def approve(self, run: Run) -> Run:
-        """Stop the waiting of a second half, and return it."""
+        """Remove a second half from `waiting`, and return it."""
         self._end(run, "queued")
         return run
 
@@ -55,7 +55,7 @@ class Approvals:
         self._end(run, "completed", "failure")
 
     def anew(self, run: Run) -> Run:
-        """Return the next attempt of a run, all of its jobs."""
+        """Return the next attempt of a run, with all of its jobs."""
         whole = self._whole.get((run.event.id, run.workflow.path), run)
         return dataclasses.replace(whole, attempt=run.attempt + 1)
 

@@ -36,7 +36,7 @@ class Chain(WorkflowRuns):
         self.gitops = gitops
         self._clock = clock
 
-    # What people do
+    # Actions of people
 
     def merge_to_main(self, files: Mapping[str, str | None] | None = None, **release: str) -> str:
         """Push a commit to main: these files, or values of the configuration."""
@@ -138,7 +138,7 @@ class Chain(WorkflowRuns):
             self.acme.merge(number, name)
         return bool(open_pulls)
 
-    # What there is
+    # The present state
 
     def open_pull_request(self, branch: str, repository: str = GITOPS) -> Any:
         """Return the only pull request into a branch, as the API returns it."""

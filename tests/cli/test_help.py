@@ -85,7 +85,7 @@ def test_examples_give_what_is_required(command: ChainCommand, example: str) -> 
 
 
 def test_the_text_of_options() -> None:
-    """What is required comes first; brackets are no markup."""
+    """Required options come first; brackets are no markup."""
     shown = " ".join(call_kalypso("app", "render", "-h").stdout.replace("│", " ").split())
     assert shown.index("--source ") < shown.index("--compatibility ")
     assert "or URL[@REV]. [required]" in shown

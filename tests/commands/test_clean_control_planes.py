@@ -1,4 +1,4 @@
-"""What we ship has no problems, warnings or notes, except for those that it acknowledges."""
+"""Our control planes have no problems, warnings or notes that they do not acknowledge."""
 
 from __future__ import annotations
 

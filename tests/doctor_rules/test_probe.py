@@ -1,4 +1,4 @@
-"""What the probe advises for refusals of GitHub, and which of them are problems."""
+"""The advice of the probe for refusals of GitHub, and which of them are problems."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def neutral(manifests: dict[str, str]) -> dict[str, str]:
 def check(manifests: dict[str, str], template: str) -> None:
     """Check that the texts make their registration invalid or fail, or change no document."""
     workload, ordinary = deliver(manifests), deliver(neutral(manifests))
-    if workload is None or ordinary is None:  # such as a range of versions without its operator
+    if workload is None or ordinary is None:  # e.g. a version range that lost its operator
         return
     files, expected = render(workload, template), render(ordinary, template)
     if isinstance(files, Failure):

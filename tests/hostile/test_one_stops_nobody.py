@@ -153,7 +153,7 @@ def test_a_fault_of_a_template_stops_a_new_fleet(fleet: FleetUnderAttack, line: 
 
 
 def test_a_fault_of_a_template_is_no_fault_of_an_unchanged_text(kept: FleetUnderAttack) -> None:
-    """What renders for usual texts fails for the last good commit: the Template has changed."""
+    """The new Template renders usual texts, but fails for the last good commit."""
     kept.commit_main(FLUX + '# {{ if eq .Manifests.branch "dev" }}{{ fail "dev" }}{{ end }}\n')
     document = kept.render()
     assert [item.code for item in document.problems] == ["template-failed"] * 2

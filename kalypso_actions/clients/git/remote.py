@@ -212,10 +212,10 @@ class RemoteRepositories:
     def push(
         self, url: str, commit: str, *, branch: str, expected: str | None
     ) -> Literal["pushed", "unchanged"]:
-        """Set a branch to a commit if it is at `expected` (None: if it does not exist).
+        """Move a branch from `expected` to a commit; create it if `expected` is None.
 
-        The commit need not be a descendant. "unchanged": the branch is at the commit already.
-        Raises PushConflictError if the branch is elsewhere, KalypsoError with advice.
+        The commit need not be a descendant. Return "unchanged" if the branch is at the commit
+        already. Raises PushConflictError if the branch is elsewhere, KalypsoError with advice.
         """
         _check_arguments(url, branch, commit, expected)
         changed = self._clone(url).push(branch, commit, expected)

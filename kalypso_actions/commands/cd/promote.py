@@ -29,7 +29,7 @@ HOOK: Final = "pre-deployment"
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """What cd did with the commit; `action` is "" if the pre-deployment command failed.
+    """The outcome of cd for the commit; `action` is "" if the pre-deployment command failed.
 
     rejected    people closed the pull request (`pull`) with the commit
 

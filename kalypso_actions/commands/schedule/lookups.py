@@ -1,4 +1,4 @@
-"""What the texts of several pull requests need of the same repositories, read once for a run."""
+"""Facts about repositories for the texts of several pull requests, read once in a run."""
 
 from __future__ import annotations
 

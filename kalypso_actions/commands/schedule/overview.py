@@ -1,4 +1,4 @@
-"""What GitHub knows of a proposal, by one query; lists are read if it does not tell."""
+"""Read the facts of a proposal by one query; read lists for what the query leaves out."""
 
 from __future__ import annotations
 

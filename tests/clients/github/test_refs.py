@@ -57,7 +57,7 @@ def test_a_branch_is_created_once(steps: list[Step], outcome: str) -> None:
         ([at(OLD), MOVED], "updated"),
         ([at(OLD), (f"PATCH {PATH}", LOST, None), at(NEW)], "updated"),
         ([at(OLD), (f"PATCH {PATH}", 502, None), at(OLD), MOVED], "updated"),
-        # A proxy has delivered it twice, and somebody else's push came in between.
+        # A proxy delivered the request twice, and GitHub refused the second delivery.
         (
             [at(OLD), (f"PATCH {PATH}", 422, refusal("Update is not a fast forward")), at(NEW)],
             "updated",

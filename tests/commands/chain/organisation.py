@@ -209,7 +209,7 @@ class Organisation:
         made = Cluster(name=name, configurations=[Configuration.model_validate(follows)])
         return self.sandbox.azure.put(made)
 
-    # What there is
+    # The present state
 
     def head(self, branch: str, repository: str = CONTROL_PLANE) -> str | None:
         return self.sandbox.git(repository).head(branch)

@@ -52,7 +52,7 @@ def test_nothing_to_propose_closes_the_former_pull_request(acme: Organisation) -
     run(acme, token=token_of(acme, "ada"))
     proposed = acme.head(OWN, GITOPS)
     acme.reset("dev", proposed, GITOPS)
-    with acme.sandbox.lock:  # as when the same content came by another way
+    with acme.sandbox.lock:  # the same content reached dev without this pull request
         acme.sandbox.repository(GITOPS).issues[1].state = "open"
     assert actions(run(acme, former_identities="ada")) == [(1, "withdrawn")]
 

@@ -184,7 +184,7 @@ def test_a_forced_push(acme: Organisation) -> None:
     result = run(acme, lost)
     assert starts(acme) == [checks(merged, commit)]
     (warning,) = document(result).warnings
-    assert warning.message.startswith("what the forced push has replaced cannot be read: ")
+    assert warning.message.startswith("the commit that the forced push replaced cannot be read: ")
     with pytest.raises(KalypsoError, match="e" * 40):
         run(acme, {**lost, "forced": False})
 

@@ -315,7 +315,7 @@ def repositories(exchange: Exchange) -> set[str]:
         return set()
     if exchange.template == "/graphql":
         given = exchange.request_body["variables"]
-        if "pull" in given:  # a node id; our pull requests with auto-merge are in this repository
+        if "pull" in given:  # a node id; auto-merge is used only in this repository
             return {GITOPS}
         if "owner" in given:
             return {f"{given['owner']}/{given['name']}"}

@@ -1,4 +1,4 @@
-"""What `kalypso preview` does not show, and does not read with the App's rights."""
+"""Content that `kalypso preview` neither shows nor reads with the App's rights."""
 
 from __future__ import annotations
 

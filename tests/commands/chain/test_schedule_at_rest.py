@@ -1,4 +1,4 @@
-"""A run of schedule that the clock starts ends at once if nothing has moved."""
+"""A scheduled run of schedule ends at once if nothing has changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEA = "acme/tea"
 
 
 def rests(acme: Organisation, **given: Any) -> bool:
-    """Run schedule as the clock does; return whether it has ended at once."""
+    """Run schedule as GitHub's clock does; return whether it ended at once."""
     acme.logged.clear()
     run(acme, **{"job": CLOCK, **given})
     return any("nothing has moved since" in line for line in acme.logged)

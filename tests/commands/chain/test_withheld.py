@@ -218,7 +218,7 @@ def test_check_promote_reads_base_repo_first(
 def test_an_environment_remembers_its_rollbacks_when_another_branch_is_cut_from_it(
     acme: Organisation, old: str, new: str
 ) -> None:
-    """All its writes are on the other branch as well."""
+    """The other branch has the whole history of the first one."""
     name_in_base(acme, old)
     acme.reset("stage", acme.head("dev"))
     for environment in ("dev", "stage"):

@@ -61,7 +61,7 @@ def test_the_push_to_main_starts_the_chain_and_each_merge_carries_it_on(
 ) -> None:
     acme.init()
     commit = acme.branches()["main"]
-    # What was pushed before main has started nothing.
+    # The pushes before that of main started nothing.
     assert ran(chain) == ["ci", "cd dev", "schedule dev"]
     chain.merge_pull_request("dev")
     assert ran(chain) == ["notify", "check-promote dev", "cd stage", "schedule stage"]

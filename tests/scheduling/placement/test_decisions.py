@@ -1,4 +1,4 @@
-"""What a Placement decides: one rule of OCM's scheduler for each case."""
+"""The decisions of a Placement: each case tests one rule of OCM's scheduler."""
 
 from __future__ import annotations
 
