@@ -17,6 +17,7 @@ schema.py            the compiled schema
 coercion.py          top-level texts → numbers
 serialization.py     configuration → JSON document
 evaluation.py        schema × document → violations
+budget.py            limits of work and text
 result.py            violations and score
 keywords.py          misspelled keywords
 scalars.py           keywords for numbers and texts

@@ -9,11 +9,10 @@ every keyword next to it, and no number has a `format`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from kalypso_actions.config_schemas.budget import EvaluationBudget, writing_steps
 from kalypso_actions.config_schemas.errors import (
     MAX_NESTING,
-    MAX_STEPS,
     MAX_VIOLATIONS_LENGTH,
     SchemaError,
 )
@@ -35,24 +34,6 @@ def violations(schema: Schema, document: Json, budget: EvaluationBudget) -> list
     result = Result()
     _Evaluation(budget).apply(schema, document, None, result)
     return result.violations
-
-
-@dataclass(slots=True)
-class EvaluationBudget:
-    """The steps and characters that are left for all schemas of one configuration."""
-
-    steps: int = MAX_STEPS
-    characters: int = MAX_VIOLATIONS_LENGTH
-
-    def spend(self, steps: int) -> None:
-        """Count steps before an evaluation takes them. Raises SchemaError."""
-        self.steps -= steps
-        if self.steps < 0:
-            raise SchemaError(
-                f"the schemas take more than {MAX_STEPS:,} steps to check this configuration: "
-                "simplify their combinations of schemas, their patterns, and $refs that lead in a "
-                "circle"
-            )
 
 
 def _type_name(value: Json) -> str:
@@ -183,7 +164,7 @@ class _Evaluation:
         result.score += 1
 
     def _canonical_text(self, value: Json) -> str:
-        self._spend(_writing_steps(value))
+        self._spend(writing_steps(value))
         return canonical_text(value)
 
     def _combinations(self, schema: Schema, value: Json, path: Path, result: Result) -> None:
@@ -345,14 +326,3 @@ class _Evaluation:
             self.apply(schema.additional_properties, item, (path, name), result)
         elif schema.additional_properties is False:
             self._fail(result, path, f"Additional property {name} is not allowed")
-
-
-def _writing_steps(value: Json) -> int:
-    """Return how many steps it takes to write a value as JSON."""
-    if isinstance(value, str):
-        return 1 + (len(value) >> 3)
-    if isinstance(value, list):
-        return 1 + sum(map(_writing_steps, value))
-    if isinstance(value, dict):
-        return 1 + sum(1 + (len(key) >> 3) + _writing_steps(item) for key, item in value.items())
-    return 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from kalypso_actions.config_schemas.budget import EvaluationBudget
 from kalypso_actions.config_schemas.coercion import coerce_numbers
 from kalypso_actions.config_schemas.compiler import compile_schema
 from kalypso_actions.config_schemas.errors import SchemaError, UnsupportedValueError
-from kalypso_actions.config_schemas.evaluation import EvaluationBudget, violations
+from kalypso_actions.config_schemas.evaluation import violations
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.serialization import to_document
 
