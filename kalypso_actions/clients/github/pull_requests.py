@@ -159,8 +159,7 @@ def ensure(
     `body` begins with a marker of ours (`markdown.marker`): other workflows share a job's account.
     This first closes a pull request of a former identity, with `replaced_labels`. Without
     `read_first`, the caller has just found no open one, and GitHub refuses a second one. GitHub
-    creates labels that the repository lacks, in a color of its own; to avoid that, call
-    `labels.ensure` first.
+    creates missing labels in a color of its own, unless `labels.ensure` creates them first.
     Raises GitHubError, and KalypsoError for a pull request that somebody else opened.
     """
     title, body = _truncated(title, body)
