@@ -125,7 +125,7 @@ def _compared(document: PreviewDocument, facts: PreviewFacts) -> str:
     is_merge = document.pull_request is not None
     merge = f"the merge of {commit(document.head_commit)}" if is_merge else commit(document.head)
     branch = markdown.code(document.branch)
-    # A fork's commit has a page of the control plane, too.
+    # GitHub shows a fork's commits on pages of the control plane, too.
     base = markdown.code(document.base[:7]) if facts.is_of_author else commit(document.base)
     text = f"{branch} at {base}, compared with {merge}."
     known = [

@@ -93,7 +93,10 @@ CONTINUES = """
 def test_a_continued_run_asks_again_unless_the_workflow_says_otherwise(
     open_chain: OpenChain, goes_on: bool
 ) -> None:
-    """A job may run for six hours; without an environment, its subject for Azure differs."""
+    """A job ends after six hours, so another run continues it.
+
+    If that run has no environment, it signs in to Azure with another subject.
+    """
     chain = open_chain(WAITS)
     if goes_on:
         text = chain.acme.files("main")[FILE]

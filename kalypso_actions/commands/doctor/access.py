@@ -57,7 +57,7 @@ def check_cluster_reports(
 ) -> None:
     """Check that clusters report on each GitOps branch, by the source of check-promote.
 
-    The clusters of the environments `not_reporting` do not report.
+    `not_reporting` are the environments whose clusters report nothing.
     """
     environments = [
         environment for environment in facts.environments if environment.name not in not_reporting

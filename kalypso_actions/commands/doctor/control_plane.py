@@ -42,7 +42,7 @@ def check_control_plane(
 ) -> None:
     """Check the control plane's repository.
 
-    The clusters of the environments `not_reporting` do not report.
+    `not_reporting` are the environments whose clusters report nothing.
     """
     name = context.control_plane
     cd_workflow = ""

@@ -21,7 +21,7 @@ PLAYED: Final[dict[Event, frozenset[str]]] = {
     Event.REFUSED: frozenset({"decide"}),
     Event.CD_STARTED_BY_HAND: frozenset({"start_cd"}),
     Event.CD_PULL_REQUEST_MERGED: frozenset({"merge_pull_request", "meddle"}),
-    Event.CD_PULL_REQUEST_CLOSED: frozenset({"merge_pull_request"}),  # of one that conflicts
+    Event.CD_PULL_REQUEST_CLOSED: frozenset({"merge_pull_request"}),  # a conflicting one
     Event.BASE_NAMES_IT: frozenset({"write_base_repo"}),
     Event.BASE_NAMES_NEWER: frozenset({"write_base_repo", "merge_pull_request"}),
     Event.BASE_GOES_BACK: frozenset({"write_base_repo", "meddle"}),

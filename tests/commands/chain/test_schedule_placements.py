@@ -21,7 +21,7 @@ def record(acme: Organisation) -> list[tuple[str, list[str]]]:
 def test_a_placement_is_followed_recorded_and_evaluated_again(placed: Organisation) -> None:
     document = proposals.run(placed)
     assert document.assignments == 1
-    assert document.requeue_time == ""  # the drone is before the large by name
+    assert document.requeue_time == ""  # `drone` precedes `large`
     placed.merge(document.pull_requests[0].number)
     assert record(placed) == [("everywhere", ["drone"])]
     sources = json.loads(placed.files("dev", GITOPS)[proposals.SOURCES])

@@ -199,7 +199,7 @@ def test_seven_percent_of_a_hundred_are_eight() -> None:
 
 
 def test_canaries_come_first_and_large_groups_are_split() -> None:
-    """The example of OCM's documentation: 310 clusters, two groups of ten, 150 in each other."""
+    """OCM's documented example: 310 clusters, two groups of ten, and others of at most 150."""
     groups = [
         {
             "groupName": f"canary{n}",
