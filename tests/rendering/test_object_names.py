@@ -1,0 +1,37 @@
+"""Names that Kubernetes refuses, found in rendered files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalypso_actions.model.kubernetes_names import object_name_fault
+from kalypso_actions.rendering.object_names import refused_names
+
+NAMES = st.one_of(
+    st.text("ab09-.", max_size=12),
+    st.text("aA_/-. :,'é", max_size=8),
+    st.integers(250, 262).map(lambda length: "a" * length),
+)
+
+
+@given(NAMES, st.booleans())
+def test_exactly_the_refused_names_are_found(name: str, flow: bool) -> None:
+    quoted = json.dumps(name, ensure_ascii=False)
+    metadata = f"{{'name': {quoted}}}" if flow else f"\n  name: {quoted}"
+    file = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n".encode()
+    refused = refused_names({"reconciler.yaml": file}, lambda _: None)
+    assert [*refused.values()] == [name] * bool(object_name_fault(name))
+
+
+@pytest.mark.parametrize(
+    "line", ["name: a", "name:   a.b-c", "name: 'a'", '"name" : "a"', "hostname: A", "name_: A"]
+)
+def test_files_with_ordinary_names_are_not_parsed(line: str) -> None:
+    spent: list[int] = []
+    text = f"apiVersion: v1\nmetadata:\n  {line}\n"
+    assert refused_names({"reconciler.yaml": text.encode()}, spent.append) == {}
+    assert not spent
