@@ -18,6 +18,7 @@ from kalypso_actions.model.application import (
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.paths import bytewise
 
 
 def compute_changes(
@@ -97,4 +98,4 @@ def _edited(
 
 def _listed(paths: Iterable[str]) -> tuple[str, ...]:
     own = (path for path in paths if path != RECORD_FILE)
-    return tuple(sorted(own, key=lambda path: path.encode("utf-8", "surrogateescape")))
+    return tuple(bytewise(own))

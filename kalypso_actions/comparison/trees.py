@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kalypso_actions.model.differences import Change, FileChange
+from kalypso_actions.model.paths import bytewise
 from kalypso_actions.model.tree import TreeChanges
 
 
@@ -17,7 +18,7 @@ def tree_changes(
         **dict.fromkeys(changes.modified, "modified"),
         **dict.fromkeys(changes.deleted, "deleted"),
     }
-    ordered = sorted(kinds, key=lambda path: path.encode("utf-8", "surrogateescape"))
+    ordered = bytewise(kinds)
     return tuple(
         FileChange(
             path,

@@ -17,7 +17,7 @@ from kalypso_actions.gitops.own_files import (
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import PLACEMENTS_FILE, README_FILE, TARGET_FILES
 from kalypso_actions.model.object_ids import FileContent, blob_id
-from kalypso_actions.model.paths import folders_of
+from kalypso_actions.model.paths import bytewise, folders_of
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 
@@ -193,7 +193,6 @@ def _path_lister(base: BaseTree | None) -> Callable[[Iterable[str]], tuple[str, 
     left_out = record_paths(base.path if base else "")
 
     def listed(paths: Iterable[str]) -> tuple[str, ...]:
-        listed_paths = (path for path in paths if path not in left_out)
-        return tuple(sorted(listed_paths, key=lambda path: path.encode("utf-8", "surrogateescape")))
+        return tuple(bytewise(path for path in paths if path not in left_out))
 
     return listed

@@ -13,6 +13,7 @@ from typing import Final
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.object_ids import FileContent, blob_id
+from kalypso_actions.model.paths import bytewise
 
 TRAILER: Final = "Kalypso-Digest"
 WRITTEN: Final = re.compile(rf"^{TRAILER}: (v1:[0-9a-f]{{64}})$", re.MULTILINE)
@@ -31,7 +32,7 @@ def digest(
     versions = {entry.path: f"{entry.mode} {entry.object_id}" for entry in preserved}
     versions |= {path: f"{FILE_MODE} {blob_id(content)}" for path, content in files.items()}
     paths = [path for path in versions if not path.startswith(tracking)]
-    lines = "".join([f"{versions[path]} {path}\n" for path in sorted(paths, key=_bytes)])
+    lines = "".join([f"{versions[path]} {path}\n" for path in bytewise(paths)])
     return f"v1:{hashlib.sha256(_bytes(lines)).hexdigest()}"
 
 

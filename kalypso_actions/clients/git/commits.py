@@ -18,7 +18,7 @@ from kalypso_actions.clients.git.files import is_unsafe
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.object_ids import FileContent
-from kalypso_actions.model.paths import folders_of
+from kalypso_actions.model.paths import bytewise, folders_of
 
 NOT_IN_SIGNATURE: Final = re.compile(r"[<>\x00-\x1f]")
 
@@ -148,11 +148,11 @@ def _move(source: str, target: str) -> bytes:
 
 def _deletions(changes: Mapping[str, FileContent | None]) -> Iterator[bytes]:
     deleted = [path for path, content in changes.items() if content is None]
-    return (b"D %s\n" % _quoted(path) for path in sorted(deleted, key=_bytes))
+    return (b"D %s\n" % _quoted(path) for path in bytewise(deleted))
 
 
 def _files(changes: Mapping[str, FileContent | None]) -> Iterator[bytes]:
-    for path in sorted(changes, key=_bytes):
+    for path in bytewise(changes):
         content = changes[path]
         if isinstance(content, bytes):
             yield b"M %s inline %s\n%s" % (FILE_MODE.encode(), _quoted(path), _data(content))
