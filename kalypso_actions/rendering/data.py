@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, NOTHING_KEPT, Budget, KeptTexts
 from kalypso_actions.gotemplate.budget import work_of
@@ -61,6 +62,31 @@ class SharedConfig:
         self.kept: Mapping[str, KeptTexts] = {"ConfigData": {}}
 
 
+class SharedTexts:
+    """What depends only on the labels and manifests of a target, shared by its assignments.
+
+    `work` is the work of reading them; `methods` are those of the data.
+    """
+
+    __slots__ = ("labels", "manifests", "methods", "work")
+
+    def __init__(self, labels: Mapping[str, str], manifests: Mapping[str, str]) -> None:
+        limit = DEFAULT_LIMITS.work
+        self.labels = labels
+        self.manifests = manifests
+        self.work = work_of(labels, limit) + work_of(manifests, limit)
+        self.methods = {
+            name: Function(name, partial(_manifest_entry, manifests, key), result=STRING)
+            for name, key in _OLD_NAMES.items()
+        }
+
+
+def _manifest_entry(manifests: Mapping[str, str], key: str) -> str:
+    if key not in manifests:
+        raise FunctionError(f"the deployment target's manifests have no {key!r}")
+    return manifests[key]
+
+
 @dataclass(slots=True)
 class TemplateData:
     """The data of one assignment.
@@ -84,14 +110,17 @@ class TemplateData:
     """The number of actions in each output that was rendered again."""
     shared: SharedConfig | None = field(default=None, repr=False, compare=False)
     """The configuration that assignments share; None if Templates may change it."""
+    shared_texts: SharedTexts | None = field(default=None, repr=False, compare=False)
+    texts: SharedTexts = field(init=False, repr=False, compare=False)
+    """The `shared_texts`, made here if they are None."""
     _go: GoStruct | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Count the data once, because Templates may read it; calls count large data again."""
         limit = self.budget.limits.work
         of_config = self.shared.work if self.shared else work_of(self.config, limit)
-        texts = work_of(self.labels, limit) + work_of(self.manifests, limit)
-        self.budget.work += of_config + texts
+        self.texts = self.shared_texts or SharedTexts(self.labels, self.manifests)
+        self.budget.work += of_config + self.texts.work
 
     @property
     def go(self) -> GoStruct:
@@ -110,10 +139,7 @@ class TemplateData:
                     "ClusterType": self.cluster_type,
                     "ConfigData": self.shared.go if self.shared else go_config(self.config),
                 },
-                {
-                    name: Function(name, self._manifest_entry(key), result=STRING)
-                    for name, key in _OLD_NAMES.items()
-                },
+                self.texts.methods,
             )
         return self._go
 
@@ -137,15 +163,9 @@ class TemplateData:
     ) -> TemplateData:
         """Return the assignment's data with other `manifests`, before any template changes it."""
         own = budget or Budget(self.budget.limits)
-        return replace(self, manifests=manifests, budget=own, later_templates=[], _go=None)
-
-    def _manifest_entry(self, key: str) -> Callable[[], str]:
-        def entry() -> str:
-            if key not in self.manifests:
-                raise FunctionError(f"the deployment target's manifests have no {key!r}")
-            return self.manifests[key]
-
-        return entry
+        return replace(
+            self, manifests=manifests, budget=own, later_templates=[], shared_texts=None, _go=None
+        )
 
 
 def go_config(values: Mapping[str, object]) -> GoMap:

@@ -16,8 +16,7 @@ from itertools import islice
 from typing import Final
 
 from kalypso_actions.errors import Location
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
-from kalypso_actions.gotemplate.budget import work_of
+from kalypso_actions.gotemplate import Budget
 from kalypso_actions.goyaml.scalars import is_text
 from kalypso_actions.model.kinds import (
     FLUX_NAME_LABEL,
@@ -78,12 +77,6 @@ def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
         or _is_number(key, text)
         or _is_number_as_key(key)
     )
-
-
-def work_of_texts(target: DeploymentTarget) -> int:
-    """Return the work of reading the manifests and labels of a target once."""
-    limit = DEFAULT_LIMITS.work
-    return work_of(target.manifests, limit) + work_of(target.labels, limit)
 
 
 def with_few_texts(target: DeploymentTarget) -> DeploymentTarget:

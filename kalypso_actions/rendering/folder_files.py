@@ -11,6 +11,7 @@ from kalypso_actions.model.kinds import (
     DOCUMENTS_FROM_ANNOTATION,
     Assignment,
     ClusterType,
+    DeploymentTarget,
     Template,
 )
 from kalypso_actions.model.layout import (
@@ -28,7 +29,7 @@ from kalypso_actions.rendering.compiled_templates import (
     manifest_failure,
     missing_template,
 )
-from kalypso_actions.rendering.data import SharedConfig, TemplateData
+from kalypso_actions.rendering.data import SharedConfig, SharedTexts, TemplateData
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
@@ -37,6 +38,10 @@ CONFIG_FIELD = "configType"
 
 SHARED_KEYS: Final = 20_000
 """The most keys of shared configurations, enough for those of some hundred assignments."""
+
+SHARED_TARGETS: Final = 10_000
+"""The most targets whose texts are shared, enough for those of a large cluster type."""
+
 SHELL_CONTENT = "sh"
 
 _CONFIG_MAP_TYPES = frozenset({"", "configMap"})
@@ -69,6 +74,7 @@ class FolderFiles:
         self._templates = {template.name: template for template in templates}
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
         self._changing: dict[tuple[str, str, str], bool] = {}
+        self._texts: SizedCache[SharedTexts] = SizedCache(SHARED_TARGETS)
         self._shared: SizedCache[SharedConfig] = SizedCache(SHARED_KEYS)
 
     def data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
@@ -85,7 +91,20 @@ class FolderFiles:
             cluster_type=assignment.cluster_type.name,
             config=config.values,
             shared=self._shared_config(assignment.cluster_type, config),
+            shared_texts=self._shared_texts(target),
         )
+
+    def _shared_texts(self, target: DeploymentTarget) -> SharedTexts:
+        key = id(target.labels), id(target.manifests)
+        shared = self._texts.get(key)
+        if (
+            shared is None
+            or shared.labels is not target.labels
+            or shared.manifests is not target.manifests
+        ):
+            shared = SharedTexts(target.labels, target.manifests)
+            self._texts.put(key, shared, 1)
+        return shared
 
     def _shared_config(
         self, cluster_type: ClusterType, config: MergedConfig

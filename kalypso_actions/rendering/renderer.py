@@ -24,7 +24,6 @@ from kalypso_actions.rendering.delivered import (
     with_few_texts,
     with_usual_texts,
     without_own_keys,
-    work_of_texts,
 )
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.folder_files import FolderFiles, Options
@@ -57,7 +56,6 @@ class _Texts:
     target: DeploymentTarget
     special: tuple[str, ...]
     own_keys: set[str]
-    work: int
 
 
 class Renderer:
@@ -146,7 +144,7 @@ class Renderer:
         texts = self._texts_of(target)
 
         def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
-            spend(max(0, texts.work - EACH))  # EACH counts the few texts of ordinary targets
+            spend(max(0, data.texts.work - EACH))  # EACH counts the few texts of ordinary targets
             work = rendered.budget.work
             outcome = self._folder.render(assignment, rendered, config)
             spend(rendered.budget.work - work + _size(outcome))
@@ -177,7 +175,7 @@ class Renderer:
         texts = self._texts.get(id(target))
         if texts is None or texts.target is not target:
             special = special_texts(target.manifests)
-            texts = _Texts(target, special, own_keys(target), work_of_texts(target))
+            texts = _Texts(target, special, own_keys(target))
             self._texts.put(id(target), texts, 1)
         return texts
 
