@@ -14,7 +14,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -90,9 +91,9 @@ def measure(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
     stages.measure("validate", lambda: [*_validated(platform, validator, schedule.assignments)])
     renderer = Renderer(known.environment, known.templates, layout_options(PlanOptions()))
     stages.measure("render", lambda: [*_rendered(platform, renderer, schedule.assignments)])
-    one, several = partial(_render_all, known, schedule.assignments), WorkerProcesses()
-    stages.measure(ONE_PROCESS, one)
-    stages.measure(PROCESSES, lambda: one(several))
+    render_all = partial(_render_all, known, schedule.assignments)
+    stages.measure(ONE_PROCESS, render_all)
+    stages.measure(PROCESSES, lambda: render_all(WorkerProcesses(write_blobs=_dropped)))
     plan = make_plan(snapshot, PlanOptions(), LabelScheduler(), no_progress)
     target = WritableRepository(_bare(folder / "commit.git"), Programs(os.environ))
     files = gitops.committed_files(plan.changes, "")
@@ -198,10 +199,14 @@ def _rendered(
 def _render_all(
     fleet: model.Fleet, assignments: Sequence[Assignment], processes: Processes | None = None
 ) -> int:
-    """Configure, validate and render all assignments, and keep their files."""
+    """Configure, validate and render all assignments; processes send the ids of their files."""
     options = layout_options(PlanOptions())
     renderer = AssignmentRenderer(fleet, options, "warn", processes=processes)
     return sum(1 for _ in renderer.render_all(assignments, {}, no_progress))
+
+
+def _dropped(contents: Iterable[bytes]) -> None:
+    deque(contents, maxlen=0)
 
 
 def _by_folder(
