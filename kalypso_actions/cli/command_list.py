@@ -27,7 +27,7 @@ class PlainCommand(TyperCommand):
     """A command that reports wrong values without pydantic's prefix."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse as Typer does, which lets pydantic check the values; remove its prefix."""
+        """Parse as Typer does; remove the prefix that pydantic puts before its errors."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -49,7 +49,7 @@ class LazyCommand:
 
 
 OTHER_MODULES: Final = {"preview": "preview"}
-"""The modules of those commands of the chain that people also run."""
+"""The modules of the chain's commands that people also run."""
 
 OF_JOBS: Final = frozenset({"preview-comment"})
 
@@ -133,8 +133,9 @@ COMMANDS: Final = {
 
 
 COLLECTED_AFTER: Final = 50_000
-"""The number of new objects that starts a garbage collection. A plan's objects live to the end, so
-with Python's 700, checking them repeatedly takes a tenth of a run without changes."""
+"""Garbage collection starts after this number of new objects. A plan's objects live until the end
+of the run: with Python's default of 700, checking them repeatedly takes a tenth of a run without
+changes."""
 
 APP_COMMANDS: Final = {
     "render": LazyCommand(
@@ -160,8 +161,8 @@ def load(name: str, command: LazyCommand) -> Any:
 def _import(module: str) -> ModuleType:
     """Import a module without garbage collection.
 
-    A collection would find nothing, and take a fifth of the start. Imported objects live to the
-    end, so later collections skip them.
+    A collection would find nothing, and take a fifth of the time to start. Imported objects live
+    until the end, so later collections skip them.
     """
     gc.disable()
     try:

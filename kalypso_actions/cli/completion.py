@@ -39,7 +39,10 @@ def complete_target(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _completed(ctx: typer.Context, incomplete: str, names: Names) -> list[str]:
-    """Return the names that begin with `incomplete`; none after an error, which a shell hides."""
+    """Return the names that begin with `incomplete`.
+
+    Return none after an error, because a shell would not show it.
+    """
     context = LocalContext(Programs(os.environ), no_progress, folder=Path())
     try:
         with context.reader(_sources(ctx)) as reader:

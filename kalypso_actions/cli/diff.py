@@ -122,7 +122,7 @@ def diff(
 
 
 def _print_findings(document: DiffDocument) -> None:
-    """Print the problems of the newer side without secrets, apart from the result."""
+    """Print the newer side's problems, without secrets, to standard error."""
     warnings, problems = document.comparison.warnings, document.comparison.problems
     print_findings(stderr(), warnings, problems, files_at_hand(), with_lines=False)
     if warnings or problems:

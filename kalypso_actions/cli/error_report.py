@@ -20,7 +20,7 @@ from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 def report_error(error: Exception) -> int:
     """Report an error to people and to the runner, and return the exit code.
 
-    Every other error than a KalypsoError is a bug of ours.
+    Any error that is not a KalypsoError is a bug of ours.
     """
     if isinstance(error, KalypsoError):
         print_findings(

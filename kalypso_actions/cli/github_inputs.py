@@ -33,8 +33,8 @@ def github_inputs(
     """Return the inputs from options and the environment, and the runtime; mask the secrets.
 
     The control plane defaults to that of the job, else to that of the current clone. `variables`
-    are those of the environment if `make_runtime` has taken them before. Raises UsageError for
-    wrong inputs.
+    are the environment's variables, if `make_runtime` has already taken them. Raises
+    UsageError for wrong inputs.
     """
     runtime = make_runtime(progress, sys.stderr, log_line, variables)
     runtime = replace(runtime, job=read_job_context(runtime.environment))

@@ -69,7 +69,7 @@ FAILURE: Final[Mapping[str, str]] = {
     "placement": "documents that OCM refuses or cannot read",
     "check-promote": "problems, or clusters that do not comply",
 }
-"""The meaning of exit code 1 for each command where it is not `problems`."""
+"""The meaning of exit code 1, for each command for which it is not `problems`."""
 
 
 def help_end(command: str) -> str:

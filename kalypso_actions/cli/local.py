@@ -165,7 +165,7 @@ def local_context(
 
 
 def github_place(control_plane: str | None) -> str | None:
-    """Return the URL of a control plane that is given as owner/name; return others unchanged."""
+    """Return the URL of a control plane given as owner/name; return any other place unchanged."""
     if not control_plane or not owner_of(control_plane) or Path(control_plane).exists():
         return control_plane
     server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
@@ -189,7 +189,7 @@ def _connection(
     if not {"token", "app-private-key"} & given.keys():
         return None
     if not read_job_context(environment).in_actions:
-        # A person may read all that they can clone, but a job has the secrets of others.
+        # A person may read everything that they can clone, but a job has other people's secrets.
         given["allowed-repositories"] = given.get("allowed-repositories") or "https://*/**"
     # Few runs connect, but every run would wait for these imports.
     from kalypso_actions.cli.github_inputs import github_inputs  # noqa: PLC0415
@@ -200,7 +200,10 @@ def _connection(
 
 
 def one_environment(argument: str, option: str) -> str:
-    """Return the environment that the argument or the option names. Raises UsageError for two."""
+    """Return the environment that the argument or the option names.
+
+    Raises UsageError if they name different ones.
+    """
     if argument and option not in {"", argument}:
         raise UsageError(f"two environments are named: {argument!r} and {option!r}")
     return argument or option

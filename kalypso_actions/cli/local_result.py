@@ -110,7 +110,7 @@ class _JobPlaces:
         return self._at(entry, path, self.job.commit) if path else entry
 
     def linked(self, entry: ProblemEntry) -> ProblemEntry:
-        """Locate a finding in the job's commit, else in the commit of the clone that has it."""
+        """Locate a finding in the job's commit, else in the commit where it was found."""
         located = self.on_disk(entry)
         where = entry.where
         if located is not entry or where is None:

@@ -68,7 +68,8 @@ def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document])
 
 def configure_logging(*, calls: bool) -> None:
     """With `calls`, log each program and API call to standard error, with its time."""
-    logging.getLogger("azure").addHandler(logging.NullHandler())  # our errors repeat its warnings
+    # Our errors repeat the warnings of Azure's library.
+    logging.getLogger("azure").addHandler(logging.NullHandler())
     if calls:
         handler = logging.StreamHandler()
         handler.setFormatter(LogFormatter("%(asctime)s %(message)s"))
@@ -88,7 +89,7 @@ class LogFormatter(logging.Formatter):
 def print_json(document: Document) -> None:
     """Print a document to standard output."""
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # the encoding of JSON, not of the terminal
+        sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8 in any terminal
     sys.stdout.writelines(document.json_parts())
     sys.stdout.write("\n")
 

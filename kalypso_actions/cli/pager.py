@@ -26,4 +26,4 @@ def show(console: Console, lines: Iterable[str]) -> None:
             return
     for line in rest:
         sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()  # findings follow on standard error
+    sys.stdout.flush()  # the caller prints findings to standard error

@@ -81,7 +81,7 @@ def validate(
 
 
 def watch_places(options: Mapping[str, Any], output: str, control_plane: str | None) -> NoReturn:
-    """Validate again with each change of the places. Raises UsageError if that is not possible."""
+    """Validate again whenever the places change. Raises UsageError if that is not possible."""
     if output != "text":
         raise UsageError("--watch is for people: it prints text only")
     if control_plane:
@@ -97,8 +97,8 @@ def print_validation(
 ) -> ValidateDocument:
     """Run validate with its options, print the result, and return it. Raises KalypsoError.
 
-    `control_plane` is the control plane as a person gave it. If it is on GitHub, it is read with
-    the token in the environment.
+    `control_plane` is the control plane as a person gave it. If it is on GitHub, the
+    command reads it with the token in the environment.
     """
     verbose = bool(options.get("verbose"))
 

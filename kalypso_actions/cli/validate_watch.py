@@ -1,4 +1,4 @@
-"""`kalypso validate --watch`: validate again with each change."""
+"""`kalypso validate --watch`: validate again after each change."""
 
 from __future__ import annotations
 
