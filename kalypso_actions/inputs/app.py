@@ -77,7 +77,7 @@ RelativePath = Annotated[str, AfterValidator(_relative)]
 
 
 class AppInputs(Inputs):
-    """Inputs of all commands of an application: the ten variables, and how to render."""
+    """Inputs of all commands of an application: the ten variables, and options for rendering."""
 
     model_config = ConfigDict(alias_generator=kebab, validate_by_name=True)
 

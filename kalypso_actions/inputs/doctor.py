@@ -13,8 +13,8 @@ from kalypso_actions.inputs.values import Flag
 class DoctorInputs(ClusterReportsInputs, PlanInputs):
     """Inputs of `kalypso doctor`.
 
-    The token belongs to a person who may see the settings of both repositories. An App is examined
-    as well, and the clusters' reports are read if the source's inputs are given.
+    The token belongs to a person who may see the settings of both repositories. doctor also
+    checks an App, and reads the clusters' reports, if it gets their inputs.
     """
 
     probe: Annotated[

@@ -25,10 +25,11 @@ def _action(text: str) -> str:
 
 
 def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Check environment names; branches, folders and upstream's namespaces have them too."""
+    """Check environment names, which also name branches, folders and upstream's namespaces."""
     for index, name in enumerate(names):
         wrong = dns_label_fault(name)
-        if f"{name}/" == OWN_BRANCHES:  # git allows no branch of this name beside them
+        # Git refuses a branch whose name is the folder of other branches.
+        if f"{name}/" == OWN_BRANCHES:
             wrong = "is the prefix of Kalypso's own branches"
         elif name in names[:index]:
             wrong = "is named twice"

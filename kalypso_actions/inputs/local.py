@@ -25,7 +25,10 @@ from kalypso_actions.inputs.values import (
 
 
 class EnvironmentInputs(Inputs):
-    """The plan of one environment; without a control plane, a command reads the current clone."""
+    """The inputs for planning one environment.
+
+    Without a control plane, a command reads the current clone.
+    """
 
     environment: EnvironmentName | Literal[""] = ""
     control_plane: Place | None = None
@@ -179,7 +182,7 @@ ConfigValue = Annotated[object, AfterValidator(_text_or_structure)]
 
 
 class TemplateValues(BaseModel):
-    """The content of the file of `--values`: a template's data by their names in templates."""
+    """The content of the file of `--values`: data by the names that templates use."""
 
     model_config = ConfigDict(
         frozen=True,

@@ -35,7 +35,7 @@ def _usable_place(place: str) -> str:
 
 
 class PathAtBranch(BaseModel):
-    """`PATH[@BRANCH]`: a local repository or folder; with "", the command chooses the branch."""
+    """`PATH[@BRANCH]`: a local repository or folder; `branch` "": the command chooses one."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -61,7 +61,7 @@ class PathAtBranch(BaseModel):
 
 
 class PlaceAtRevision(BaseModel):
-    """`PATH[@REV]` or `URL[@REV]`: a branch, tag or commit, or without REV a folder as it is."""
+    """`PATH[@REV]` or `URL[@REV]`: a branch, tag or commit; without REV, a folder as it is."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -70,7 +70,7 @@ class PlaceAtRevision(BaseModel):
 
     @property
     def is_url(self) -> bool:
-        """Whether the repository is read by git from elsewhere."""
+        """Whether git fetches the repository from a URL."""
         return _AUTHORITY.match(self.place) is not None and not Path(self.place).exists()
 
     @classmethod

@@ -15,7 +15,7 @@ OWN: Final = frozenset({"run", "plugins"})
 
 
 class SetUpInputs(ChainInputs):
-    """Inputs of `kalypso set-up`; all but its own two are for the command that it runs."""
+    """Inputs of `kalypso set-up`: its own two, and those of the command that it runs."""
 
     run: Annotated[
         str,
@@ -34,7 +34,7 @@ class SetUpInputs(ChainInputs):
 
 
 def inputs_of_command(environment: Mapping[str, str]) -> str:
-    """Return the action's inputs for the command that it runs: all but its own two, as JSON.
+    """Return the inputs for the command that set-up runs: all but its own two, as JSON.
 
     Raises UsageError for a KALYPSO_INPUTS that is not a JSON object of strings.
     """

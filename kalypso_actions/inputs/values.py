@@ -45,7 +45,7 @@ def kebab(name: str) -> str:
 class Inputs(BaseModel):
     """The base of the inputs of all commands."""
 
-    # A command starts faster without building the models of others.
+    # A command starts faster without building the models of other commands.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     output: Literal["text", "json"] = "text"

@@ -1,4 +1,4 @@
-"""The runner of GitHub Actions, or none."""
+"""The runner of GitHub Actions, if the process runs in a job."""
 
 from __future__ import annotations
 
