@@ -11,7 +11,7 @@ text_masking.py
                the secrets in the text of a file
 unified.py     unified diffs of files
 visibility.py  repositories that fewer people may read
-settings.py    the files of a change from which its preview takes its settings
+settings.py    the files of a change that determine the settings of its preview
 """
 
 from kalypso_actions.comparison.deployed import (

@@ -19,11 +19,11 @@ class Document(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, unique in its kind."""
+        """The name, unique among the documents of its kind."""
 
     @property
     def where(self) -> Location:
-        """Its place."""
+        """The place of the document."""
 
 
 def content_of(value: object) -> Hashable:
@@ -61,7 +61,7 @@ def document_changes(base: Fleet, head: Fleet) -> tuple[DocumentChange, ...]:
 def differing_documents(
     base: Iterable[Document], head: Iterable[Document]
 ) -> Iterator[tuple[str, Document | None, Document | None]]:
-    """Yield the name of each document that only one side has, or that differs, and both sides."""
+    """Yield each document that only one side has or that differs: its name and both sides."""
     before = {document.name: document for document in base}
     after = {document.name: document for document in head}
     for name in sorted(before.keys() | after.keys()):

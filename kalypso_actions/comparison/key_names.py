@@ -39,10 +39,10 @@ SHOWN_KEYS: Final = ("keyspace", "*secretname", "topologykey")
 """Globs of keys whose values are only names, although MASKED_KEYS match the keys."""
 
 SHORTEST_SECRET: Final = 6
-"""Shorter texts are masked only below their keys: elsewhere, they are ordinary words."""
+"""Shorter texts are masked only below secret keys: elsewhere, they are ordinary words."""
 
 _MOST_KNOWN: Final = 20_000
-"""The most keys whose answers are remembered."""
+"""The most keys to keep in the cache."""
 
 _IGNORED: Final = str.maketrans("", "", "-_. ")
 
@@ -70,7 +70,7 @@ class KeyNames:
         return bool(self._masked.fullmatch(name)) and not self._shown.fullmatch(name)
 
     def secrets_of(self, values: Mapping[str, object]) -> frozenset[str]:
-        """Return the lines of texts below secret keys that are masked everywhere."""
+        """Return the texts to mask everywhere: those below secret keys, and their lines."""
         texts = self._secrets(values, is_secret=False)
         forms = (form for text in texts for form in (text, text.strip()))
         return frozenset(form for form in forms if len(form.strip()) >= SHORTEST_SECRET)

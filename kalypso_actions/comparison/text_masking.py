@@ -58,7 +58,7 @@ _OPTION: Final = re.compile(
 _ELEMENT: Final = re.compile(r"<(?P<key>[\w.:-]{1,200}+)[^<>]{0,200}+>(?P<separator>)(?=[^<])")
 """An element of XML that begins with a text."""
 
-# Possessive, because each character that may be given back costs a hundred bytes.
+# The quantifiers are possessive, because backtracking takes a hundred bytes for each character.
 _QUOTED: Final = r"""\\?"(?:[^"\\]++|\\.)*+"|'[^']*+'(?:'[^']*+')*+|[\[{](?:\\\n|.)*+"""
 _VALUES: Final = {
     # YAML folds a quoted text after a backslash.
@@ -83,8 +83,8 @@ _CREDENTIAL_FORMS: Final = {
     "hooks.slack.com/services/": r"(?<=hooks\.slack\.com/services/)[\w/]+",
     "eyJ": r"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+",
 }
-"""Credentials of a known form: in URLs, in headers, and tokens of well-known services. The key is a
-text that every match needs, because most texts have none of them."""
+"""Patterns for credentials in URLs and headers, and for tokens of well-known services. A key
+is a text that every match needs: most texts have none of the keys, and so need no search."""
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]{8,}+={0,2}")
 
@@ -183,14 +183,14 @@ def _without_encoded(word: str, secrets: Collection[str]) -> str:
 
 
 def _may_have_secret(text: str, names: KeyNames) -> bool:
-    """Return False if a text has no credential, and nothing that may be a secret key."""
+    """Return whether a text may have a credential or a secret key."""
     lines = text.split("\n")
     return any(len(line) > _LONGEST_KNOWN or _line_may_have(line, names) for line in lines)
 
 
 @lru_cache(maxsize=10_000)
 def _line_may_have(line: str, names: KeyNames) -> bool:
-    """Look at all words, and at the key and the name of an entry: masking takes no other keys."""
+    """Look at all words, and at the key and the name of an entry: masking uses no other keys."""
     if any(needed in line for needed in _CREDENTIAL_FORMS):
         return True
     keys = [*_WORD.findall(line), *_ELEMENT_NAME.findall(line)]

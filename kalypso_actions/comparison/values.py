@@ -38,7 +38,7 @@ def grouped_values(
     rows: dict[Hashable, _Row] = {}
     for assignment, differences in differing:
         for difference in differences:
-            key = repr(difference)  # tells 1 from true, and hashes lists
+            key = repr(difference)  # distinguishes 1 from true, and lists are not hashable
             rows.setdefault(key, _Row(difference)).assignments.append(assignment)
     changes = (row.change for row in rows.values())
     return tuple(sorted(changes, key=lambda item: ([*map(str, item.path)], item.assignments)))

@@ -15,8 +15,8 @@ def less_visible(
 ) -> frozenset[str]:
     """Return the repositories that are less visible than the control plane.
 
-    None is an unknown visibility, such as on another server: such a repository counts as private,
-    and a private one may have other readers than the control plane.
+    None means that the visibility is unknown, for example on another server: the repository counts
+    as private. A private repository may have other readers than the control plane.
     """
     level = ORDER.index(control_plane)
     return frozenset(
