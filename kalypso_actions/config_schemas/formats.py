@@ -1,4 +1,4 @@
-"""The values of `format` that upstream's validator checks; it accepts every other."""
+"""The values of `format` that upstream's validator checks; it ignores all others."""
 
 from __future__ import annotations
 

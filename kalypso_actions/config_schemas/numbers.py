@@ -68,7 +68,7 @@ def parse_number(text: str) -> Number:
 # The cache holds all numbers of the longest schema: each takes up to a millisecond.
 @lru_cache(maxsize=1 << 16)
 def big_float_text(value: int | Fraction) -> str:
-    """Return what `%v` prints for the `big.Float` nearest to the value.
+    """Return the text that `%v` prints for the `big.Float` nearest to the value.
 
     These are the fewest digits that round to this float and to no other of the same precision.
     """

@@ -28,7 +28,7 @@ def to_document(config: Mapping[str, object]) -> dict[str, Json]:
     texts = 0
     for name in sorted(config):
         value = config[name]
-        if type(value) is str and value.isascii():  # as nearly all values
+        if type(value) is str and value.isascii():  # nearly all values
             plain: Json = value
             texts += 1
         else:
