@@ -18,7 +18,7 @@ MOST_NAMES = 5
 class Question:
     """The subject of an answer: all targets and cluster types, or the named ones.
 
-    `targets` is () for all targets, and has several for the name of a Workload.
+    `targets` is () for all targets; the name of a Workload gives all of its targets.
     """
 
     environment: ExplainedEnvironment

@@ -83,7 +83,7 @@ def explain_policies(
 
 
 def decision_entry(decision: Decision, places: Mapping[str, Location]) -> DecisionEntry:
-    """Return a decision for documents; `places` are the places of the policies by name."""
+    """Return a decision as part of an answer; `places` are the places of the policies by name."""
     return DecisionEntry(
         policy=decision.policy,
         where=Where.of(places.get(decision.policy)),
