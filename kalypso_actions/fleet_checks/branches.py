@@ -73,7 +73,7 @@ class ControlPlaneBranches:
 
     @classmethod
     def among(cls, readings: Sequence[Reading]) -> ControlPlaneBranches:
-        """Find the branches. If several branches may be main, none is."""
+        """Find the branches. If several branches may be main, none counts as main."""
         main = _main(readings)
         environments = _environments(main) if main else {}
         own: dict[str, Reading] = {}
@@ -201,7 +201,7 @@ class _Delivered:
     def conflicting(
         self, fleet: Fleet, read: Mapping[str, tuple[Workload, ...] | None]
     ) -> Collection[str]:
-        """Return the registrations that deliver another's name; warn about each name.
+        """Return the registrations that deliver a name of another owner; warn about each name.
 
         The merged tree, which is not read here, decides which registration owns the name.
         """

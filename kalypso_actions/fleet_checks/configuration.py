@@ -114,7 +114,7 @@ def _unmatched(
     if alone:
         key, value = alone[0]
         if key == "workspace" and any(scope.without_workspace for scope in scopes):
-            return  # a registration without workspace, which has its own problem, may be meant
+            return  # a registration without workspace, which has its own problem, may belong to it
         objects = [item for scope in scopes for item in scope.reach.labels()]
         is_known = any(key in item for item in objects)
         advice = label_advice(key, [value], objects, NOUN)

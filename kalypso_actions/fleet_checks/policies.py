@@ -78,7 +78,7 @@ def _cluster_type_labels(scopes: Scopes) -> list[Mapping[str, str]]:
 
 
 def _placed(policy: CompiledPolicy, scopes: Scopes) -> str:
-    """Say how many targets a policy without cluster types places nowhere."""
+    """Say how many targets a policy without cluster types selects but places nowhere."""
     targets = {
         target.name
         for scope in scopes
@@ -97,7 +97,7 @@ def _check_targets(
     unknown_workspace = _unknown_workspace(policy, scopes)
     if unknown_workspace:
         close, warning = unknown_workspace
-        # A registration without workspace has its own problem, and may be meant to have this one.
+        # A registration without workspace, which has its own problem, may belong to this workspace.
         if close or not any(scope.without_workspace for scope in scopes):
             diagnostics.warnings.append(warning)
         return [replace(policy, policy=replace(policy.policy, workspace=close))] if close else []

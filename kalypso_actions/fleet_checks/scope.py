@@ -176,8 +176,8 @@ class FleetScope:
 class FleetView:
     """The fleets of environments that are checked together.
 
-    `environments` are the Environments of main by name; None if main was not read. `is_complete` is
-    whether all of them have a scope; `faults` tell why others have none.
+    `environments` are the Environments of main by name; None if main was not read. `is_complete`
+    tells whether each Environment has a scope; `faults` tell why some have none.
     """
 
     scopes: tuple[FleetScope, ...]

@@ -10,7 +10,7 @@ Level = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class ProblemCode:
-    """A kind of problem: its stable name, cause, an example that has it, and the repair.
+    """A kind of problem: its stable name, cause, an example, and the repair.
 
     `level` is the level in `kalypso validate`; other commands may use a lower one.
     """
