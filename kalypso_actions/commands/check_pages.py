@@ -20,14 +20,14 @@ from kalypso_actions.report.documents import ProblemEntry
 PERMISSIONS: Final = (
     Permission(CONTROL_PLANE, "pages", "read", "asks who may read the site of GitHub Pages"),
 )
-"""The permissions that its token needs, as in `registry.ChainCommand`."""
+"""The permissions that the command's token needs, as in `registry.ChainCommand`."""
 
 
 def check_pages(inputs: CheckPagesInputs, context: CommandContext) -> CheckPagesDocument:
     """Check that everybody who can read the site may also read the repositories in the report.
 
     If GitHub does not say who may read a repository or site, assume the worst case. Raises
-    UsageError for a file that is no report, GitHubError.
+    UsageError for a file that is no report, and GitHubError.
     """
     own = context.url(context.control_plane)
     shown = dict.fromkeys((own, *_repositories(_read(inputs.report), context)))

@@ -26,7 +26,7 @@ def generate_by_helm(work: Work) -> Generated:
         generated.findings.warnings.append(_other_bytes(version))
     files, findings = _chart_files(work, helm)
     generated.findings.add(findings)
-    if CHART_FILE not in files:  # a link to nothing
+    if CHART_FILE not in files:  # it is a broken link
         return generated
     chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
     generated.sources = chart
@@ -103,7 +103,7 @@ def _options(work: Work) -> HelmOptions:
 def _chart_files(work: Work, helm: Helm) -> tuple[dict[str, bytes], Findings]:
     """Read the chart and its dependencies, and replace the variables in its values.
 
-    Links are followed within the repository.
+    Follow links within the repository.
     """
     files, findings = _read(work, work.folder)
     dependencies = application.check_dependencies(files, work.where)
@@ -146,7 +146,7 @@ def _fetched(
     missing: Iterable[Dependency],
     findings: Findings,
 ) -> dict[str, bytes]:
-    """Return the files of dependencies: charts of the source, or with `fetch` from the network."""
+    """Return the files of dependencies: from the source, or with `fetch` from the network."""
     fetched: dict[str, bytes] = {}
     remote: list[Dependency] = []
     for dependency in missing:

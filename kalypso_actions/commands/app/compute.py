@@ -37,7 +37,7 @@ class AppRepositories:
     tree: OpenPlace | None
 
     def revisions(self) -> list[tuple[str, Revision]]:
-        """Return the parts of a report."""
+        """Return the revision of each repository, with its name in a report."""
         parts = (("source", self.source), ("configs", self.configs), ("gitops", self.tree))
         return [
             (part, Revision(place.repository, place.revision, place.files.commit, ".", None))
@@ -174,7 +174,7 @@ def _record(
 
 
 def _recorded(place: OpenPlace, name: str) -> application.RecordedRevision:
-    """Return the record of a repository, without a path of this machine."""
+    """Return the record of a repository, without paths of this machine."""
     return application.RecordedRevision(
         repository=name or place.name,
         commit=place.files.commit,

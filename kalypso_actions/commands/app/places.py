@@ -48,7 +48,7 @@ class OpenPlace:
         return dict(self.files.read(paths))
 
     def read_file(self, path: str) -> bytes | None:
-        """Return the content of a file; None without it."""
+        """Return the content of a file; None if there is no such file."""
         return self.files.read([path])[path] if path in self.files.entries() else None
 
     def links(self) -> dict[str, bytes]:
@@ -67,7 +67,7 @@ def open_place(
 ) -> OpenPlace:
     """Open a URL or path; a folder without a revision, even a clone, is read as it is.
 
-    `default` is the revision of a URL or bare repository without one, instead of its default
+    If a URL or bare repository names no revision, read `default`, or if that is "" the default
     branch. Raises KalypsoError.
     """
     revision = given.revision or default
@@ -99,7 +99,7 @@ def open_place(
         return OpenPlace(repository.at_commit(commit), name, commit, branch, revision)
     commit = ""
     if repository.checked_out:
-        with suppress(KalypsoError):  # a branch without commits
+        with suppress(KalypsoError):  # the branch has no commits
             commit = repository.resolve(repository.checked_out)
     checked_out = repository.checked_out
     return OpenPlace(FolderFiles(path), name, commit, branch, checked_out, checked_out)
@@ -111,9 +111,9 @@ def open_tree(
     remotes: RemoteRepositories,
     programs: Programs,
 ) -> OpenPlace | None:
-    """Open the existing GitOps tree; the default of a clone is the environment's branch.
+    """Open the existing GitOps tree: of a repository, by default the environment's branch.
 
-    Return None without a tree. Raises KalypsoError.
+    Return None if no tree is given. Raises KalypsoError.
     """
     if given is None:
         return None

@@ -16,7 +16,7 @@ from kalypso_actions.model.documents import GIT_LINK_MODE
 from kalypso_actions.model.object_ids import FileContent
 
 AUTHOR: Final = Signature("Git", "agent@gitops.com")
-"""Upstream's."""
+"""The author that upstream uses."""
 
 
 def _is_output(folder: Path, path: str) -> bool:

@@ -21,7 +21,10 @@ MAX_BYTES: Final = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The inputs, repositories and targets of a run; `folder` is the generator's in the source."""
+    """The inputs, repositories and targets of a run.
+
+    `folder` is the generator's folder in the source.
+    """
 
     inputs: AppInputs
     source: OpenPlace
@@ -35,15 +38,15 @@ class Work:
 
     @property
     def where(self) -> Location:
-        """The place of the folder."""
+        """The location of the generator's folder."""
         return Location(self.source.repository, self.folder)
 
 
 @dataclass(slots=True)
 class Generated:
-    """The files of each target by its folder, and the programs that made them, with version.
+    """The files of each target by its folder, and the versions of the programs that made them.
 
-    `sources` are the templates that made them, by the names in their `# Source:` comments.
+    `sources` are the templates of the files, by the names in the `# Source:` comments.
     """
 
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -53,7 +56,7 @@ class Generated:
 
 
 def check_size(size: int, where: Location) -> None:
-    """Raises KalypsoError for too many bytes."""
+    """Check the size of files. Raises KalypsoError for more than MAX_BYTES."""
     if size > MAX_BYTES:
         message = f"the files have {size >> 20} MB; at most {MAX_BYTES >> 20} MB are possible"
         raise KalypsoError(message, where, "move other files out of the folder")

@@ -152,7 +152,7 @@ def _post_replacement(
 
 
 def _post_end(context: CommandContext, environment: str, commit: str, by: str) -> None:
-    """Post that the commit `by` replaced another, unless that was deployed or no longer exists."""
+    """Post that `by` replaced a commit, unless the commit was deployed or no longer exists."""
     relation = commits.relation(context.github, context.control_plane, commit, by)
     if relation is not None:
         end = table.rolled_back if takes_back(relation) else table.superseded

@@ -56,8 +56,8 @@ def promote(
     """Write or propose the commit, unless the environment has a newer one or people rejected it.
 
     The pre-deployment command runs once, and only before a write. After it, and after somebody else
-    moved the branch, everything is read and decided again. Raises UsageError for a commit that is
-    not on main, or is older than the environment's without allow-rollback.
+    moved the branch, read everything and decide again. Raises UsageError for a commit that is not
+    on main, or is older than the environment's without allow-rollback.
     """
     _check_on_main(context, inputs.commit, main)
     warnings: list[Problem] = []
@@ -135,7 +135,7 @@ def _is_on(context: CommandContext, main: str, commit: str) -> bool:
 def _decide(
     inputs: CdInputs, context: CommandContext, state: EnvironmentState, main: str
 ) -> tuple[str | None, Advance]:
-    """Return the commit before this one, and the decision about this one."""
+    """Return the commit that the environment has or is about to have, and the decision."""
     current = state.base.promoted_commit
     proposed = state.proposal.promoted_commit if state.proposal else None
     before = current
@@ -167,7 +167,7 @@ def _rejected(
 ) -> PullRequest | None:
     """Return the pull request with which people rejected the commit.
 
-    Only a person proposes it again; an open pull request shows that a person did.
+    Only a person may propose it again; an open pull request shows that a person did.
     """
     is_open = state.proposal is not None and state.proposal.promoted_commit == inputs.commit
     if inputs.mode != "pull-request" or not inputs.promoted_from or is_open:
@@ -189,7 +189,7 @@ def _run_hook(inputs: CdInputs, context: CommandContext, before: str | None) -> 
 def _disable_auto_merges(inputs: CdInputs, context: CommandContext) -> Sequence[Problem]:
     """Keep GitHub from merging a newer commit until schedule runs; return warnings.
 
-    A job's own token cannot access GitOps repositories: then schedule disables them.
+    A job's own token cannot access GitOps repositories; with it, leave auto-merges to schedule.
     """
     if viewer.identity(context.github, context.control_plane).login == JOBS:
         return ()

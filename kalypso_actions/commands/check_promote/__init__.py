@@ -9,7 +9,7 @@ other_urls        clusters that follow a GitOps branch by another URL
 branch_tree       the head of a GitOps branch, and the tree of a commit
 status            the deployment status of the promoted commit
 recorded_numbers  the numbers of clusters that `kalypso status` shows
-progress_log      the log of the waiting: what changed since the last look
+progress_log      the log of the waiting: the changes since the last look
 """
 
 from kalypso_actions.commands.check_promote.command import check_promote

@@ -13,7 +13,10 @@ from kalypso_actions.model.tree import BaseTree
 
 @dataclass(frozen=True, slots=True)
 class BranchTree:
-    """An environment's tree in a GitOps branch; `promoted_commit` is the one that it tracks."""
+    """An environment's tree in a GitOps branch.
+
+    `promoted_commit` is the commit of main that the tree's tracking file names.
+    """
 
     environment: str
     tree: BaseTree
@@ -25,20 +28,20 @@ class BranchTree:
         return f"{self.tree.path}/{SOURCES_FILE}" if self.tree.path else SOURCES_FILE
 
     def contradicts(self, promoted_commit: str | None) -> bool:
-        """Return whether `sources.json` names another commit of main than this one."""
+        """Return whether `sources.json` names another commit of main than `promoted_commit`."""
         return contradicts(self.tree.sources, self.environment, promoted_commit or "")
 
 
 def read_head(context: CommandContext, branch: GitOpsBranch) -> str | None:
     """Return the head of a branch now; None if the branch does not exist.
 
-    Git reads it: a run asks every few seconds, and git needs nothing of the API's rate limit.
+    Use git: a run asks every few seconds, and git does not count against the API's rate limit.
     """
     return context.remotes.heads(branch.url, [branch.branch]).get(branch.branch)
 
 
 def fetch_head(context: CommandContext, branch: GitOpsBranch) -> str | None:
-    """Fetch the head of a branch, whose tree is read next; None if the branch does not exist."""
+    """Fetch the head of a branch, to read its tree; None if the branch does not exist."""
     return context.remotes.fetch_head(branch.url, branch.branch)
 
 

@@ -64,7 +64,7 @@ BRANCHES_AGE: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """The end of a run: its verdict (None: another run continues), and what the run has done.
+    """The end of a run: its verdict (None: another run continues), and its effects.
 
     `changed` are the clusters that changed since the previous observation; `status` is the new
     status of the promoted commit; `started` are the pages of started workflows.
@@ -182,8 +182,9 @@ def _wait(
 ) -> _Ending:
     """Observe the clusters until there is a verdict.
 
-    The run `began`, the waiting `started`. While the run waits, it reads the branches once a
-    minute. Before a verdict it reads them after the reports: see Watch.observe.
+    `began` is the start of the run, `started` that of the waiting. While the run waits, it reads
+    the branches once a minute. Before a verdict it reads them after the reports: see
+    Watch.observe.
     """
     runtime = context.runtime
     longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)

@@ -22,12 +22,12 @@ class DeletedClusters:
 
     @property
     def known(self) -> Collection[str]:
-        """The clusters that need no question now."""
+        """The clusters about which the source was asked recently."""
         now = self._now()
         return {cluster for cluster, at in self._asked_at.items() if now - at < LOOKUP_INTERVAL}
 
     def ask(self, clusters: Collection[str]) -> bool:
-        """Ask whether clusters exist; return whether any does not."""
+        """Ask whether clusters exist; return whether any was deleted."""
         if not clusters or self._lookup is None:
             return False
         deleted = self._lookup.deleted(clusters)
@@ -39,16 +39,16 @@ class DeletedClusters:
         return bool(deleted)
 
     def ask_again(self, reports: Iterable[ClusterReport]) -> None:
-        """Ask again about deleted clusters: they may have been created, and not report yet."""
+        """Ask again about deleted clusters: one that exists again may not report yet."""
         known = self.known
         due = [cluster for cluster in self.among(reports) if cluster not in known]
         self.ask(sorted(due, key=self._asked_at.__getitem__)[:MOST])
 
     def without(self, reports: Iterable[ClusterReport]) -> list[ClusterReport]:
-        """Return the reports of the clusters that exist, as far as that is known."""
+        """Leave out the reports of clusters that are known to be deleted."""
         return [report for report in reports if not is_of_deleted_cluster(report, self._deleted)]
 
     def among(self, reports: Iterable[ClusterReport]) -> tuple[str, ...]:
-        """Return the clusters of these reports that do not exist."""
+        """Return the clusters of these reports that are known to be deleted."""
         lingering = (report for report in reports if is_of_deleted_cluster(report, self._deleted))
         return tuple({report.cluster for report in lingering})

@@ -78,7 +78,7 @@ class FollowedBranch:
         """Count this head, and all commits on the way to it, as synced from now on."""
         between = self._between(self._first, head) if self._first else None
         if between is None:
-            # The first head of this branch; or a forced push has replaced the earlier commits.
+            # The branch has no earlier head, or a forced push has replaced the earlier commits.
             self._first, between = head, ()
         self._newest = head
         self.synced = frozenset({self._first, *between})

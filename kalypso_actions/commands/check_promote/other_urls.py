@@ -46,8 +46,8 @@ class OtherUrls:
     def former_urls(self, branch: GitOpsBranch, tree: EnvironmentTree) -> tuple[str, ...]:
         """Return the URLs with former names that clusters of a tree follow.
 
-        Raise KalypsoError if the clusters, or GitHub's repositories, cannot be read, or if there
-        are too many of these.
+        Raise KalypsoError if the clusters or GitHub's repositories cannot be read, or if there are
+        too many repositories.
         """
         urls = {
             key_of(follower): follower.repository_url
@@ -93,7 +93,7 @@ class OtherUrls:
         return name is not None and self._id(name, repository) == self._id(repository, repository)
 
     def _name(self, key: str) -> str | None:
-        """Return `owner/name` of a key of this server; None for another server."""
+        """Return `owner/name` of a repository on this server by its key; None on another server."""
         server, _, name = key.partition("/")
         is_here = server == repository_key(self._context.github.server.server_url)
         return name if is_here and owner_of(name) else None
@@ -101,8 +101,8 @@ class OtherUrls:
     def _id(self, name: str, repository: str) -> int | None:
         """Return the id of the repository that a name leads to; None if the token cannot see it.
 
-        The credential for `repository` reads it by all its names. A rate limit is raised; other
-        refusals may be temporary, and the next call asks again.
+        The credential for `repository` reads it by all its names. Raises GitHubError for a rate
+        limit. Another refusal may be temporary: the next call asks again.
         """
         key = name.lower(), repository
         if key not in self._ids:

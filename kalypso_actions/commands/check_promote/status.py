@@ -15,7 +15,7 @@ from kalypso_actions.promotion.statuses import failed, is_deployed
 
 
 class DeploymentStatus:
-    """The status of the promoted commit; nothing is posted for a configuration change.
+    """The status of the promoted commit; a configuration change has none.
 
     The status `Deployed` is final: a second run for the same merge does not revoke the verdict of
     the first.
@@ -38,7 +38,7 @@ class DeploymentStatus:
 
     @contextmanager
     def failure_of_run(self) -> Iterator[None]:
-        """Post an error that ends the run as a failure, and raise it.
+        """If an error ends the run, post it as a failure, and raise it again.
 
         Otherwise a cancelled job or a bug would leave the commit at `Deploying`. A killed run
         cannot post: then a person runs the job again, or the next merge continues.

@@ -144,7 +144,7 @@ def _main_problem(request: PromotionRequest, context: CommandContext) -> Problem
 def _verify_branch(
     branch: GitOpsBranch, request: PromotionRequest, context: CommandContext
 ) -> tuple[str | None, Problem | None]:
-    """Return the promoted commit that the GitOps commit names, and a contradiction of the branch.
+    """Return the promoted commit that the GitOps commit names, and a problem of the branch.
 
     Read only commits of the branch: GitHub also returns commits of forks by their ids.
     """

@@ -238,7 +238,7 @@ class Watch:
         return self._relations[commit]
 
     def _tree(self, branch: FollowedBranch) -> EnvironmentTree:
-        """Return the environment's tree in a branch; without assignments until one is known.
+        """Return the environment's tree in a branch; one without assignments if none is known yet.
 
         A branch has a tree as soon as it has named the expected commit.
         """
