@@ -72,9 +72,9 @@ def edit_warnings(changes: ApplicationChanges, repository: str) -> Iterator[Prob
 
 
 def _upstreams_files(entries: Mapping[str, FileEntry]) -> dict[str, str]:
-    """Return the files with upstream's names, and the ids of upstream's contents.
+    """Map each file that has one of upstream's names to the blob id of upstream's content.
 
-    If upstream's content is unknown, the id is that of the present content.
+    If upstream's content is unknown, map the file to the id of its present content.
     """
     own: dict[str, str] = {}
     for folder in folders_with_manifests(entries):

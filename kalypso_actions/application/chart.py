@@ -21,7 +21,7 @@ def files_of_folder(
     """Return the files below a folder: the path in the folder → the path of the regular file.
 
     `links` are the contents of the symbolic links of the repository. The result omits links that
-    lead out of the repository, to nothing, or above themselves: see `faulty_links`.
+    lead out of the repository, to nothing, or to a folder above them: see `faulty_links`.
     """
     prefix = f"{folder}/" if folder else ""
     files: dict[str, str] = {}

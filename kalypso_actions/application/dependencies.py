@@ -35,14 +35,14 @@ class Dependency:
 
     @property
     def folder(self) -> str:
-        """The folder of a chart of the same repository, from the chart; "" for others."""
+        """The path from the chart to a dependency in the same repository; "" for others."""
         is_local = self.repository.startswith(LOCAL)
         return self.repository.removeprefix(LOCAL) if is_local else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies that the chart's folder lacks, and the problems of the others."""
+    """The dependencies that the chart's folder lacks, and the problems of other dependencies."""
 
     missing: tuple[Dependency, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -94,7 +94,7 @@ def missing_problem(dependency: Dependency) -> Problem:
 
 
 def unlocked_problem(dependency: Dependency) -> Problem:
-    """Return the problem of a dependency that helm would fetch in any version."""
+    """Return the problem of a dependency to fetch whose version no Chart.lock determines."""
     return Problem(
         f"there is no Chart.lock, so nothing says which version of {dependency.name} to fetch",
         dependency.where,

@@ -24,8 +24,8 @@ NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 class HelmOptions:
     """The options of `helm template`.
 
-    If `crds` and `tests` are not set, upstream's modes do as upstream does (no CRDs, but tests),
-    and `none` does what a GitOps tree needs (CRDs, no tests).
+    If `crds` and `tests` are not set, upstream's modes include tests but no CRDs, as upstream does,
+    and `none` includes CRDs but no tests, as a GitOps tree needs.
     """
 
     release_name: str = ""
@@ -95,7 +95,7 @@ class ChartPlace:
         return Location(self.repository, full, line)
 
     def own_path(self, path: str) -> str:
-        """Return the path in the chart's folder for helm's form, `<chart>/templates/x.yaml`."""
+        """Convert helm's `<chart>/templates/x.yaml` to the path in the folder; "" if unknown."""
         own = path.removeprefix(f"{self.name}/")
         return own if own in self.files else ""
 

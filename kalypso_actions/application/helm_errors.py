@@ -91,7 +91,7 @@ _LINE: Final = re.compile(r"\bline (\d+)\b")
 
 
 def _place_in_chart(text: str, chart: ChartPlace) -> Location:
-    """Return the file of the chart that helm could not load, else its folder."""
+    """Return the file of the chart that helm could not load, else the chart's folder."""
     subchart, loaded, line = (regex.search(text) for regex in (_SUBCHART, _LOADED, _LINE))
     folder = f"charts/{subchart[1]}" if subchart else ""
     if loaded:
@@ -141,7 +141,7 @@ def _refused_values(
                 "correct the value, or the chart's values.schema.json",
                 "values-refused",
             )
-        elif match and not match[2].endswith(" failed"):  # the failing parts follow
+        elif match and not match[2].endswith(" failed"):  # the next lines name the failed parts
             keys = [key for key in match[1].split("/") if key]
             yield Problem(
                 f"this is not a JSON schema: {'.'.join(keys) or 'all of it'}: {match[2]}",
@@ -193,7 +193,7 @@ HINT: Final = "Use --debug flag to render out invalid YAML"
 
 
 def _without_warnings(message: str) -> str:
-    """Leave out helm's other messages."""
+    """Return helm's error without its warnings and hints."""
     text = message.removeprefix("helm: ").replace(HINT, "").rstrip()
     position = text.rfind("Error: ")
     return text[position + len("Error: ") :] if position >= 0 else text

@@ -73,7 +73,7 @@ class _Tree:
                 )
 
     def hidden_by_subfolders(self) -> Iterator[Problem]:
-        """Warn of folders with values that upstream skips: neither targets nor above one."""
+        """Warn of folders with values that upstream skips: neither targets nor above a target."""
         leaves = [folder for folder in self.with_values if not self.subfolders(folder)]
         for folder in self.with_values:
             if not folder or folder in leaves:
@@ -116,7 +116,7 @@ class _Tree:
 
 
 def _groups(paths: Iterable[str]) -> Mapping[str, Set[str]]:
-    """Return the subfolders of each folder above these files that has any."""
+    """Map each folder above these files to its subfolders, if it has any."""
     groups: dict[str, set[str]] = {}
     for path in paths:
         parts = path.split("/")[:-1]

@@ -43,7 +43,7 @@ def overlay_of(
 def manifests_of(
     files: Mapping[str, bytes], folder: str, environment: str, target: Target
 ) -> list[str]:
-    """Return the plain manifests of a target: all in its own folder, else those of `folder`."""
+    """Return the plain manifests of a target: all below its own folder, else those in `folder`."""
     for name in (f"{environment}/{target.folder}", target.folder, environment):
         prefix = f"{posixpath.join(folder, name)}/"
         own = [path for path in files if path.startswith(prefix) and path.endswith(YAML)]

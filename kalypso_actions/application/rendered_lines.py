@@ -8,7 +8,7 @@ from typing import Final
 
 ACTION: Final = re.compile(r"\{\{[^{}]*\}\}")
 MIN_TEXT: Final = 3
-"""The least characters outside of actions that identify a line of a template."""
+"""The least number of characters outside of actions that identify a line of a template."""
 MAX_LINES: Final = 2000
 """The most lines with actions to compare; charts have fewer."""
 

@@ -87,7 +87,7 @@ def check_targets_manifests(
 def tree_files(
     generated: Mapping[str, Mapping[str, bytes]], targets: Sequence[Target], options: TreeOptions
 ) -> tuple[dict[str, bytes], Findings]:
-    """Return all files of the tree but our record, by path."""
+    """Return all files of the tree except our record, by path."""
     files: dict[str, bytes] = {}
     findings = Findings()
     for target in targets:

@@ -1,7 +1,7 @@
 """The values.schema.json of a chart, before helm reads it.
 
-helm follows references out of the file: to files of the machine, and to servers on it, past every
-proxy. If a file is not JSON, helm does not say where.
+helm follows references that leave the file: to files of the machine, and to servers on it without
+any proxy. If a file is not JSON, helm does not say where.
 """
 
 from __future__ import annotations

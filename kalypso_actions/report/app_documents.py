@@ -17,7 +17,10 @@ class AppTargetEntry(Document):
 
 
 class AppChangesEntry(ChangesEntry):
-    """Changed paths; `kept` are files of others, `edited` generated files that people changed."""
+    """Changed paths.
+
+    `kept` are files that no run wrote, `edited` are generated files that people changed.
+    """
 
     kept: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
@@ -26,9 +29,9 @@ class AppChangesEntry(ChangesEntry):
 class AppRenderDocument(Document):
     """The output of `kalypso app render --output json`.
 
-    Unless it is `compared`, `changes` are empty, because problems make the tree's content unknown.
-    `programs` are the generators with their versions. `commit` is that of `--commit-to`, "" if
-    nothing was committed.
+    If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
+    `programs` are the generators with their versions. `commit` is the commit that `--commit-to`
+    made, "" if it made none.
     """
 
     schema_name: str = Field("kalypso.app-render/v1", alias="schema")

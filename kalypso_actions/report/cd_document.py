@@ -13,8 +13,8 @@ from kalypso_actions.report.chain_document import ChainDocument
 class CdDocument(ChainDocument):
     """The output of `kalypso cd --output json`.
 
-    With `verify_only`, cd only compared the inputs with the repositories. `reason` names the
-    rollback if that superseded the commit.
+    With `verify_only`, cd only compared the inputs with the repositories. If a rollback
+    superseded the commit, `reason` names the rollback.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {

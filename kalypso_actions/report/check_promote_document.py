@@ -31,7 +31,7 @@ class ForeignPathsEntry(Document):
 
 
 class CheckPromoteDocument(ChainDocument):
-    """The output of `kalypso check-promote --output json`; `clusters` counts them by state.
+    """The output of `kalypso check-promote --output json`; `clusters` has the number per state.
 
     With `verify_only`, check-promote only compared the inputs with the repositories, and there is
     no verdict.

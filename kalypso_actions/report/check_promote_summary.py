@@ -40,7 +40,7 @@ ADVICE: Final[Mapping[str, str]] = {
 class CheckPromoteFacts:
     """Facts that the document lacks.
 
-    The URLs are those of the repositories. `no_reports_advice` is that of the source of cluster
+    The URLs are those of the repositories. `no_reports_advice` comes from the source of cluster
     reports. `hook` is the output of the post-deployment command as Markdown, `started` the URLs of
     the started runs, by environment. `arrows` lead from main ("") and each environment to the next
     ones.

@@ -14,7 +14,7 @@ from kalypso_actions.report.documents import ChangesEntry, Document
 class CheckedEntry(Document):
     """An environment rendered with the commit.
 
-    `has` is the commit of main that it has now ("" for none). `assignments` is null if rendering
+    `has` is the environment's commit of main ("" for none). `assignments` is null if rendering
     failed, `changes` if there is no GitOps branch to compare with. `changes` leaves out the file
     that tracks the commit.
     """

@@ -32,7 +32,8 @@ MOST_CHARACTERS: Final = 300
 def cluster_tables(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
     """Format a table of cluster types and one of clusters, the worst first; "" for no clusters.
 
-    This only counts the clusters that complied in the previous observation as well.
+    The second table omits clusters that complied in the previous observation as well; a sentence
+    gives their number.
     """
     if not clusters and not missing:
         return ""
@@ -68,7 +69,7 @@ def _name(resource_id: str) -> str:
 
 
 def _table(clusters: Sequence[ClusterEntry], limit: int = MOST_ROWS) -> str:
-    """Format the first clusters; the column of reasons appears only if one has a reason."""
+    """Format the first clusters; omit the column of reasons if it is empty."""
     if not clusters:
         return ""
     displayed = clusters[:limit]

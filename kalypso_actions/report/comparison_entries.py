@@ -49,7 +49,7 @@ class SetValueEntry(Document):
 
 
 class ValueChangeEntry(Document):
-    """A configuration value that differs for `assignments`; a side without it is null."""
+    """A configuration value that differs for `assignments`; a side without a value is null."""
 
     key: str
     assignments: tuple[AssignmentNameEntry, ...]

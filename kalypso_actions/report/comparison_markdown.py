@@ -53,7 +53,7 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format the first rows as a table, with the number of the others; "" for none."""
+    """Format the first rows as a table, with the number of omitted rows; "" for no rows."""
     if not rows:
         return ""
     more = f"\n\n… and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""

@@ -16,7 +16,7 @@ from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.report.json_text import json_text
 
 LONG: Final = 1000
-"""The most items to convert at once; the values of more would take more memory than the run."""
+"""The most items to convert at once; more converted values would take more memory than the run."""
 
 
 class Document(BaseModel):
@@ -34,7 +34,7 @@ class Document(BaseModel):
         return "".join(self.json_parts())
 
     def json_parts(self) -> Iterator[str]:
-        """Yield the text of `to_json`, the items of a long list one by one."""
+        """Yield the text of `to_json` in parts; each item of a long list is a part."""
         values = {name: value for name, value in self if _is_long(value)}
         body = self.model_dump(by_alias=True, mode="json", exclude=set(values))
         separator = "{"
@@ -219,9 +219,9 @@ class FileDiffEntry(Document):
 class RenderDocument(Document):
     """The output of `kalypso render --output json`.
 
-    Unless it is `compared`, `changes` are empty, because problems make the tree's content unknown.
-    `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is that of
-    `--commit-to`, "" if nothing was committed.
+    If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
+    `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is the commit that
+    `--commit-to` made, "" if it made none.
     """
 
     schema_name: str = Field("kalypso.render/v1", alias="schema")
@@ -292,10 +292,10 @@ class AppEntry(Document):
 
 
 class SandboxDocument(Document):
-    """The output of `kalypso sandbox --output json` once it serves.
+    """The output of `kalypso sandbox --output json` once the sandbox serves.
 
-    `page` shows its contents in a browser. `environment` has the variables for its users, with the
-    token.
+    `page` is the URL of a page that shows the sandbox's contents. `environment` has the variables
+    for programs that use the sandbox, including the token.
     """
 
     schema_name: str = Field("kalypso.sandbox/v1", alias="schema")

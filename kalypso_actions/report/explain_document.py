@@ -94,7 +94,10 @@ class LayerEntry(Document):
 
 
 class OtherLayerEntry(Document):
-    """A layer that sets the key for other assignments; `lacks` are the labels missing here."""
+    """A layer that sets the key for other assignments.
+
+    `lacks` are the labels that the layer requires and this assignment lacks.
+    """
 
     config_map: str
     lacks: dict[str, str]
@@ -139,7 +142,7 @@ class ExplainedFileEntry(Document):
     """A file of the tree, its Template, and the values in it.
 
     `template` is "" for a file without a Template. `named_by` is the field of the cluster type that
-    names it. `written` is false if the assignment has no such file.
+    names the Template. `written` is false if the assignment has no such file.
     """
 
     path: str

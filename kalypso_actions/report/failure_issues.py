@@ -70,7 +70,7 @@ def assignment_issues(
     max_issues: int,
     run_url: str,
 ) -> list[FailureIssue]:
-    """Describe failing assignments: one issue each, but one for all those beyond `max_issues`.
+    """Describe failing assignments: an issue for each up to `max_issues`, and one for all others.
 
     GitHub limits new content: about 20 issues in a row, 80 requests a minute. An assignment keeps
     its open issue.
@@ -159,7 +159,7 @@ def failing_assignments(title: str, body: str, environment: str) -> int:
 def as_written(issue: FailureIssue, known: Iterable[Issue]) -> str:
     """Return the body to write: the existing one if it describes the same failure.
 
-    So people's edits stay, and a new link to a run alone causes no update.
+    This keeps people's edits. The link to a new run alone is no reason for an update.
     """
     first = issue.body.partition("\n")[0]
     for existing in known:

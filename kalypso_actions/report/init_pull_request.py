@@ -13,11 +13,11 @@ class Change(Protocol):
 
     @property
     def path(self) -> str:
-        """Its path."""
+        """The path of the file."""
 
     @property
     def action(self) -> str:
-        """The change of the file in a word."""
+        """The kind of the change, in one word."""
 
     @property
     def reason(self) -> str:

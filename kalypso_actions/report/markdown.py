@@ -85,7 +85,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, rule: str = "--
 def properties(rows: Sequence[tuple[str, str]]) -> str:
     """Format names and values as a table, with the first row as its head.
 
-    A table needs a head, and GitHub shows an empty one. Heads are centred without the rule.
+    Markdown's tables need a head, and GitHub would display an empty head. The rule keeps GitHub
+    from centring the head.
     """
     return table(rows[0], rows[1:], rule=":---")
 

@@ -29,7 +29,7 @@ def report_page(title: str, data: str, parts: PageParts) -> str:
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    # With the time of compression, equal reports would differ.
+    # A timestamp in the compressed data would make equal reports differ.
     compressed = gzip.compress(data.encode("utf-8", "backslashreplace"), mtime=0)
     return "".join(
         (

@@ -75,8 +75,8 @@ class PlacementStatusEntry(Document):
 class PlacementDocument(Document):
     """The decisions of OCM; a field is null if OCM stops before it.
 
-    `decodeError`, `panic` and `skipped` say that it decides nothing: it cannot read the documents,
-    its code panics, or it skips the Placement.
+    `decodeError`, `panic` and `skipped` say that OCM decides nothing: it cannot read the
+    documents, its code panics, or it skips the Placement.
     """
 
     schema_name: Literal["kalypso.placement/v1"] = Field("kalypso.placement/v1", alias="schema")

@@ -12,7 +12,7 @@ from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import Document
 
 CommentState = Literal["written", "pending", "none"]
-"""Whether the run commented, another job has to (the token may not), or nobody has to."""
+"""`written` by this run, `pending` if another job must comment (this token may not), or `none`."""
 
 
 class ArrivingCommitEntry(Document):
@@ -25,10 +25,11 @@ class ArrivingCommitEntry(Document):
 class ArrivalEntry(Document):
     """The content that arrives in an environment with the change.
 
-    `has` is the commit of main that it has now ("" for none), `commits` the number of earlier
-    commits of main that arrive together with the change, null if unknown, and `newest` the last of
-    these. The environment comes first, or `after` others. `comparison` is null if only the change
-    arrives; it does not repeat findings of the change.
+    `has` is the environment's commit of main ("" for none). `commits` is the number of earlier
+    commits of main that arrive together with the change (null if unknown), and `newest` are the
+    last of these. `after` are the environments that get the change before this one (none: this one
+    is first). `comparison` is null if only the change arrives; it does not repeat findings of the
+    change.
     """
 
     has: str
@@ -63,9 +64,9 @@ class PreviewEnvironmentEntry(Document):
 class PreviewDocument(ChainDocument):
     """The output of `kalypso preview --output json`; its problems and warnings are new.
 
-    `branch` gets the change from the commit `base` to `head`, the merge of `pull_request`, whose
-    head is `head_commit`. If nothing is `compared`, `problems` say why. `settings` are changed
-    files from which previews take their settings.
+    `branch` gets the change. It leads from the commit `base` to `head`, the merge of
+    `pull_request`; `head_commit` is the head of the pull request. If nothing is `compared`,
+    `problems` say why. `settings` are changed files from which previews take their settings.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {

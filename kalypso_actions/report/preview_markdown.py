@@ -50,8 +50,8 @@ _COLUMNS: Final = (
 class PreviewFacts:
     """Facts that the document lacks: the pages of the control plane and of the run.
 
-    `is_of_author` means that a job that ran content of the pull request's author wrote the
-    document.
+    `is_of_author` means that the document comes from a job that ran content of the pull request's
+    author.
     """
 
     repository_url: str

@@ -65,7 +65,7 @@ class ProgressDisplay:
             self._console.print(f"{self._step}: {done} of {total}")
 
     def of(self, step: str) -> Callable[[int, int], None]:
-        """Return the reporter of a step by its own name."""
+        """Return a function that reports the progress of the step with this name."""
 
         def update(done: int, total: int) -> None:
             self._step = step

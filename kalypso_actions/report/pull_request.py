@@ -48,10 +48,10 @@ class CommitLink:
 class PullRequestText:
     """The facts of a pull request; `commit` is the one that it proposes.
 
-    `control_plane` is `owner/name` of the repository whose environment it is.
+    `control_plane` is `owner/name` of the environment's control plane.
     `main` is the commit of main that the tree is made from (None: the environment names none),
     `before` the one that the branch names now. `auto_merge` is the option by which schedule merges
-    it. `allowed_by` permits a mass removal ("": there is none). `again` are the numbers of
+    it. `allowed_by` says what allows a mass removal ("": nothing). `again` are the numbers of
     reverted or closed pull requests whose content this one proposes again. `others` are the
     numbers of other open pull requests that change the same files. `commits` are the commits of
     main and of registered repositories that come with it, `comparison` the differences.

@@ -18,7 +18,7 @@ from kalypso_actions.report.status_document import StatusDocument
 
 
 class ConfiguredValueEntry(Document):
-    """A value of the merged configuration, without secrets, and the places that set it in order."""
+    """A value of the merged configuration, without secrets, and in order the places that set it."""
 
     key: str
     value: str
@@ -52,10 +52,10 @@ class MergedTreeEntry(Document):
 class ReportedAssignmentEntry(Document):
     """A target on a cluster type in an environment.
 
-    `configuration` is the index of its values in `configurations`, `decisions` are those of the
-    policies that select it, and `changes` the last commits of the GitOps branches that changed its
-    files, the newest first. `files` are the indexes of the texts by name, null in a report without
-    texts; without any files, `failure` says why.
+    `configuration` is the index of its values in `configurations`. `decisions` are the indexes of
+    the decisions of the policies that select it, `changes` those of the last commits of the GitOps
+    branches that changed its files, the newest first. `files` are the indexes of the texts by name,
+    null in a report without texts. If there are no files, `failure` says why.
     """
 
     environment: str
@@ -88,8 +88,8 @@ class ReportDocument(Document):
     """report.json of `kalypso report`, which prints it without `texts` with `--output json`.
 
     `pipeline` is the state on GitHub; its problems say why it is unknown. `texts`,
-    `configurations`, `decisions` and `changes` have equal contents only once. `with_texts` is false
-    for a fleet that is too large for the texts of its files.
+    `configurations`, `decisions` and `changes` contain equal contents only once. `with_texts` is
+    false for a fleet that is too large for the texts of its files.
     """
 
     schema_name: str = Field("kalypso.report/v1", alias="schema")

@@ -23,7 +23,7 @@ curl -H "Content-Type: application/json" "$GITHUB_SERVER_URL/_sandbox/faults" \\
 
 
 def sandbox_text(document: SandboxDocument) -> str:
-    """Return the text to print once it serves; each command is on its own line."""
+    """Return the text to print once the sandbox serves; each command is on its own line."""
     exports = "".join(
         f"export {name}={shlex.quote(value)}\n" for name, value in document.environment.items()
     )

@@ -76,7 +76,7 @@ def print_findings(
     with_lines: bool = True,
     commits: Mapping[str, str] = NO_COMMITS,
 ) -> None:
-    """Print each as a paragraph: location, message, line, advice.
+    """Print each finding as a paragraph: location, message, line, advice.
 
     The findings of a file follow each other, and the files with problems come last, where a
     terminal shows them. With `with_lines`, show the line of a file on this machine. `commits` maps
@@ -147,7 +147,7 @@ def append_lines(text: Text, message: str, *, indent: int) -> None:
     """Append the lines of a message."""
     margin = " " * indent
     lines = [escape_log_line(line) for line in message.splitlines() if line.strip()]
-    # Upstream's list of refused values indents its first item alone.
+    # Upstream's list of refused values indents only its first item.
     aligned = (line[1:] if line.startswith(" - ") else line for line in lines)
     text.append(f"\n{margin}".join(aligned), style="default")
 
@@ -191,7 +191,7 @@ def _print(
 
 
 def _others_of_one_cause(findings: Sequence[_Finding]) -> list[str]:
-    """Return the subjects of all messages but the first, if the messages differ only in them.
+    """Return the subjects of all messages but the first, if the messages differ only in subjects.
 
     The subject of `time-server on depot: …` is the assignment.
     """
@@ -221,7 +221,7 @@ def _text(finding: _Finding, files: Files, commits: Mapping[str, str], *, with_l
 def shown_place(
     where: Where, files: Files = NO_FILES, commits: Mapping[str, str] = NO_COMMITS
 ) -> str:
-    """Return the path from the current folder if the file is there, else its origin as well."""
+    """Return the path from the current folder; for a file elsewhere, its path and its origin."""
     path = files.path(where.location())
     place = path or where.path
     if not place:

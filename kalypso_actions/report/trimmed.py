@@ -14,7 +14,7 @@ BETWEEN_COLUMNS = 2
 
 
 def print_trimmed(console: Console, renderable: RenderableType) -> None:
-    """Print, as wide as the console, and end each line after its last word."""
+    """Print at the width of the console, and end each line after its last word."""
     segments: list[Segment] = []
     for line in console.render_lines(renderable, pad=False):
         while line and not line[-1].text.strip():

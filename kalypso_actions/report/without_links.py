@@ -20,7 +20,7 @@ def without_links(document: PreviewDocument) -> PreviewDocument:
 
 
 def _plain(value: object) -> object:
-    """Return a copy whose places name no commit, because a commit makes a link to a file."""
+    """Return a copy whose places name no commit, because a place with a commit becomes a link."""
     if isinstance(value, Where):
         return value.model_copy(update={"commit": ""})
     if isinstance(value, BaseModel):
