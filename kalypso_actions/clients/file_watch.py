@@ -47,7 +47,7 @@ def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
     try:
         entries = list(os.scandir(folder))
     except OSError:
-        return  # another program is replacing it
+        return  # another program is replacing the folder
     is_git = folder.name == ".git"
     for entry in entries:
         if is_git and entry.name not in _GIT:

@@ -15,7 +15,7 @@ from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import name_in, repository_key
 
 MAX_BYTES = 1024 * 1024
-"""The largest file to read for the sake of one line, in bytes."""
+"""The largest file to read in order to show one of its lines, in bytes."""
 
 
 class FilesAtHand:
@@ -35,7 +35,10 @@ class FilesAtHand:
         self._texts: dict[tuple[str, str, str], tuple[str, str]] = {}
 
     def path(self, where: Location) -> str:
-        """Return the path of a location's file from the current folder; "" if it is not there."""
+        """Return the path of a location's file; "" if the file is not on this machine.
+
+        Below the current folder, the path is relative to that folder.
+        """
         return self._read(where)[0]
 
     def text(self, where: Location) -> str:
@@ -45,8 +48,8 @@ class FilesAtHand:
     def path_here(self, where: Location) -> str:
         """Return the path of a location's file in the clone that contains the current folder.
 
-        Outside of a clone, the path starts from the clone of a path that the user names, else from
-        the current folder. Return "" for files elsewhere, and for those of clones that replace the
+        Outside of a clone, the path is relative to the clone of a path that the user names, else to
+        the current folder. Return "" for files elsewhere, and for files of clones that replace the
         URL of an application.
         """
         path = self.path(where)
@@ -134,7 +137,7 @@ def _content(folder: Path, path: str) -> bytes | None:
 
 
 def _shown(file: Path) -> str:
-    """Return the path from the current folder if the file is below it."""
+    """Return the path relative to the current folder if the file is below that folder."""
     here = Path.cwd()
     return (
         str(file.relative_to(here))

@@ -42,7 +42,7 @@ class FolderFiles:
         return None
 
     def entries(self) -> Mapping[str, FileEntry]:
-        """Return all files by path. Raises KalypsoError if one cannot be read."""
+        """Return all files by path. Raises KalypsoError if a file cannot be read."""
         if self._entries is None:
             try:
                 files = sorted(_walk(self._folder), key=lambda file: os.fsencode(file[0]))
@@ -52,7 +52,7 @@ class FolderFiles:
         return self._entries
 
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
-        """Return the contents of files; of a symbolic link, the text of its target.
+        """Return the contents of files; the content of a symbolic link is its target.
 
         Raises KeyError for an unknown path, KalypsoError if a file cannot be read,
         FilesTooLargeError for more than `max_bytes`.

@@ -19,7 +19,8 @@ PROGRAM: Final = "helm"
 
 MAX_OUTPUT: Final = 1 << 26
 MAX_MEMORY: Final = 1 << 30
-"""The memory of one helm, in bytes. Several run at once; a usual chart takes less than a tenth."""
+"""The memory limit of one helm process, in bytes. Several processes run at once; a usual chart
+takes less than a tenth of it."""
 
 REFUSED: Final = 1
 """helm's exit code for all its errors; a crash of Go has another exit code."""
@@ -150,7 +151,7 @@ class Helm:
 
     @contextmanager
     def chart(self, files: Mapping[str, bytes]) -> Iterator[ChartFolder]:
-        """Write a chart to a temporary folder for the block."""
+        """Write a chart to a temporary folder, which exists until the end of the block."""
         with tempfile.TemporaryDirectory(
             prefix="kalypso-helm-", ignore_cleanup_errors=True
         ) as temporary:

@@ -17,7 +17,7 @@ TIMEOUT = 60
 MAX_OUTPUT = 1 << 26
 """Bytes of output, far more than the limit of a YAML file."""
 MAX_MEMORY = 1 << 30
-"""The memory of one kustomize, in bytes; a usual build takes less than a tenth."""
+"""The memory limit of kustomize, in bytes; a usual build takes less than a tenth of it."""
 KILLED = -9
 """The status of a program that Linux ended at its limit of processor time."""
 REFUSED = 1

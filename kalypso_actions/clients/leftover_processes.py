@@ -21,7 +21,7 @@ LONGEST: Final = 10.0
 
 @contextmanager
 def ending_leftovers() -> Iterator[None]:
-    """Kill, after the block, every process that the block's programs have left behind.
+    """After the block, kill every process that the block's programs have left behind.
 
     An orphan becomes a child of this process, even if it has its own session. No other thread may
     start a program in the meantime. Only Linux can do this; elsewhere the block just runs.

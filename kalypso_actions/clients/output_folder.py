@@ -162,7 +162,7 @@ def _refuse_unsafe(paths: Collection[str]) -> None:
     for path in paths:
         parts = path.split("/")
         unsafe = any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts)
-        # A path that is a link and a folder would lead the files below out of the tree.
+        # If a path is a link and also a folder, the files below it would land outside of the tree.
         through_file = any("/".join(parts[:length]) in paths for length in range(1, len(parts)))
         if unsafe or through_file or "\\" in path:
             raise UsageError(f"the GitOps tree contains the path {path!r}, which cannot be written")

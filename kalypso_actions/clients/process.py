@@ -213,8 +213,8 @@ def _start(
 def _feeding(process: subprocess.Popen[bytes], stdin: bytes | Iterable[bytes]) -> Iterator[None]:
     """Write the input, in a thread.
 
-    `communicate` would lose what is not written before its timeout, and on a busy machine a short
-    timeout ends before the first byte.
+    `communicate` would lose the input that it cannot write before its timeout, and on a busy
+    machine a short timeout ends before the first byte.
     """
     pipe, process.stdin = process.stdin, None
     if stdin == b"" and pipe is not None:
@@ -316,7 +316,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.returncode is not None:
         return  # another group may have the id by now
     if os.name == "posix":
-        with suppress(ProcessLookupError, PermissionError):  # macOS: once all have ended
+        with suppress(ProcessLookupError, PermissionError):  # macOS: all processes have ended
             os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()

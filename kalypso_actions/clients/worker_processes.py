@@ -27,7 +27,7 @@ from kalypso_actions.model.processes import Keep, WriteBlobs
 Result = TypeVar("Result")
 
 MOST: Final = 4
-"""The most processes; each takes memory of its own."""
+"""The maximum number of processes; each takes memory of its own."""
 
 PARALLEL_FROM: Final = 2_000
 """The fewest assignments for which processes save more time than their start takes."""

@@ -39,7 +39,7 @@ class Connection:
     ) -> None:
         """`delays` are the seconds before each retry of a read.
 
-        `accept` returns the form of a redirect's URL for git; it raises KalypsoError.
+        `accept` returns a redirect's URL in the form for git, or raises KalypsoError.
         """
         self._git = git
         self._accept = accept

@@ -36,7 +36,7 @@ def basic(user: str, token: str) -> str:
 def without_credential(text: str, header: str) -> str:
     """Mask the credential of a header in `text`, encoded or not.
 
-    This masks no text shorter than a token, because it would match anywhere.
+    Texts shorter than a token stay, because a short text would match anywhere.
     """
     scheme, _, credential = header.partition(" ")
     secrets = [credential]
@@ -52,7 +52,8 @@ def without_credential(text: str, header: str) -> str:
 class CredentialTable:
     """URL prefix -> header Authorization; a prefix without a scheme means https.
 
-    A prefix with a path covers URLs below that path, others the whole server; the longest wins.
+    A prefix with a path covers URLs below that path; a prefix without one covers the whole server.
+    The longest prefix wins.
     """
 
     headers: Mapping[str, str] = field(repr=False)

@@ -51,7 +51,7 @@ SINGLE_SIGN_ON: Final = (
 PROTECTED: Final = "the branch is protected"
 FORBIDDEN_BY_RULE: Final = "a rule of the repository forbids it"
 UNSIGNED: Final = "a rule of the repository requires signed commits"
-"""GitHub words it in two ways: sustainable-computing-io/kepler#240, github/gh-aw#29301."""
+"""GitHub words this reason in two ways: sustainable-computing-io/kepler#240, github/gh-aw#29301."""
 
 UNREACHABLE: Final = (
     (
@@ -203,7 +203,7 @@ UNWRITABLE: Final = (
         "installed for it) and may write its contents (contents: write)",
     ),
 )
-"""The more specific ones come first: GitHub answers 403 for several of them."""
+"""The more specific patterns come first: GitHub answers 403 for several of the causes."""
 
 REMOTE_LINE: Final = re.compile(
     r"^remote:[ \t]*(?:error:[ \t]*)?([^%\n]*[^%\s])[ \t]*$", re.MULTILINE

@@ -61,7 +61,7 @@ class GitFiles:
         self._repository = repository
         self._commit = commit
         self._fetch_missing = fetch_missing
-        self._has_sizes = sizes and fetch_missing is None  # else, git would fetch the blobs
+        self._has_sizes = sizes and fetch_missing is None  # to list sizes, git would fetch blobs
         self._listing: tuple[Mapping[str, FileEntry], Mapping[str, str]] | None = None
         self._root = ""
 
@@ -95,7 +95,8 @@ class GitFiles:
     def folder_ids(self, path: str) -> Mapping[str, str]:
         """Return the tree ids of the folders in a folder ("" for the root), by name.
 
-        This lists no other files of the commit; a missing folder has none. Raises KalypsoError.
+        This lists no other files of the commit. The result for a missing folder is empty. Raises
+        KalypsoError.
         """
         folder = [f"{path}/"] if path else []
         command = ["ls-tree", "-d", "-z", "--full-tree", self._commit, *folder]

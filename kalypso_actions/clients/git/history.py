@@ -24,7 +24,7 @@ DEPTHS: Final = (50, 1000)
 FETCH: Final = ("fetch", "--quiet", "--no-tags")
 CHUNK: Final = 50
 BLOBS: Final = 2000
-"""Blobs of one request."""
+"""The maximum number of blobs to request at once."""
 
 MAX_CHANGES: Final = 1 << 27
 """Bytes of the changes of `CHUNK` commits, enough for a million changed files."""
@@ -174,7 +174,7 @@ def _commit(commit: str, content: bytes) -> HistoryCommit:
 
 
 def _date(seconds: int) -> datetime:
-    """Convert the seconds of a commit, which can be any number."""
+    """Convert a commit's time in seconds; a commit can contain any number."""
     return datetime.fromtimestamp(min(seconds, 1 << 37), UTC)
 
 

@@ -165,9 +165,9 @@ class GitRepository:
         return self._query("log", "-1", "--format=%s", "--end-of-options", commit)
 
     def ahead(self, branch: str, commit: str) -> int | None:
-        """Count the commits of a branch, here or at origin, after a commit.
+        """Count the commits that follow a commit on a branch, here or at origin.
 
-        None if the commit is not on the branch. Raises KalypsoError.
+        Return None if the commit is not on the branch. Raises KalypsoError.
         """
         names = (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
         heads = [head for name in names if (head := self._commit(name))]

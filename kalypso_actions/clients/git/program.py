@@ -205,7 +205,7 @@ def _options(settings: Sequence[str]) -> list[str]:
 
 
 def _credential(url: str, header: str) -> dict[str, str]:
-    """Pass the header for a URL by the environment: other users can read arguments."""
+    """Pass the header for a URL in the environment, because other users can read arguments."""
     if not header:
         return {}
     # The empty value resets headers of other configuration.

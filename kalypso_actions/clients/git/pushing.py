@@ -98,7 +98,7 @@ class _Push:
                 return self._may_be_done or _has_changed(output)
 
     def _attempt(self) -> bytes:
-        """Push without NEGOTIATED first, because the parent is mostly a remote branch's head."""
+        """Push without NEGOTIATED first: the parent is usually the head of a remote branch."""
         lease = f"--force-with-lease={self._ref}:{self._expected or ''}"
         return self._connection.call(
             self._git_dir,

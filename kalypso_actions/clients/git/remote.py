@@ -245,7 +245,7 @@ class RemoteRepositories:
         return Connection(self._git, url, self._sleep, self._accept, self._delays)
 
     def _accept(self, url: str) -> str:
-        """Return the form of a URL that git gets. Raises KalypsoError if it may not be read."""
+        """Return a URL in the form for git. Raises KalypsoError if git may not read it."""
         url = accepted_url(url, self._protocols)
         self._check(url)
         return url

@@ -104,7 +104,7 @@ class ShallowClone:
             return self._heads[branch]
 
     def fetch_head(self, branch: str) -> str | None:
-        """Fetch a branch's head as it is now, and return its commit; None for a missing branch."""
+        """Fetch the current head of a branch and return its commit; None for a missing branch."""
         with self._lock:
             exists = self._try_fetch_branch(branch, f"the branch {branch!r}")
             return self._heads[branch] if exists else None
@@ -198,7 +198,7 @@ class ShallowClone:
             self._commits.add(commit)
 
     def _initialise(self, object_format: ObjectFormat | None = None) -> None:
-        """Create an empty repository unless it exists; without a format, any format will do."""
+        """Create an empty repository unless it exists; by default, with any object format."""
         object_format = object_format or self._format or "sha1"
         if self._format == object_format:
             return

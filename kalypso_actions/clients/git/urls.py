@@ -14,7 +14,7 @@ CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")
 
 
 def accepted_url(url: str, protocols: frozenset[str]) -> str:
-    """Return the form of a URL that git gets. Raises KalypsoError if git must not get it.
+    """Return a URL in the form for git. Raises KalypsoError if git must not get the URL.
 
     `protocols`: `https`, `http`, `ssh`, `file` (local paths too). If https is among them, http is
     allowed only for this machine.
@@ -51,8 +51,8 @@ def is_path(url: str) -> bool:
 def clone_key(url: str) -> str:
     """Return a key that is equal for URLs that can share a clone.
 
-    It ignores the host's case, a final `/` and `.git`. Another protocol or user may see less, and
-    the case of a path may matter to the server.
+    The key ignores the host's case, a final `/` and `.git`. It keeps the protocol and the user,
+    because others may see less, and the path's case, because it may matter to the server.
     """
     parts = split(url)
     path = parts.path.rstrip("/").removesuffix(".git")

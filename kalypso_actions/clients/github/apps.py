@@ -58,7 +58,6 @@ class AppAuth:
 
     Its methods import `jwt` when they need it, because the import takes time.
 
-
     `repositories` (owner/name) and `permissions` (`contents` -> `write`) restrict its tokens;
     empty: no restriction.
     """
@@ -218,7 +217,7 @@ class Installations:
         return self._installations[key]
 
     def _request_installation(self, owner: str) -> Json:
-        """Request an installation by the path of organizations, then by that of users."""
+        """Request an owner's installation at the path of organizations, then at that of users."""
         name = quote(owner, safe="")
         try:
             installation = self._send("GET", f"/orgs/{name}/installation")
@@ -284,5 +283,5 @@ class Installations:
 
 
 def _is_not_found(error: ErrorResponseError) -> bool:
-    """Whether GitHub knows the App, but has no installation of it there."""
+    """Whether GitHub knows the App, but not the requested installation of the App."""
     return error.response.status == 404 and message_of(error.response.body) != UNKNOWN_APP

@@ -2,7 +2,7 @@
 
 It needs the repository's setting `allow_auto_merge` and a requirement that is not met yet; without
 them, GitHub answers "Auto merge is not allowed for this repository", or "Pull request is in clean
-status" (peter-evans/enable-pull-request-automerge#343). It stays enabled over later pushes:
+status" (peter-evans/enable-pull-request-automerge#343). Later pushes leave it enabled:
 https://docs.github.com/graphql/reference/mutations#enablepullrequestautomerge
 """
 
@@ -49,7 +49,7 @@ class Enabled:
 def merge_when_allowed(
     github: GitHub, repository: str, number: int, *, head: str
 ) -> Merged | Enabled | Refused:
-    """Merge a pull request at `head`, or let GitHub merge it as soon as its rules allow that.
+    """Merge a pull request at `head`, or let GitHub merge it as soon as the rules allow the merge.
 
     Raises GitHubError for failures other than refusals.
     """
@@ -70,7 +70,7 @@ def merge_when_allowed(
 def enable(github: GitHub, repository: str, number: int, *, head: str) -> Refused | None:
     """Enable the auto-merge of an open pull request at `head`, unless it is enabled already.
 
-    Returns GitHub's reason to refuse; None if it is enabled. Raises GitHubError.
+    Return GitHub's refusal; None if the auto-merge is enabled now. Raises GitHubError.
     """
 
     def find() -> PullRequest | None:

@@ -69,11 +69,11 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
 def requires_signatures(
     github: GitHub, repository: str, branch: str, *, exists: bool = True
 ) -> bool:
-    """Whether a rule refuses unsigned commits on a branch, as far as the token can read it.
+    """Whether a rule that the token can read refuses unsigned commits on a branch.
 
     `exists`: whether the branch may exist. GitHub shows the rulesets also for a branch that does
-    not exist, but the requirement of a classic protection, a rule "viewable by non-admins", only
-    for existing branches. Raises GitHubError.
+    not exist. It shows the requirement of a classic protection, a rule "viewable by non-admins",
+    only for existing branches. Raises GitHubError.
     https://docs.github.com/graphql/reference/objects#refupdaterule
     """
     try:

@@ -25,9 +25,9 @@ def ensure(
 ) -> tuple[Comment, idempotent_writes.WriteResult]:
     """Create or update our comment that begins with the line `mark`.
 
-    `number` is that of an issue or a pull request. The oldest comment stays; this deletes
-    duplicates, which a repeated delivery may leave. Comments of others stay. If a comment of a
-    former identity has this text, this writes none. Raises GitHubError.
+    `number` is that of an issue or a pull request. Keep our oldest comment and delete the
+    duplicates, which a repeated delivery may leave. Comments of others stay. Write nothing if a
+    comment of a former identity has this text. Raises GitHubError.
     """
     text = length_limits.truncate_body(f"{mark}\n{body}")
     identity = viewer.identity(github, repository)
@@ -50,7 +50,7 @@ def ensure(
 
 
 def delete_of_other_bots(github: GitHub, repository: str, number: int, mark: str) -> None:
-    """Delete comments that begin with the line `mark`, of other bots than ours. Raises GitHubError.
+    """Delete other bots' comments that begin with the line `mark`. Raises GitHubError.
 
     An App and the job's own token may comment on the same pull request in turn.
     """

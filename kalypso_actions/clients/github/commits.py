@@ -12,7 +12,7 @@ from kalypso_actions.model.github import ON_BRANCH, Commit, Relation
 from kalypso_actions.model.history import BranchPosition
 
 WITHOUT_FILES: Final = {"per_page": "1", "page": "2"}
-"""GitHub computes the differing files only for the first page; for large trees, it fails there.
+"""GitHub computes the differing files only for the first page, and fails there for large trees.
 
 https://docs.github.com/rest/commits/commits#compare-two-commits
 """

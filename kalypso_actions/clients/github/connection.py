@@ -151,7 +151,7 @@ class GitHub:
         """As `call`, but return None if GitHub answers 404.
 
         GitHub also answers 404 for a repository that the token may not see. This is an error,
-        because the token cannot show what is absent there. Raises GitHubError.
+        because such a token cannot prove that something is absent. Raises GitHubError.
         """
         try:
             return self.call(repository, failure, send)
@@ -262,7 +262,7 @@ class GitHub:
         return f"Bearer {self._token(owner)}"
 
     def _account(self, owner: str) -> str:
-        """The name of the credential: an App has one for each owner, a token has one name."""
+        """The credential's name: an App has a name for each owner, a token has one for all."""
         return owner.lower() if self._per_owner else ""
 
 

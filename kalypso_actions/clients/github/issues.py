@@ -1,7 +1,7 @@
 """Our issues, identified by their exact title and their author.
 
-This module lists issues instead of using GitHub's search: its index lags behind, so an issue that
-it lacks would be opened a second time.
+This module lists issues instead of using GitHub's search, because the search index lags behind:
+Kalypso would open an issue a second time if the index lacks it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def candidates(
 ) -> tuple[Issue, ...]:
     """Return our issues for `ensure`, and those of former identities.
 
-    These are all open issues, since one may have lost its labels, and the closed ones with the
-    first of our labels. No pull request has this label, so the list of closed ones stays short.
+    These are all open issues, since an open issue may have lost its labels, and the closed ones
+    with the first of our labels. No pull request has this label, so that list stays short.
     One result serves many calls of `ensure`. Raises GitHubError.
     """
     listed = find_all(github, repository)

@@ -21,9 +21,9 @@ def ensure(
 ) -> bool:
     """Create a label; return whether it was missing.
 
-    Without `read_first`, the caller knows that it is missing. An existing label keeps its color and
-    description. `color` is six hex digits. Raises GitHubError, and KalypsoError for a name that
-    GitHub does not accept.
+    Without `read_first`, the caller knows that the label is missing. An existing label keeps its
+    color and description. `color` is six hex digits. Raises GitHubError, and KalypsoError for a
+    name that GitHub does not accept.
     """
     _check_name(repository, name)
 
@@ -61,9 +61,9 @@ def exists(github: GitHub, repository: str, name: str) -> bool:
 def add(
     github: GitHub, repository: str, number: int, names: Collection[str], *, read_first: bool = True
 ) -> bool:
-    """Add labels to an issue or a pull request; return whether one was missing.
+    """Add labels to an issue or a pull request; return whether any label was missing.
 
-    Without `read_first`, the caller knows that one is missing. GitHub creates labels that the
+    Without `read_first`, the caller knows that a label is missing. GitHub creates labels that the
     repository lacks, in a color of its own; to avoid that, call `ensure` first. Raises GitHubError,
     KalypsoError.
     """

@@ -12,7 +12,7 @@ from kalypso_actions.clients.github.connection import GitHub, GitHubError
 Method = Literal["merge", "squash", "rebase"]
 
 REFUSAL_STATUSES: Final = frozenset({405, 409, 422})
-"""The statuses of refusals: it cannot be merged (now); the head has changed; rules forbid it."""
+"""The statuses of refusals: not mergeable (now); the head has changed; a rule forbids the merge."""
 
 MERGEABILITY_UNKNOWN: Final = "Base branch was modified"
 """GitHub also sends this message while it computes whether a new head can be merged."""

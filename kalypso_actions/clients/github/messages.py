@@ -37,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A complete response; header names are in lower case, and `body` is None if there is none."""
+    """A complete response; header names are in lower case, and a missing `body` is None."""
 
     status: int
     headers: Mapping[str, str]

@@ -23,7 +23,7 @@ from kalypso_actions.model.overviews import (
 )
 
 BATCH_SIZE: Final = 20
-"""The most branches and commits of one request, because GitHub counts the history of each."""
+"""The maximum number of branches and commits in one request: GitHub counts the history of each."""
 
 MOST_PULL_REQUESTS: Final = 50
 

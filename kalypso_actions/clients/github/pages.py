@@ -11,8 +11,8 @@ def is_public(github: GitHub, repository: str) -> bool | None:
 
     A private repository's site is public, too, unless GitHub Enterprise Cloud restricts it
     (docs.github.com/pages/getting-started-with-github-pages/
-    changing-the-visibility-of-your-github-pages-site). Raises GitHubError; a repository without a
-    site has None.
+    changing-the-visibility-of-your-github-pages-site). Return None for a repository without a
+    site, too. Raises GitHubError.
     """
     site = rest.read_optional(github, repository, "GitHub Pages cannot be read", "/pages")
     answer = (site or {}).get("public")

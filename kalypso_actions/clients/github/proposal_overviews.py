@@ -26,7 +26,7 @@ MERGE_STATES: Final = {
 }
 """GraphQL's `mergeable` -> REST's `mergeable` and `mergeable_state`.
 
-The query omits the exact state, which older servers only tell with a special header.
+The query omits the exact state, which older servers return only for a special header.
 """
 
 _COMMIT: Final = """

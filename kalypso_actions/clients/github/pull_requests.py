@@ -31,7 +31,8 @@ from kalypso_actions.model.own_account import is_marked
 State = Literal["open", "closed", "all"]
 
 PAGE_SIZE: Final = 50
-"""Large enough that the first page usually has a PR that people closed, after those we withdrew."""
+"""Large enough that the first page usually contains a pull request that people closed, even after
+several that we withdrew."""
 
 ADVICE: Final = {
     "no commits between": "there is nothing to propose: the base already contains the head",
@@ -157,10 +158,10 @@ def ensure(
     """Open or update our pull request from `head` into `base`; set title and body, add labels.
 
     `body` begins with a marker of ours (`markdown.marker`): other workflows share a job's account.
-    This first closes a pull request of a former identity, with `replaced_labels`. Without
-    `read_first`, the caller has just found no open one, and GitHub refuses a second one. GitHub
-    creates missing labels in a color of its own, unless `labels.ensure` creates them first.
-    Raises GitHubError, and KalypsoError for a pull request that somebody else opened.
+    First close a pull request of a former identity, with `replaced_labels`. Without `read_first`,
+    the caller has just found no open pull request, and GitHub refuses a second one. GitHub creates
+    missing labels in a color of its own, unless `labels.ensure` creates them first. Raises
+    GitHubError, and KalypsoError for a pull request that somebody else opened.
     """
     title, body = _truncated(title, body)
 

@@ -101,11 +101,11 @@ def move(
     expected: str | None,
     fast_forward: bool,
 ) -> Literal["updated", "unchanged"]:
-    """Set a branch to a commit if it is at `expected` (None: if it does not exist).
+    """Move a branch from `expected` to a commit; create the branch if `expected` is None.
 
-    GitHub compares at the moment of the change. A server that lacks the mutation only creates and
-    fast-forwards branches (`fast_forward`: the commit descends from `expected`). Raises
-    RefConflictError if the branch is at another commit, and GitHubError.
+    GitHub compares the head with `expected` at the moment of the change. A server that lacks the
+    mutation only creates and fast-forwards branches (`fast_forward`: the commit descends from
+    `expected`). Raises RefConflictError if the branch is at another commit, and GitHubError.
     """
     failure = f"the branch {branch} cannot be moved to {commit}"
 

@@ -156,7 +156,7 @@ class Transport:
 
 
 def _json(response: requests.Response) -> Json:
-    """Return the body's JSON. Raises NoResponseError if a success has another body.
+    """Return the body's JSON. Raises NoResponseError if a successful response has no JSON.
 
     Such a body was cut short, or a proxy wrote it. The body of an error response may be a proxy's
     HTML page; its status is enough.

@@ -140,8 +140,8 @@ class ResourceGraph:
     def check_subscriptions(self) -> None:
         """Check that the identity may read every named subscription; one query for each run.
 
-        Resource Graph omits subscriptions that the identity may not read from every answer, and so
-        their clusters. A role on a part of a subscription, such as a resource group, does not
+        Resource Graph omits subscriptions that the identity may not read, and their clusters, from
+        every answer. A role on a part of a subscription, such as a resource group, does not
         suffice. Below a management group, or without a scope, this check cannot find an omitted
         subscription, because nobody names it. Raise KalypsoError.
         """
@@ -194,7 +194,10 @@ class ResourceGraph:
     def _all_pages(
         self, query: str, noun: str, budget: WaitBudget, convert: Conversion[Value]
     ) -> tuple[Sequence[Value], int]:
-        """Return the value of every row, from its last page, and the announced number of rows."""
+        """Return the value of every row, and the announced number of rows.
+
+        If several pages contain a row, the last page counts.
+        """
         rows: dict[str, Value] = {}
         skip_token = ""
         while True:

@@ -92,7 +92,7 @@ LOGIN_REFUSALS: Final = {
     ),
     "53003": ("a policy of conditional access blocks the identity", "ask the tenant's owner"),
 }
-"""By the error number of Microsoft Entra ID, AADSTS…"""
+"""The meaning and the advice, by the error number of Microsoft Entra ID (AADSTS…)."""
 
 NO_CREDENTIAL: Final = (
     "give azure-client-id and azure-tenant-id, and the job `permissions: id-token: write`; or "

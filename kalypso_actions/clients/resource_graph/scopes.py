@@ -40,8 +40,8 @@ class Scopes:
     def parse(cls, texts: Iterable[str]) -> Scopes:
         """Parse scopes as people write them; commas separate several in one text.
 
-        A GUID is a subscription, any other name is a management group; a group whose name is a GUID
-        (as that of the root group) needs its whole resource id. Raise UsageError.
+        A GUID is a subscription, any other name is a management group. A group whose name is a
+        GUID, such as the root group, needs its whole resource id. Raise UsageError.
         """
         subscriptions: list[str] = []
         groups: list[str] = []
