@@ -92,7 +92,7 @@ class _Survey:
     def _find_target_folders(self) -> dict[str, _Folder]:
         """Return the folders below a present or former cluster type that have a file of ours.
 
-        Everything else is noted where it stands.
+        Also record unknown folders and files, and the README.md files to delete.
         """
         paths_by_folder: defaultdict[str, list[str]] = defaultdict(list)
         for path in self._base.entries:
@@ -148,14 +148,14 @@ class _Survey:
 
 
 def _left_record(files: Collection[str], base: BaseTree | None) -> Iterator[str]:
-    """Yield the record of Placements if no Placement decides anything any more."""
+    """Yield the path of the record of Placements if no Placement decides anything any more."""
     path = f"{base.path}/{PLACEMENTS_FILE}" if base and base.path else PLACEMENTS_FILE
     if base and path in base.entries and path not in files:
         yield path
 
 
 def _collisions(files: Mapping[str, FileContent], base: BaseTree) -> Iterator[Problem]:
-    """Yield a problem for each file in the place of a needed folder, and vice versa."""
+    """Yield a problem for each file where a folder is needed, and the other way round."""
     for folder in sorted(folders_of(files) & base.entries.keys()):
         yield _in_the_way(base, folder, "a file stands where a folder is needed")
     new = files.keys() - base.entries.keys()

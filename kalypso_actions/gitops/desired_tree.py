@@ -41,9 +41,9 @@ class PreservedFolders:
 class DesiredTree:
     """The content of one environment's tree.
 
-    `folders` maps `<cluster type>/<target>` to its files; `cluster_types` are all of the fleet,
-    with or without assignments. `taken_over` are further folders, with exactly the files of the
-    base tree. Without a `promoted_commit` the tracking file stays as it is.
+    `folders` maps `<cluster type>/<target>` to its files; `cluster_types` are all cluster types of
+    the fleet, with or without assignments. `taken_over` are further folders, with exactly the files
+    of the base tree. Without a `promoted_commit` the tracking file stays as it is.
     """
 
     cluster_types: tuple[str, ...]

@@ -1,8 +1,8 @@
 """Whether somebody edited the sources of a proposed tree since it was made.
 
-Content that people rejected may then be proposed again: see `rejections`. The revisions in its
-`sources.json` decide, and not the digests of `inputs_record`, which cannot show an edit and its
-revert: setting a value again requests its result again.
+If so, Kalypso may propose rejected content again: see `rejections`. The revisions in the tree's
+`sources.json` decide. The digests of `inputs_record` do not, because they do not show an edit and
+its revert: a person who sets a value again requests its result again.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ IGNORE_FILE: Final = ".sourceignore"
 def sources_changed(previous: PreviousSources, now: Iterable[tuple[str, Revision]]) -> bool:
     """Whether the path of a registration or BaseRepo has other content than in `previous`.
 
-    `now` are the revisions of this run, by part: see `Plan.sources`. It has no revision for a
-    registration that cannot be read.
+    `now` has the revisions of this run by part: see `Plan.sources`. It has none for a registration
+    that cannot be read.
     """
     for part, revision in now:
         kind, _, name = part.partition(":")

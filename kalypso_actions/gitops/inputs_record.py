@@ -38,9 +38,9 @@ def record_inputs(digests: Mapping[str, bytes]) -> InputsRecord:
 
 
 def without_folders(record: InputsRecord, unfit: Collection[str]) -> InputsRecord:
-    """Return a record without folders that a later run has to render again.
+    """Return a record without the `unfit` folders, which a later run has to render again.
 
-    The failures or warnings of the `unfit` folders are not in the tree.
+    These folders have failures or warnings, which the tree does not contain.
     """
     without = [folder.partition("/") for folder in unfit]
     unfit_types = {cluster_type for cluster_type, _, _ in without}
@@ -59,8 +59,8 @@ def unchanged_folders(
 ) -> dict[str, tuple[str, ...]]:
     """Return the folders that all base trees have with the same inputs, and their files' names.
 
-    `now` is the record of the present inputs of `folders`.
-    A tree counts only if a run wrote it and nobody has changed it since.
+    `now` is the record of the present inputs of `folders`. A tree counts only if a run wrote it and
+    nobody has changed it since.
     """
     sources = [read_sources(base.sources, environment) for base in bases if base.is_as_written]
     records = [item.inputs for item in sources if item and item.inputs]
@@ -72,7 +72,7 @@ def unchanged_folders(
 def _unchanged(
     records: Iterable[InputsRecord], folders: Iterable[str], now: InputsRecord
 ) -> frozenset[str]:
-    """Return the folders whose inputs are those of all records."""
+    """Return the folders whose present inputs equal the inputs in every record."""
     unchanged = set(folders)
     for record in records:
         same_types = {
@@ -98,10 +98,10 @@ def _files(base: BaseTree, folders: Iterable[str]) -> dict[str, tuple[str, ...]]
 
 
 def tree_id(sources: bytes | None, folders: Mapping[str, str]) -> str:
-    """Return the id of a tree: `sources.json` and the folders of its cluster types.
+    """Return the id of a tree, a digest of `sources.json` and the folders of its cluster types.
 
-    `folders` has git's id of each folder. Other files of the repository do not count. It is "" for
-    a tree without a record of its inputs.
+    `folders` has git's id of each folder. Other files of the repository do not count. A tree
+    without a record of its inputs has the id "".
     """
     inputs = recorded_inputs(sources)
     if sources is None or inputs is None:

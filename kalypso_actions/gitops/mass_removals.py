@@ -11,7 +11,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.tree import TreeChanges
 
 SMALL_REMOVAL: Final = 5
-"""The removal of so many targets is never a mass removal."""
+"""The removal of at most this many targets is never a mass removal."""
 
 
 def mass_removal(changes: TreeChanges, percent: int) -> str:

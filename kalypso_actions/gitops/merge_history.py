@@ -80,8 +80,8 @@ def read_merge_history(
 ) -> MergeHistory:
     """Read the commits of a branch from its head, whose tree is `base`, back to the era's start.
 
-    `number_of` returns our pull request that a commit merges. `line` are the commits, newest first;
-    as few as possible are taken from it.
+    `number_of` returns the number of our pull request that a commit merges. `line` are the commits,
+    newest first; the function takes as few as possible.
     """
     rest = iter(line)
     search = _Search(base, promoted_commit)
@@ -115,14 +115,14 @@ class _Search:
         self._number = 0
         self.steps: list[_Step] = []  # newest first
         self.era = 0
-        """The number of steps in the era; `start` is the content after the oldest one."""
+        """The number of steps in the era; `start` is the content after the oldest step."""
         self.start: Mapping[str, FileVersion] = {}
         self.last: Mapping[str, FileVersion] | None = None
         """The content after our last merge."""
         self.before_era = 0
 
     def passes(self, commit: HistoryCommit, number: int | None) -> bool:
-        """Add the next older commit; return whether the era cannot have an older one."""
+        """Add the next older commit; return True if no older commit can belong to the era."""
         if number is None and self._number and digest_of(commit.message):
             number = self._number  # a merge by rebase may make several commits
         self.steps.append(_Step(commit, number))
@@ -173,7 +173,7 @@ class _TrackedCommits:
         return True
 
     def is_promotion(self, commit: HistoryCommit) -> bool:
-        """Whether a commit of others promotes, as those of the upstream operator do."""
+        """Whether a commit of others is a promotion, such as one of the upstream operator."""
         if UPSTREAM.match(commit.message) and not digest_of(commit.message):
             return True
         change = commit.changes.get(self.tracking_file)

@@ -22,7 +22,7 @@ README_ID: Final = blob_id(README_TEXT)
 def in_folder(paths: Iterable[str], folder: str, depth: int = 0) -> Iterator[tuple[str, list[str]]]:
     """Yield every path below `folder` ("" for the root) and its segments from there.
 
-    With a `depth`, the last of so many segments has the rest of the path.
+    With a `depth`, yield at most so many segments; the last one has the rest of the path.
     """
     prefix = f"{folder}/" if folder else ""
     for path in paths:
@@ -87,7 +87,10 @@ def own_content(
 def assigned_cluster_types(
     entries: Mapping[str, FileEntry], folder: str, cluster_types: Collection[str]
 ) -> frozenset[str]:
-    """Return the cluster types to which a tree assigns targets; `cluster_types` exist now."""
+    """Return the present or former cluster types to which a tree assigns targets.
+
+    `cluster_types` are the present ones.
+    """
     folders = cluster_type_folders(entries, folder, cluster_types)
     return frozenset(
         segments[0]
@@ -101,8 +104,8 @@ def touches(
 ) -> bool:
     """Whether a push changes the manifests in `folder`, or the promoted commit of the tree.
 
-    Any file in a folder may be a manifest. Loose files of the tree and its dot-folders are not:
-    workflows, README.md, `sources.json`. `before` is None for a new branch.
+    Any file in a folder may be a manifest. Loose files of the tree (README.md) and files in its
+    dot-folders (workflows, `sources.json`) are none. `before` is None for a new branch.
     """
     known = before or {}
     return any(

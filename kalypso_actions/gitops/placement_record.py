@@ -55,7 +55,7 @@ def recorded_placements(trees: Sequence[BaseTree]) -> tuple[PlacedDecision, ...]
 
 
 def assigned_cluster_types(trees: Sequence[BaseTree]) -> Mapping[str, tuple[str, ...]]:
-    """Return the cluster types that hold each target in the first tree."""
+    """Return, by target, the cluster types that hold it in the first tree."""
     holders: dict[str, set[str]] = {}
     for tree in trees[:1]:
         prefix = f"{tree.path}/" if tree.path else ""

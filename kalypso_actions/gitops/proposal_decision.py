@@ -1,6 +1,6 @@
 """The rules that decide, from values alone, which action a proposed tree needs.
 
-People have the last word: a tree that they rejected is not proposed again. For these rules,
+People have the last word: Kalypso does not propose a tree again that they rejected.
 `commands.schedule.propose` reads the values from GitHub.
 """
 
@@ -28,8 +28,8 @@ https://docs.github.com/graphql/reference/enums#mergestatestatus
 class Proposal:
     """The tree that this run proposes for one GitOps branch.
 
-    `has_changes`: the tree differs from the branch, `sources.json` aside. `is_promotion`: it names
-    another promoted commit than the branch, which names `branch_promoted_commit` now.
+    `has_changes`: the tree differs from the branch in more than `sources.json`. `is_promotion`: the
+    tree names another promoted commit than the branch, which names `branch_promoted_commit` now.
     """
 
     digest: str
@@ -97,7 +97,7 @@ def decide(
     *,
     force: bool,
 ) -> Decision:
-    """Decide what to do about a proposal. `force` proposes again what people rejected."""
+    """Decide what to do about a proposal. With `force`, propose rejected content again."""
     if not proposal.has_changes:
         action: Action = "withdraw" if open_proposal else "none"
         return Decision(action, "the branch has all of this already")
@@ -127,10 +127,10 @@ def auto_merge(
 def ends_auto_merge(decision: Decision | None, *, merges: bool, is_own: bool) -> bool:
     """Whether schedule must disable GitHub's auto-merge of our open pull request.
 
-    `decision` is about this pull request (None: the environment is blocked), `merges`: schedule
-    would merge it. GitHub keeps auto-merge enabled over later pushes: it must neither merge new
-    content that way, nor anything that schedule would not merge. An auto-merge that people enabled
-    (not `is_own`) ends when the content differs from what they saw.
+    `decision` is about this pull request (None: the environment is blocked). `merges`: schedule
+    would merge the pull request. GitHub keeps auto-merge enabled after later pushes, but must not
+    merge new content or content that schedule would not merge. An auto-merge that people enabled
+    (not `is_own`) ends when the content differs from the content that they saw.
     """
     if decision is not None and decision.action != "leave":
         return True

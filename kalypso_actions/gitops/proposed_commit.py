@@ -19,7 +19,7 @@ def commit_message(digest: str) -> str:
 
 
 def committed_files(changes: TreeChanges, folder: str) -> dict[str, FileContent | None]:
-    """Return the files that the commit writes, by path; None deletes one.
+    """Return the files that the commit writes, by path; None deletes a file.
 
     The tree lies in `folder`. The records are always written.
     """

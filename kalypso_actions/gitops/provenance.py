@@ -41,7 +41,7 @@ class SourceRevision(BaseModel):
 
 
 class InputsRecord(BaseModel):
-    """The digests by the names of cluster types and targets; null to render their folders again."""
+    """Digests by the names of cluster types and targets; null: a run renders the folders again."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -95,7 +95,7 @@ def sources_file(content: SourcesFile) -> bytes:
 
 
 def read_sources(content: bytes | None, environment: str) -> PreviousSources | None:
-    """Return an earlier run's file for `environment`; None without a file, or for another form.
+    """Return an earlier run's file for `environment`; None for no file or another format.
 
     A branch that was cut from another environment's branch still has the file of that environment.
     """
@@ -104,13 +104,13 @@ def read_sources(content: bytes | None, environment: str) -> PreviousSources | N
 
 
 def recorded_inputs(content: bytes | None) -> InputsRecord | None:
-    """Return the digests of inputs in a file of any environment; None without them."""
+    """Return the digests of inputs in a file of any environment; None if it has none."""
     previous = _parsed(content)
     return previous.inputs if previous else None
 
 
 def is_of_another(content: bytes | None, environment: str) -> bool:
-    """Whether a file belongs to another environment, from whose branch this one was cut."""
+    """Whether a file belongs to another environment, because the branch was cut from its branch."""
     previous = _parsed(content)
     return previous is not None and previous.environment != environment
 
@@ -145,7 +145,7 @@ def previous_sources(
 ) -> PreviousSources | None:
     """Merge the files of earlier runs in the branches of an environment; None without any.
 
-    If several files have the same registration, the first one that could read it counts. Branches
+    If several files have the same registration, the first file that has its commit counts. Branches
     that name the promoted commit come first: if the pull request of only one GitOpsRepo has been
     merged, its branch has the last good revisions.
     """

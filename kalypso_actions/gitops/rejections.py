@@ -47,7 +47,7 @@ class Restrictions:
 
 @dataclass(frozen=True, slots=True)
 class RejectedContent:
-    """The content of a proposal that people rejected earlier; `is_all`: it has no other content."""
+    """The rejected content of a proposal; `is_all`: the proposal has no other content."""
 
     content: Mapping[Content, Rejection]
     is_all: bool

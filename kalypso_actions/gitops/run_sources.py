@@ -26,8 +26,8 @@ def run_sources(
 ) -> SourcesFile:
     """Return the content of `sources.json` for a tree with these targets.
 
-    Preserved targets keep their old commits, and registrations without a usable commit the names of
-    their Workloads.
+    Preserved targets keep their old commits. Registrations without a usable commit keep the names
+    of their Workloads.
     """
     previous = previous_sources(
         snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
