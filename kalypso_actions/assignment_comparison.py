@@ -1,6 +1,6 @@
 """Render the assignments of two plans, and compare both sides of each, without secrets.
 
-If there are many assignments, processes do both, and send back only the differences.
+If there are many assignments, processes render and compare them, and return only the differences.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Lines = tuple[tuple[str, bytes], ...]
 class ComparedSide:
     """One side of an assignment: the names of its files, or its failure.
 
-    `repositories` are the URLs of all repositories whose content both may have.
+    `repositories` are the URLs of all repositories whose content the files or the failure may have.
     """
 
     files: tuple[str, ...]
@@ -133,7 +133,7 @@ def file_change(
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A rendered side of an assignment; without `contents`, it fails."""
+    """A rendered side of an assignment; `contents` is empty if it fails."""
 
     item: PlannedAssignment
     contents: Mapping[str, bytes]
@@ -162,7 +162,7 @@ class _Side:
         return _Rendered(item, contents, compared, self._secrets.of(item))
 
     def shared(self, repositories: frozenset[str]) -> frozenset[str]:
-        """Return the first equal set, so that few sets are sent and kept."""
+        """Return the first equal set, so that processes send and keep few sets."""
         return self._shared.setdefault(repositories, repositories)
 
     def _repositories(self, item: PlannedAssignment) -> frozenset[str]:
@@ -188,7 +188,7 @@ def _secrets(*sides: _Rendered | None) -> frozenset[str]:
 
 
 def _moves(pair: Pair) -> bool:
-    """Whether an assignment moves to another registration: each has a budget of its own."""
+    """Whether an assignment moves to another registration, and so to another budget."""
     return len({item.target.registration for item in pair if item}) > 1
 
 

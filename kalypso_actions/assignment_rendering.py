@@ -27,7 +27,7 @@ Folders = dict[str, Mapping[str, FileContent]]
 class PlannedAssignment:
     """One assignment with the names of its files, or its failure.
 
-    `work` is what its registration pays for.
+    `work` is the work that its registration pays for.
     """
 
     assignment: Assignment
@@ -39,12 +39,12 @@ class PlannedAssignment:
 
     @property
     def config(self) -> MergedConfig:
-        """The configuration, merged again unless it is one of the last."""
+        """The merged configuration; this merges it again if the cache does not have it."""
         return self.platform_config.config_of(self.assignment)
 
     @property
     def combination(self) -> Hashable:
-        """What assignments with the same configuration have in common."""
+        """A key that is equal for assignments with the same configuration."""
         return self.platform_config.combination(self.assignment)
 
 

@@ -1,7 +1,7 @@
-"""Render the assignments whose inputs have changed, and take over the folders of the others.
+"""Render the assignments whose inputs have changed, and keep the folders of the others.
 
-`input_digests` computes what counts as an input, `gitops.inputs_record` finds the folders that have
-the same digests in the base trees, and `assignment_rendering` renders any assignments it is given.
+`input_digests` computes digests of the inputs, `gitops.inputs_record` finds the folders that have
+the same digests in the base trees, and `assignment_rendering` renders the assignments that it gets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kalypso_actions.platform_config import PlatformConfig
 class RenderedAssignments:
     """All assignments of a run, and the files of those that it rendered.
 
-    `inputs` is the record for the next run; None if it has nothing to compare.
+    `inputs` is the record for the next run; None if that run has nothing to compare.
     """
 
     planned: tuple[PlannedAssignment, ...]
@@ -70,7 +70,7 @@ class UnchangedAssignments:
         code: str,
         assignments: Sequence[Assignment],
     ) -> None:
-        """Without `code`, which identifies the code that renders, no folder is known."""
+        """Without `code`, which identifies the code that renders, no folder counts as unchanged."""
         self._assignments = assignments
         self._inputs: gitops.InputsRecord | None = None
         self.folders: Mapping[str, tuple[str, ...]] = {}
@@ -94,7 +94,7 @@ class UnchangedAssignments:
     ) -> gitops.InputsRecord | None:
         """Return the record of the inputs; None without code or assignments.
 
-        What fails, has a warning, or may fail by other assignments is rendered by each run.
+        Each run renders assignments that fail, have a warning, or may fail because of others.
         """
         if self._inputs is None:
             return None
@@ -129,8 +129,8 @@ def _render_changed(
     """Render the assignments whose folders are not `known`; return all, and the new files.
 
     `known` has the names of the files that the base tree has for unchanged inputs. If a rendered
-    assignment fails or is expensive, whether others of its registration are rendered depends on it:
-    then none of them is taken over.
+    assignment fails or is expensive, others of its registration may fail because of it: then this
+    renders all of them.
     """
     while True:
         renderer, folders = make_renderer(), Folders()
@@ -151,7 +151,7 @@ def _render_changed(
 def _doubtful_registrations(
     rendered: Iterable[PlannedAssignment], assignments: Sequence[Assignment]
 ) -> frozenset[str]:
-    """Return the registrations of which an assignment fails, or takes more than its share."""
+    """Return the registrations with an assignment that fails or takes more than its share."""
     counts = Counter(item.target.registration for item in assignments)
     doubtful = {
         item.assignment.target.registration

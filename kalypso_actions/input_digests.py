@@ -1,7 +1,7 @@
 """Compute, for each assignment, one digest of everything that decides its files.
 
 `gitops.inputs_record` keeps these digests in the tree and compares them with those of a later run.
-Rendering reads neither a clock nor chance: equal digests mean equal files.
+Rendering uses neither a clock nor random numbers: equal digests mean equal files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def input_digests(
     code: str,
     assignments: Sequence[Assignment],
 ) -> dict[str, bytes]:
-    """Return a digest for the folder of each assignment; `code` identifies what renders."""
+    """Return a digest for each assignment's folder; `code` identifies the code that renders."""
     common = _digest([code, fleet.environment, layout.namespace_scheme, layout.config_file])
     common += _digest(layout.registration_text)
     templates = {
@@ -55,7 +55,7 @@ def _of_cluster_type(cluster_type: ClusterType, templates: Mapping[str, bytes]) 
 
 
 def _of_target(target: DeploymentTarget, assignments: int) -> bytes:
-    """Return the digest of a target, whose registration has so many assignments."""
+    """Return the digest of a target; `assignments` counts those of its registration."""
     share = rendering.share_of_registration(assignments) if target.registration else 0
     return _digest(
         [

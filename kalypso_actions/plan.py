@@ -1,6 +1,6 @@
 """Plan one run: take a snapshot through the stages to the proposed tree and its problems.
 
-A plan is made without the network, the clock and the file system. ci, render, schedule and doctor
+Planning uses neither the network nor the clock nor the file system. ci, render, schedule and doctor
 share it.
 """
 
@@ -36,11 +36,11 @@ from kalypso_actions.scheduling import Schedule, Scheduler
 class PlanOptions:
     """The options of a run; names and values are those of the actions' inputs.
 
-    `scheduler`: "" for the one that the Environment names.
-    `code` identifies the code that renders: with it, folders are taken over from a base tree whose
-    inputs have not changed. `verify` renders them too, and compares.
-    `requires_main`: a branch that takes nothing over from main is a problem, even if it has all
-    that it needs.
+    `scheduler` is "" for the scheduler that the Environment names.
+    `code` identifies the code that renders. With it, a run keeps the folders of a base tree whose
+    inputs have not changed; with `verify`, it renders and compares them.
+    `requires_main` makes it a problem if no BaseRepo leads to main, even if the branch has all that
+    it needs.
     """
 
     namespace_scheme: Literal["current", "legacy"] = "current"
@@ -65,8 +65,8 @@ class Plan:
     too many assignments at once. If there are `problems`, a run must not propose anything. `faults`
     are the problems that are neither a failing assignment nor an unusable registration: they make
     the rest of the plan meaningless. `fleet` has the targets of registered Workloads.
-    `degraded`: the tree is not entirely made from the heads of
-    the sources, because something could not be read, or failed and stays as it was.
+    `degraded` means that a part of the tree does not come from the heads of the sources, because
+    something could not be read, or failed and stays as it was.
     """
 
     environment: str
@@ -159,7 +159,7 @@ def _desired_trees(
     schedule: Schedule,
     rendered: RenderedAssignments,
 ) -> tuple[gitops.DesiredTree, ...]:
-    """Return what the run wants in each base tree (or in an empty one).
+    """Return the content that each base tree (or an empty one) is to have.
 
     They differ in the folders that stay as they are, but not in their record of the sources.
     """
@@ -211,7 +211,7 @@ def schedule_snapshot(
 
 
 def _placement_state(snapshot: Snapshot) -> PlacementState:
-    """Return what a scheduler of Placements is given beside the fleet."""
+    """Return the state that a scheduler of Placements needs in addition to the fleet."""
     return PlacementState(
         snapshot.own.placements,
         gitops.recorded_placements(snapshot.base_trees),
@@ -226,7 +226,7 @@ def block(
     options: PlanOptions,
     findings: Diagnostics,
 ) -> tuple[Problem, ...]:
-    """Return all problems; the options decide which failures are problems, and not warnings."""
+    """Return all problems; the options decide which failures are problems or warnings."""
     unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
     readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
     missing = {item.failure.missing_template for item in failed if item.failure} - {""}
@@ -278,7 +278,7 @@ def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
 
 
 def layout_options(options: PlanOptions) -> rendering.Options:
-    """Return what rendering needs of the options."""
+    """Return the options that concern rendering."""
     return rendering.Options(
         options.namespace_scheme, options.config_file, options.registration_text
     )
@@ -309,7 +309,7 @@ def mass_removals(
     options: PlanOptions,
     findings: Diagnostics,
 ) -> Iterator[Problem | None]:
-    """Yield the warning for each tree; none after a fault: what seems removed may be unread."""
+    """Yield the warning for each tree; none after a fault: missing assignments may be unread."""
     for base, changes in zip(bases, trees, strict=False):
         removal = gitops.mass_removal(changes, options.max_removal_percent)
         where = Location(base.repository, base.path)

@@ -151,7 +151,7 @@ class _Side:
         self.failed: list[PlannedAssignment] = []
 
     def add(self, folder: str, side: ComparedSide | None) -> None:
-        """Add an assignment that has been rendered."""
+        """Add a rendered assignment."""
         if side is not None:
             self.rendered[folder] = side
         if side and side.failure:
@@ -213,7 +213,7 @@ class _Side:
         return gitops.compute_changes(desired, base)
 
     def _files(self, folder: str) -> Collection[str]:
-        """Return the names of files; whether their contents differ from a tree does not matter."""
+        """Return the names of the files; their contents do not matter for these changes."""
         side = self.rendered.get(folder)
         return side.files if side else _UNCHANGED
 

@@ -15,7 +15,7 @@ _MOST_CONFIGS: Final = 1_000
 
 
 class SecretTexts:
-    """Finds the secrets of assignments; remembers some configurations, which they share."""
+    """Finds the secrets of assignments; remembers some configurations, which assignments share."""
 
     def __init__(self, mask: Mask) -> None:
         self._names = mask.names
@@ -31,7 +31,7 @@ class SecretTexts:
         known = self._known.get(id(config))
         if known is None:
             values = {"values": config.values, "texts": config.texts}
-            known = config, self._names.secrets_of(values)  # keeps it alive, and so its id
+            known = config, self._names.secrets_of(values)  # keeps `config`, and so its id
             self._known.put(id(config), known, 1)
         return known[1]
 

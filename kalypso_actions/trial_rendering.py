@@ -93,7 +93,7 @@ def _rendered(
         outcome = renderer.render(assignment, config, check)
         if not isinstance(outcome, rendering.Failure):
             yield from ((other, outcome) for other in alike)
-        elif outcome.code not in rendering.OF_TEMPLATES:  # their check needs no assignment
+        elif outcome.code not in rendering.OF_TEMPLATES:  # validation reports these
             key = outcome.where, outcome.message, outcome.is_delivered
             failures.setdefault(key, outcome.problem_of(assignment))
 

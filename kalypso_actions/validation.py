@@ -118,7 +118,7 @@ def validate_branches(
 ) -> fleet.Diagnostics:
     """Check all documents branch by branch, then across branches.
 
-    `first_environments` are the names in the input.
+    `first_environments` are the names in the input `first-environments`.
     """
     diagnostics = fleet.Diagnostics()
     branches = [_parse(reading, diagnostics) for reading in readings]
