@@ -12,9 +12,9 @@ from kalypso_actions.promotion.environments import first_environments
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """When a new commit of main comes to an environment: first, or `after` others.
+    """When a new commit of main arrives in an environment: first, or `after` others.
 
-    Otherwise only a person or a variable NEXT_ENVIRONMENT brings it there.
+    If neither, only a person or a variable NEXT_ENVIRONMENT brings it there.
     """
 
     is_first: bool
@@ -26,7 +26,7 @@ def arrival(name: str, environments: Mapping[str, Environment]) -> Arrival:
     try:
         first = first_environments((), environments)
     except KalypsoError:
-        first = ()  # ci reports it
+        first = ()  # ci reports the error
     before = (item.name for item in environments.values() if name in item.next_environments)
     return Arrival(name in first, tuple(item for item in before if item != name))
 
@@ -43,7 +43,7 @@ def blocked(environments: Mapping[str, Faults], of_main: Faults | None = None) -
     """Return the environments in which nothing arrives before problems are fixed.
 
     schedule refuses an environment with problems. ci refuses a commit of main with problems in the
-    documents of main (`of_main`, None for the change of another branch) or with new ones in an
+    documents of main (`of_main`, None for a change of another branch) or with new problems in an
     environment: then nothing arrives anywhere.
     """
     if of_main and (

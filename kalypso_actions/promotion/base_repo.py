@@ -63,7 +63,7 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
 
 
 def _scalar(text: str) -> str:
-    """Return `text` in YAML, in quotes if YAML would read it as anything but this text."""
+    """Return `text` in YAML, in quotes if YAML would otherwise read another value."""
     try:
         is_plain = yaml.safe_load(f"a: {text}") == {"a": text}
     except yaml.YAMLError:

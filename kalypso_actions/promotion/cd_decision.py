@@ -65,7 +65,7 @@ def advance(
     """Decide whether CD writes `promoted_commit` over `current`, the environment's commit.
 
     `relation` is the relation of the promoted commit to the current one; None if there is no
-    current one, or main does not have it. `promoted_from` is "" if a person started CD. Raise
+    current commit, or main does not have it. `promoted_from` is "" if a person started CD. Raise
     UsageError if a person asks for an older commit without allowing a rollback.
     """
     if current == promoted_commit:
@@ -94,8 +94,8 @@ def replaced_by(commit: str, current: str | None, proposed: str | None) -> str |
 
 
 def takes_back(relation: Relation) -> bool:
-    """Whether a commit that replaces another one takes it back.
+    """Whether a new commit takes back the commit that it replaces, because it does not contain it.
 
-    `relation` is that of the new commit to the replaced one, which it does not contain then.
+    `relation` is the relation of the new commit to the replaced one.
     """
     return relation in {"behind", "diverged"}

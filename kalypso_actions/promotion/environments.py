@@ -133,7 +133,7 @@ def _circle_problem(circle: Sequence[Environment]) -> Problem:
 def _shortest_path(
     start: str, end: str, environments: Mapping[str, Environment]
 ) -> tuple[str, ...]:
-    """Return the names from `start` to `end`, each annotated as next of the one before; or none."""
+    """Return the names from `start` to `end`, each annotated as next of the former; () for none."""
     paths: list[tuple[str, ...]] = [(start,)] if start in environments else []
     seen = {start}
     for path in paths:
@@ -157,7 +157,7 @@ def _named_by_another(environments: Mapping[str, Environment]) -> set[str]:
 
 
 def _in_file(where: Location) -> str:
-    """Return the file and line alone; all of them are in one repository."""
+    """Return the file and line without the repository, which is the same for all Environments."""
     return f"{where.path}:{where.line}" if where.line else where.path
 
 
@@ -166,7 +166,7 @@ def next_environments(
 ) -> tuple[str, ...]:
     """Return the environments after `environment`: the given ones, else the annotated ones.
 
-    Raise UsageError or KalypsoError for one that does not exist.
+    Raise UsageError or KalypsoError for an environment that does not exist.
     """
     if given:
         return _known(given, environments, "next-environment")
@@ -189,7 +189,7 @@ def next_environments(
 
 
 def near_environment(name: str, environments: Collection[str]) -> str:
-    """Return the advice for a name of no environment: the closest one, and all."""
+    """Return the advice for an unknown environment: the closest name, and all names."""
     near = nearest(name, environments)
     suggestion = f"did you mean {near!r}? " if near else ""
     known = abbreviated(sorted(environments), MAX_LISTED) or "none"

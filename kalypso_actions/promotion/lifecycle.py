@@ -16,7 +16,7 @@ from kalypso_actions.promotion.start_records import Command, Kind
 
 
 class State(Enum):
-    """The state of a commit; `description` is that of its status, "…" stands for any text."""
+    """The state of a commit; `description` is that of its status, with "…" for any text."""
 
     ABSENT = ("absent", "", "no start brings the commit to the environment")
     STARTING = ("starting", "", "`cd` was started, but no run has begun")
@@ -152,7 +152,7 @@ ANY: Final = tuple(State)
 NOT_DEPLOYED: Final = tuple(state for state in State if state is not State.DEPLOYED)
 NOT_STARTED: Final = (State.ABSENT, State.STARTING, State.GIVEN_UP, State.RECEIVED)
 FROM_RECEIVED: Final = (State.RECEIVED, *(state for state in State if state is not State.RECEIVED))
-"""Any state: `cd` may also run again, or be started by a person."""
+"""Any state: `cd` may also run again, and a person may start it."""
 
 IN_BASE: Final = (State.PROMOTED, State.OFFERED, State.CLOSED, State.MERGED)
 """`base-repo.yaml` names the commit; the GitOps repository tells these states apart."""
@@ -162,8 +162,8 @@ IN_BASE: Final = (State.PROMOTED, State.OFFERED, State.CLOSED, State.MERGED)
 class Transition:
     """The effect of an event on a commit in one of the states `before`.
 
-    after        the new state; empty if it stays; several if the repositories decide
-    repaired_by  what repairs a lost run of the event, or the run that GitHub starts for it
+    after        the new state; empty if the state stays; several if the repositories decide
+    repaired_by  the repair of a lost run of the event, or of the lost run that GitHub starts for it
     label        the text in the diagram, which draws a line from the first state of `before` to
                  the first one of `after`; transitions without a label are not drawn
     writer       the writer, if it is not the cause of the event

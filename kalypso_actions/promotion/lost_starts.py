@@ -1,4 +1,4 @@
-"""Decide from its record whether the start of a workflow was lost, and whether poll repeats it.
+"""Decide from a start record whether the start was lost, and whether poll repeats it.
 
 `start_records` has the form of the records; `starts` decides which starts a command makes.
 """
@@ -72,9 +72,10 @@ def is_lost_check(
 ) -> bool:
     """Return whether check-promote may not know of the merged `gitops_commit`.
 
-    `latest` is the promoted commit's status for the environment. Until a run of check-promote has
-    begun with a merge, its start may be lost, or refused before the environment named the commit.
-    After a failure, a later merge is a correction: then the record names an earlier commit.
+    `latest` is the promoted commit's status for the environment. Before a run of check-promote
+    begins to check a merge, its start may be lost, or the run may have refused the merge because
+    the environment did not name the commit yet. After a failure, a later merge is a correction:
+    then the record names an earlier commit.
     """
     if latest is None:
         return False

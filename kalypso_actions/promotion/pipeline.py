@@ -1,4 +1,4 @@
-"""The pipeline at one moment: the state of each environment, and what it waits for."""
+"""The pipeline at one moment: the state of each environment, and its waits."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class EnvironmentMoment:
 
 
 def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
-    """Yield what an environment waits for, people first."""
+    """Yield the waits of an environment, those for people first."""
     yield from of_proposals(moment.proposals)
     yield from _of_record(moment)
     url = moment.status.target_url if moment.status else ""
@@ -112,7 +112,7 @@ def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
 
 
 def of_proposals(proposals: Iterable[Proposal]) -> Iterator[Wait]:
-    """Yield that people should merge each pull request."""
+    """Yield a wait for people to merge each pull request."""
     for proposal in proposals:
         pull = proposal.pull_request
         draft = " (a draft)" if pull.is_draft else ""
@@ -130,7 +130,7 @@ def _of_record(moment: EnvironmentMoment) -> Iterator[Wait]:
 
 
 def _of_previous(moment: EnvironmentMoment) -> Iterator[Wait]:
-    """Yield what keeps newer commits of the environments before from this one."""
+    """Yield the waits for newer commits of the previous environments."""
     own = moment.promoted
     for earlier in moment.previous:
         newer = earlier.promoted

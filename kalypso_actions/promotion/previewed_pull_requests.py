@@ -10,7 +10,7 @@ from kalypso_actions.model.github import PullRequest
 def previewed_pull_request(
     pulls: Iterable[PullRequest], *, head_repository: str, head_branch: str, head_commit: str
 ) -> PullRequest | None:
-    """Return the only open pull request with this head, which a run of a fork names.
+    """Return the only open pull request with the head that a run of a fork names.
 
     The run does not name its pull request, and a fork controls the content of its artifact. None if
     no pull request or several have the head, or if its branch has moved.

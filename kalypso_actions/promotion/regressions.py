@@ -1,4 +1,4 @@
-"""The faults that a commit of main causes in an environment, apart from those that it had before.
+"""The faults that a commit of main causes in an environment, without those that existed before.
 
 An old fault of one environment must not keep a commit from the others; a new one must.
 """
@@ -48,9 +48,9 @@ def regressions(
 ) -> Regressions:
     """Compare the faults of an environment with the commit (`after`) and without it (`before`).
 
-    If `before` is None, every fault is new. A registration that was unusable before, or did not
-    exist, is a problem only if `sources_block`: another team owns its repository, and the fleet
-    works without it.
+    If `before` is None, every fault is new. A registration that was unusable before is never a
+    problem. A registration that did not exist before is a problem only if `sources_block`: another
+    team owns its repository, and the fleet works without it.
     """
     known = before or EnvironmentFaults()
     old = {_key(problem) for problem in known.faults}
@@ -68,7 +68,7 @@ def regressions(
 
 
 def without(problems: Iterable[Problem], reported: Iterable[Problem]) -> Iterator[Problem]:
-    """Return the problems that are not reported yet, in any spelling of the repository's URL."""
+    """Return the problems that are not reported yet; the spelling of URLs does not matter."""
     known = {_key(problem) for problem in reported}
     return (problem for problem in problems if _key(problem) not in known)
 

@@ -1,4 +1,4 @@
-"""Verify a request to check a promotion by the repositories, because anyone may dispatch one.
+"""Verify the inputs of check-promote against the repositories, because anyone may dispatch it.
 
 The command looks up the facts, and this module compares them:
 
@@ -49,8 +49,8 @@ def branch_problem(
 
     `head` is the relation of the branch's head to the GitOps commit: None if the branch, or the
     commit in its repository, does not exist. `promoted_commit` is the one that the tracking file of
-    the GitOps commit names. `contradiction` is the path of its `sources.json` if the file names
-    another commit of main, or none.
+    the GitOps commit names. `contradiction` is the path of its `sources.json` if this file names
+    another commit of main or no commit.
     """
     gitops_commit = request.gitops_commit[:7]
     if head not in ON_BRANCH:
@@ -107,7 +107,7 @@ def environment_problem(
 def main_problem(
     request: PromotionRequest, main: Relation | None, where: Location
 ) -> Problem | None:
-    """Return how main contradicts the request; `main` is its relation to the promoted commit."""
+    """Return how main contradicts the request; `main` is the relation of main to the commit."""
     if request.promoted_commit is None or main in ON_BRANCH:
         return None
     return Problem(

@@ -1,6 +1,6 @@
 """The commits that people have rolled back, and the starts that would bring them back.
 
-Only a person's own dispatch brings such a commit back; a later commit of main may come.
+Only a person's own dispatch brings such a commit back; later commits of main may arrive.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def commit_on_main(
 ) -> str | None:
     """Return the newest commit of main that an environment has named; None if there is none.
 
-    `current_commit` is the one that it names now, `past_commits` are all that it has named, newest
-    first.
+    `current_commit` is the commit that it names now, `past_commits` are all commits that it has
+    named, newest first.
     """
     return next((commit for commit in (current_commit, *past_commits) if commit in main), None)
 
@@ -48,7 +48,7 @@ def left_since_cuts(
 
     `segments` are the commits that its branch has named, newest first. A new segment begins where
     the branch was cut from another environment's branch: a new environment may begin with an older
-    commit, which is no rollback. Commits that the present one contains do not count.
+    commit, which is no rollback. Commits that the present commit contains do not count.
     """
     past_commits = [commit for segment in segments for commit in segment]
     within = (left_commits(None, segment, main) for segment in segments)
@@ -69,7 +69,8 @@ def comes_back(promoted_commit: str, left: Collection[str], main: Ancestry) -> b
 def has_left(promoted_commit: str, current_commit: str | None, relation: Relation | None) -> bool:
     """Return whether an environment names neither a promoted commit nor a descendant of it.
 
-    `current_commit` is the one that it names now, `relation` its relation to the promoted one.
+    `current_commit` is the commit that the environment names now, `relation` the relation of this
+    commit to the promoted one.
     """
     return current_commit != promoted_commit and (current_commit is None or relation != "ahead")
 
@@ -83,13 +84,13 @@ class Rollback:
 
 
 def rollback_of(environment: str, promoted_commit: str, back_to: str) -> Rollback:
-    """Return the rollback of an environment from a commit, or past it."""
+    """Return the rollback by which an environment left a commit: from this or a later commit."""
     reason = f"{environment} was rolled back to {back_to[:7]}; start cd by hand, without "
     return Rollback(f"{reason}promoted-from, to bring {promoted_commit[:7]} back", back_to)
 
 
 def rollback_of_origin(origin: str, current_commit: str | None) -> Rollback:
-    """Return the rollback of the environment from which a commit comes, and which has left it."""
+    """Return the rollback for a commit from an environment that has left this commit."""
     current = current_commit[:7] if current_commit else "no commit"
     reason = f"base-repo.yaml of {origin}, which it comes from, names {current}"
     return Rollback(reason, current_commit or "")

@@ -77,7 +77,7 @@ def holds(
 ) -> bool:
     """Return whether a branch that names `promoted_commit` holds the `expected` commit of main.
 
-    `contradicted` says that its `sources.json` names another one. On the run's own branch, where
+    `contradicted`: its `sources.json` names another commit. On the run's own branch, where
     the request was verified, a person may change the tracking file without `sources.json`.
     """
     return promoted_commit == expected and (is_own or not contradicted)
@@ -90,7 +90,7 @@ def superseded(
 
     `relation` is the relation of this commit to the expected one on main: None if main does not
     have it. The branch of another GitOpsRepo may still name an older commit, which decides nothing;
-    only a descendant of the expected commit does.
+    only a descendant of the expected commit decides.
     """
     if promoted_commit == expected or (not is_own and relation != "ahead"):
         return None
@@ -102,8 +102,8 @@ def run_verdict(branches: Sequence[BranchVerdict], *, timed_out: bool) -> RunVer
     """Return the verdict of a run; None while it is open.
 
     A branch that fails decides for the environment, whether or not it is the run's own. The run
-    waits for other branches that hold the commit and do not comply yet, but does not fail because
-    of them when the time is up: the run of their own merge does.
+    waits for other branches that hold the commit and do not comply yet. If only they do not comply
+    when the time is up, this run does not fail, but the run of their own merge does.
     """
     for failure in ("failed", "none-targeted"):
         for branch in branches:

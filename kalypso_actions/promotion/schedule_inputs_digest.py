@@ -1,4 +1,4 @@
-"""The digest of all inputs of a run of schedule, besides the environment's branch.
+"""The digest of all inputs of a run of schedule except the environment's branch.
 
 A status on the head of that branch holds the digest, so the branch is not part of it. Folders count
 by their tree ids, so a commit outside a registered folder does not change the digest.

@@ -1,4 +1,4 @@
-"""Decide from its latest record whether schedule has to run, and whether a run may end at once.
+"""Decide from schedule's latest record whether it has to run, and whether a run may end at once.
 
 `start_records` has the form of the record.
 """

@@ -14,11 +14,12 @@ replaces the record. `poll` repeats a start whose record stays: see `lost_starts
     Received: <subject>                success   the first job of the run has begun; of a waiting
                                                  check-promote with `, 4/8 clusters comply`
     Not needed: <subject>              success   a later commit has made the start superfluous
-    Scheduled: <digest>                success   schedule has computed everything of these inputs;
+    Scheduled: <digest>                success   schedule has computed everything for these inputs;
                                                  `, nothing left of 4 assignments by <digest>` if it
                                                  had nothing to do, with the digest of code and
-                                                 options; `, again at <time>` if they differ by then
-    Blocked: <digest>                  failure   schedule cannot propose anything of these inputs
+                                                 options; `, again at <time>` if the result of these
+                                                 inputs may differ by then
+    Blocked: <digest>                  failure   schedule cannot propose anything for these inputs
     Refused: <subject>                 failure   the repositories contradict the started run
     Given up: <subject>                failure   no run began after the last attempt
 """
@@ -67,9 +68,9 @@ class StartRecord:
 
     `since` is the time of the status (None: not known). `force`: schedule proposes content that
     people rejected. `again_at` is the time at which the same inputs may have another result.
-    `compliant` has the numbers of compliant clusters and of all clusters while a run waits. `run`
-    is the digest of the code and options of a run that left nothing to do, for this number of
-    `assignments`; else "".
+    `compliant` has the numbers of compliant clusters and of all clusters while a run waits. If a
+    run of schedule left nothing to do, `run` is the digest of its code and options, and
+    `assignments` the number of its assignments; otherwise `run` is "".
     """
 
     kind: Kind
@@ -119,7 +120,7 @@ def starting(subject: str, attempt: int = 1, *, force: bool = False) -> StartRec
 
 
 def read_record(status: CommitStatus | None) -> StartRecord | None:
-    """Return the start that a status records; None without a status, or for another form."""
+    """Return the start that a status records; None without a status, or if it has another form."""
     match = DESCRIPTION.fullmatch(status.description) if status else None
     if status is None or match is None:
         return None

@@ -19,14 +19,14 @@ OVER: Final = "a toleration or a score of a Placement is over"
 
 
 def starts_cd(option: Literal["auto", "true", "false"], *, is_push_to_main: bool) -> bool:
-    """Return whether ci starts cd; a push to main, `is_push_to_main`, starts it by default."""
+    """Return whether ci starts cd; by default, it does for a push to main (`is_push_to_main`)."""
     return option == "true" or (option == "auto" and is_push_to_main)
 
 
 def may_start_cd(
     environment: str, promoted_from: str, *, first: Collection[str], known: Collection[str]
 ) -> bool:
-    """Return whether poll repeats a recorded start of cd, which any workflow of main can post.
+    """Return whether poll repeats a start of cd whose record any workflow of main can post.
 
     ci starts cd for the `first` environments only; otherwise the commit comes from one of the
     `known` environments. cd itself checks that this environment has the commit.
@@ -46,7 +46,7 @@ def next_schedule_start(
 
     `record` is the latest record of schedule, and `digest` that of the present inputs.
     `pull_request_reason` returns why our pull request needs schedule, or ""; it is called only if
-    schedule has computed everything of these inputs.
+    schedule has computed everything for these inputs.
     """
     repair = schedule_due(record, digest, now=now, repair_after=repair_after)
     if repair:

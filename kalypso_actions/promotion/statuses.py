@@ -73,8 +73,8 @@ def posted_by_chain(
 ) -> dict[str, CommitStatus]:
     """Return the statuses, by context, that accounts of the chain posted: see `Identity`.
 
-    Anyone with write access can post a status with any context, and every App with `statuses`.
-    `any_app`: with a job's token, count those of every App.
+    Anyone with write access, and every App with the permission `statuses`, can post a status with
+    any context. With `any_app` and a job's token, the statuses of every App count.
     """
     counts = identity.may_be_of_chain if any_app else identity.is_of_chain
     return {key: status for key, status in posted.items() if counts(status.author)}

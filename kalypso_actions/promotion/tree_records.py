@@ -3,8 +3,8 @@
     context                     on                             description
     kalypso / tree <environment>  the environment branch's head  Written: <tree id> …, newest first
 
-`sources.json` names that commit. A later run takes folders over from a tree with a recorded id; who
-can write to the GitOps repository alone cannot post the status with our account.
+`sources.json` names that commit. A later run copies folders from a tree with a recorded id. Write
+access to the GitOps repository alone does not suffice to post the status with our account.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.start_records import PREFIX
 
 MOST: Final = 5
-"""Ids that fit into a description: those of the merged trees, and of newer proposals."""
+"""The most ids in a description: those of the merged trees, and of newer proposals."""
 
 WRITTEN: Final = "Written: "
 
