@@ -12,7 +12,7 @@ from kalypso_actions.platform_config.matching import Applicable, LabelMasks
 
 
 class ConfigDigests:
-    """Digests of the objects that apply to the cluster type, the target, and only both together.
+    """Digests of the objects that apply to a cluster type, to a target, and only to both together.
 
     This computes the first two once for each cluster type and target, because a fleet has a
     thousand times as many assignments.

@@ -58,7 +58,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class AppliedSchema:
-    """A schema that applies to an assignment; `name` tells people which one and where it is."""
+    """A schema that applies to an assignment; `name` tells people which schema it is, and where."""
 
     name: str
     text: str

@@ -115,7 +115,7 @@ def _same_name(element: object, item: object) -> bool:
 
 
 def _same(left: object, right: object) -> bool:
-    """Compare type and value; in Python alone, 1, 1.0 and true are equal."""
+    """Compare type and value: in Python, unlike in Go, 1, 1.0 and true are equal."""
     if type(left) is not type(right):
         return False
     match left, right:
