@@ -4,8 +4,8 @@ data.py               the data of a template
 namespaces.py         the name of an assignment's namespace
 delivered.py          texts of registered repositories that change documents
 outline.py            the documents of rendered files
-object_names.py       the names of their objects
-shell_texts.py        shell commands in them
+object_names.py       the names of the objects in rendered files
+shell_texts.py        shell commands in rendered files
 registration_budget.py
                       the limit of work for all assignments of a registration
 failures.py           the reasons why an assignment has no files

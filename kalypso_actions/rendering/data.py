@@ -50,7 +50,8 @@ JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
 class SharedConfig:
     """A configuration as Go templates see it, shared by assignments whose Templates change nothing.
 
-    `kept` has the texts of actions that depend only on it, `work` is the work of reading it.
+    `kept` has the texts of actions that depend only on the configuration, `work` is the work of
+    reading it.
     """
 
     __slots__ = ("go", "kept", "values", "work")
@@ -63,9 +64,9 @@ class SharedConfig:
 
 
 class SharedTexts:
-    """What depends only on the labels and manifests of a target, shared by its assignments.
+    """The labels and manifests of a target, which its assignments share.
 
-    `work` is the work of reading them; `methods` are those of the data.
+    `work` is the work of reading them; `methods` are the data's methods, which depend only on them.
     """
 
     __slots__ = ("labels", "manifests", "methods", "work")
@@ -112,7 +113,7 @@ class TemplateData:
     """The configuration that assignments share; None if Templates may change it."""
     shared_texts: SharedTexts | None = field(default=None, repr=False, compare=False)
     texts: SharedTexts = field(init=False, repr=False, compare=False)
-    """The `shared_texts`, made here if they are None."""
+    """The `shared_texts`, or new ones if these are None."""
     _go: GoStruct | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

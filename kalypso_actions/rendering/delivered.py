@@ -254,7 +254,7 @@ class _Trial:
         return outline(files, later_templates, numbers, self.spend, uncounted)
 
     def _neutral(self, keys: Collection[str], letter: str) -> dict[str, str]:
-        replaced = frozenset(keys)  # there may be thousands
+        replaced = frozenset(keys)  # a set, because there may be thousands
         return {
             self._key(key, letter) if key in replaced else key: (
                 self._value(key, text, letter) if key in replaced else text
@@ -288,5 +288,5 @@ def _is_number(key: str, text: str) -> bool:
 
 
 def _is_number_as_key(key: str) -> bool:
-    """Return whether YAML reads a key without quotes as no text; kustomize refuses such keys."""
+    """Return whether an unquoted key is of another type than text in YAML: kustomize refuses it."""
     return len(key) < _LONGEST_NUMBER and not is_text(key)

@@ -18,7 +18,8 @@ _REFUSED: Final = re.compile(
 )
 """Matches what seems to be a name that `object_name_fault` refuses.
 
-Beginning with the word itself, it is found several times as fast as with a word boundary before it.
+The pattern begins with the word itself: a word boundary before it would make the search several
+times as slow.
 """
 
 _OBJECT_NAME: Final = re.compile(r"(?:items\.\d+\.)?metadata\.name")
@@ -30,7 +31,7 @@ Place = tuple[str, int, str]
 def refused_names(files: Mapping[str, bytes], spend: Spend) -> dict[Place, str]:
     """Return the names that are no DNS subdomain, which nearly all kinds require.
 
-    Files are only parsed if they seem to have one. `spend` counts that.
+    This parses only the files that seem to have such a name; `spend` counts that.
     """
     suspicious = {name: file for name, file in files.items() if _REFUSED.search(file)}
     if not suspicious:

@@ -79,8 +79,8 @@ def outline(
     """Return the outline of an assignment's files; a shell script has no documents.
 
     `numbers` are the texts that have another type in YAML if they are not quoted. `spend` counts
-    the characters, and each part of the documents before it is kept. `uncounted` are characters to
-    ignore in shell commands.
+    the characters and, in advance, each part of the documents that the outline keeps. `uncounted`
+    are characters to ignore in shell commands.
     """
     entries: list[Entry] = []
     places: Counter[Place] = Counter()
@@ -270,8 +270,8 @@ class _Documents:
     def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[Entry]:
         """Yield the anchor or alias, and the tag, of a node.
 
-        YAML does not read a text that begins with one as a text. Raises YAMLError for an alias
-        without anchor.
+        YAML reads a text that begins with one of these as something else. Raises YAMLError for an
+        alias without anchor.
         """
         anchor, tag = event.anchor, getattr(event, "tag", None)
         if anchor and isinstance(event, yaml.AliasEvent) and anchor not in anchors:

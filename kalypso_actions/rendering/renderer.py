@@ -46,12 +46,12 @@ KEPT_TARGETS: Final = 10_000
 
 ENOUGH_FAULTS: Final = 20
 """The most assignments to report that fail because of texts of their registration. One is enough to
-replace the registration; more tell people more, but finding each guilty text takes renderings."""
+replace the registration. Further ones tell people more, but each takes additional renderings."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What the texts of a registration's target mean for all of its assignments."""
+    """The special texts and own keys of a target, found once for all of its assignments."""
 
     target: DeploymentTarget
     special: tuple[str, ...]
@@ -225,7 +225,7 @@ class Renderer:
 
     def _work_of_usual_texts(self, assignment: Assignment, config: MergedConfig) -> int:
         """Return the work of rendering and comparing usual texts on a cluster type."""
-        # Another registration's labels may make it more or less.
+        # The labels of another registration may make the work more or less.
         key = assignment.target.registration, assignment.cluster_type.name
         if key not in self._usual_work:
             target = with_few_texts(assignment.target)

@@ -93,7 +93,7 @@ def _on_text(name: str) -> Filter:
 
 
 _COSTS: Final[Mapping[str, int]] = {"title": 16, "wordcount": 8}
-"""The work for each character, where it is more than 1: these split the text."""
+"""The work for each character, if it is more than 1: these filters split the text."""
 
 
 def _on_items(name: str, *, ordered: bool = False) -> Filter:

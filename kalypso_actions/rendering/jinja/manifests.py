@@ -29,7 +29,7 @@ _PYTHON_ERRORS: Final = (
     LookupError,
     AttributeError,
     AssertionError,
-    RuntimeError,  # RecursionError is one
+    RuntimeError,  # includes RecursionError
 )
 """Python's operators and methods, and Jinja2's filters, raise these for invalid arguments: the
 template is wrong, not this program."""
@@ -56,7 +56,7 @@ class JinjaManifest:
         self._lines = _LINE_END.split(text)
         self._template = _compile(text, limits)
 
-    changes_data = False  # it sees a copy
+    changes_data = False  # the template sees a copy
 
     def render(self, data: TemplateData) -> str:
         """Render once, even if the output contains `{{`. Raises ManifestError."""

@@ -90,7 +90,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().call(context, obj, *args, **kwargs)
 
     def call_binop(self, _context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Compute an arithmetic operator on numbers, and on texts and lists where Python has it."""
+        """Compute an arithmetic operator on numbers, or on texts and lists if Python can."""
         match operator, left, right:
             case _, int() | float(), int() | float():
                 return self._calculate(operator, left, right)
