@@ -13,7 +13,7 @@ END: Final = "\0"
 BLANK_OR_END: Final = frozenset(" \t" + BREAKS + END)
 BREAK_OR_END: Final = frozenset(BREAKS + END)
 
-# To compile the complement, the readable characters, takes 5 ms of each start.
+# Compiling the complement, the readable characters, would add 5 ms to each start.
 UNREADABLE: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )

@@ -1,7 +1,7 @@
 """The keys of a mapping: their order when written, and their equality when read.
 
 Order: numbers and booleans by value, then nil, then strings in a natural order that compares runs
-of digits as numbers. yaml.v2 and yaml.v3 differ in the order of what follows a run of digits.
+of digits as numbers. yaml.v2 and yaml.v3 order the characters after a run of digits differently.
 
 `True`, `1` and `1.0` are equal in Python, but three keys in Go. So `parse` turns float keys with an
 integral value into `FloatKey`s and the integers 0 and 1 into `IntKey`s: subclasses of `float` and

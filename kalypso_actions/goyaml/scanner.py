@@ -167,7 +167,7 @@ class Scanner:
     def _skip_to_token(self) -> None:
         cursor = self.cursor
         while True:
-            # A tab is not indentation, so it may not stand where a block key may begin.
+            # A tab is not indentation, so none is allowed where a block key may begin.
             cursor.skip(SPACES if self.key_allowed and not self.in_flow else BLANKS)
             if cursor.peek() == "#":
                 cursor.skip(TO_LINE_END)
@@ -180,12 +180,12 @@ class Scanner:
     # Simple keys
 
     def _key_may_begin_here(self) -> bool:
-        """Return whether a KEY may still have to precede the next token."""
+        """Return whether a KEY may yet be inserted before the next token."""
         level = self.levels_by_number.get(self.taken)
         return level is not None and self._is_possible(self.keys[level])
 
     def _is_possible(self, key: _PossibleKey) -> bool:
-        """Return whether a colon here would make it a key.
+        """Return whether a colon at the cursor would turn `key` into a key.
 
         Raises `YAMLError` if a required colon is missing.
         """
