@@ -74,7 +74,7 @@ class Template:
         """Render the template with `data` as dot.
 
         Pass the `budget` of earlier executions to limit all of them together. `kept` maps each
-        field that has the same value as in earlier executions to their texts.
+        field that has the same value as in earlier executions to the texts of those executions.
         Raises `TemplateError` if Go rejects the template or the execution exceeds `limits`.
         """
         output: list[str] = []

@@ -92,8 +92,8 @@ class Budget:
     def repeat(self, work: int) -> bool:
         """Count the work of an earlier call again; return False and count none if it may differ.
 
-        Measured work is the same up to the limit. Work without small values is the same only while
-        calls on them are free.
+        Work that includes calls on small values is the same up to the limit. Work without them is
+        the same only while these calls are free.
         """
         most = self.limits.work if self.counts_calls else min(self.limits.work, _FREE_WORK)
         if self.work + work > most:

@@ -82,7 +82,7 @@ class _Compiler(PipelineCompiler):
         self.depth = 0
         """The number of bodies around the current place."""
         self.dot: str | None = DATA if definition.name == definition.source.name else None
-        """What dot depends on at the current place; see `keeping`."""
+        """The data on which dot depends at the current place; see `keeping`."""
 
     def fill(self, program: Program, body: Body) -> None:
         program.steps = self.block(body)

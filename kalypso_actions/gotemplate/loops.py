@@ -148,7 +148,7 @@ def _shown(value: object) -> str:
     try:
         return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))
     except FunctionError:
-        return str(type_of(value))  # prints as an address, or is too large
+        return str(type_of(value))  # the value prints as an address, or is too large
 
 
 def _marked(container: object, key: int | None, element: int | None) -> set[int]:

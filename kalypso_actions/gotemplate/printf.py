@@ -62,7 +62,7 @@ def sprintf(format_: str, values: Sequence[object], budget: Budget) -> str:
 
 @lru_cache(maxsize=4096)
 def _simple(format_: str) -> tuple[str, list[str]] | None:
-    """Return a format with only plain `%s`, `%d`, `%v` as one of Python, with its verbs."""
+    """Translate a format with only plain `%s`, `%d`, `%v` to Python's; also return its verbs."""
     pieces = _DIRECTIVE.split(format_)
     texts, verbs = pieces[::2], pieces[1::2]
     return ("%s".join(texts), verbs) if all(verb in {"s", "d", "v"} for verb in verbs) else None

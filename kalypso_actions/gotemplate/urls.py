@@ -29,7 +29,7 @@ _USERINFO = re.compile(rf"[{re.escape(_UNRESERVED)}!$&'()*+,;=:%@]*")
 
 
 def _not_in_host(escapes: str) -> re.Pattern[str]:
-    """Return a pattern for characters and escapes that a host with these escapes cannot have."""
+    """Return a pattern for characters and escapes that a host cannot have, except `escapes`."""
     return re.compile(f"%(?!(?i:{escapes}))|(?![%{re.escape(_IN_HOST)}])[\0-\x7f]")
 
 

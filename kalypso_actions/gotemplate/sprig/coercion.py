@@ -43,7 +43,7 @@ def to_strings(budget: Budget, value: object) -> list[str]:
 def to_texts(
     budget: Budget, values: Sequence[object], to_text: Callable[[Budget, object], str]
 ) -> list[str]:
-    """Return the values as strings; the budget limits their total size, as callers join them."""
+    """Return the values as strings; the budget limits their total size: callers join them."""
     if len(values) == 1:
         return [to_text(budget, values[0])]
     texts = []

@@ -97,7 +97,7 @@ _ANY = ("x", "X", "*")
 
 
 def _is_excluded(version: Version, constraint: Constraint) -> bool:
-    """Return whether only the version is a pre-release; it then never satisfies the constraint."""
+    """Return whether the version is a pre-release and the constraint is not, so that it fails."""
     return bool(version.prerelease) and not constraint.version.prerelease
 
 

@@ -52,7 +52,7 @@ _INSTRUCTION = 16
 """The work of compiling one instruction, in characters."""
 
 _KEPT_SIZE, _KEPT_COUNT = 2_000, 16
-"""The instructions of a cached expression, and the number of them; each may take 8 MB."""
+"""The most instructions of a cached expression, and the most of these; each may take 8 MB."""
 
 _REFERENCE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})?")
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
