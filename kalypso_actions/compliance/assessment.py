@@ -43,7 +43,7 @@ class Requirements:
     ignore_clusters: tuple[str, ...] = ()
 
     def ignores(self, report: ClusterReport) -> bool:
-        """Return whether the cluster of a report does not count."""
+        """Return whether the requirements ignore the cluster of a report."""
         cluster = report.cluster.lower()
         return any(
             fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in self.ignore_clusters
@@ -56,7 +56,7 @@ class Requirements:
 
 @dataclass(frozen=True, slots=True)
 class ForeignPaths:
-    """Paths that a cluster follows outside the environment's tree; `id` is the cluster's."""
+    """Paths that a cluster follows outside the environment's tree; `id` is the cluster's id."""
 
     id: str
     paths: tuple[str, ...]
@@ -84,7 +84,7 @@ class Assessment:
     uncounted: tuple[Cluster, ...] = ()
 
     def warnings(self, tree: EnvironmentTree, where: Location, advice: str) -> list[Problem]:
-        """Return a warning for clusters whose state is unknown, though the verdict ignores it.
+        """Return a warning for clusters of unknown state that the verdict ignores.
 
         `advice` says what to check if no cluster reports.
         """
@@ -153,7 +153,7 @@ def assess(
 
 
 def _without(clusters: Iterable[Cluster], tree: EnvironmentTree) -> tuple[str, ...]:
-    """Return the cluster types whose clusters should report, but of which no cluster does."""
+    """Return the cluster types whose clusters should report, but none does."""
     return tuple(sorted(tree.reporting - {cluster.cluster_type for cluster in clusters}))
 
 
@@ -169,7 +169,7 @@ def _foreign_paths(
 
 
 def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
-    """Return one cluster for each id and cluster type, sorted by them."""
+    """Return one cluster for each cluster type and id, sorted by both."""
 
     def key(cluster: Cluster) -> tuple[str, str]:
         return cluster.cluster_type, cluster.id.lower()
@@ -186,7 +186,7 @@ def _verdict(
 ) -> tuple[Verdict, str]:
     """Return the verdict, and the reason.
 
-    The clusters that are `unreached` do not count; their cluster types have no others.
+    The `unreached` clusters do not count; their cluster types have no clusters that count.
     """
     groups = _groups(clusters)
     if any(_fails(group, requirements) for group in groups):
@@ -202,7 +202,7 @@ def _verdict(
 def _without_clusters(
     requirements: Requirements, not_ours: Sequence[ForeignPaths], *, in_grace: bool
 ) -> tuple[Verdict, str]:
-    """Return the verdict without reports; a missing permission also leads to none."""
+    """Return the verdict if no cluster reports, which a missing permission can also cause."""
     if in_grace:
         return "waiting", "no cluster reports this repository and branch yet"
     reason = "no cluster follows this repository and branch"

@@ -160,7 +160,7 @@ def _unready_conditions(
 
 
 def _unready_kustomization(part: RelevantPart) -> str:
-    """Return the name of an own Kustomization that is not ready; "" if all are.
+    """Return the name of one of the `own` Kustomizations that is not ready; "" if all are ready.
 
     The fields of a report may be from different moments.
     """
@@ -173,7 +173,7 @@ def _unready_kustomization(part: RelevantPart) -> str:
 def _applied(
     report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
 ) -> tuple[ClusterState, str]:
-    """Return whether a compliant cluster has applied what it has synced, and the reason.
+    """Return whether a compliant cluster has applied the synced commit, and the reason.
 
     Each Kustomization must name a desired commit. If a Kustomization names none, for example
     without statuses, the state must last longer than the Kustomizations take to begin with a new
@@ -261,7 +261,7 @@ def _applied_at(part: RelevantPart, synced_at: datetime) -> datetime:
 
 
 def _reason(report: ClusterReport, part: RelevantPart, unready: list[Condition]) -> str:
-    """Return the cluster's message, preferably of the failure, not of objects that wait for it."""
+    """Return the cluster's message, preferably of a failed object, not of one that waits for it."""
     for condition in sorted(unready, key=_is_in_progress):
         return f"{condition.reason}: {condition.message}" if condition.message else condition.reason
     if report.message:

@@ -58,9 +58,10 @@ def doubtful_clusters(
 
 
 def is_of_deleted_cluster(report: ClusterReport, deleted: Mapping[str, datetime]) -> bool:
-    """Return whether a report is of a deleted cluster; `deleted` has the times of the findings.
+    """Return whether a report is of a deleted cluster.
 
-    A report from after that moment is of a cluster that was created again under the same id.
+    `deleted` has the times at which clusters were found to be deleted. A later report is of a
+    cluster that was created again under the same id.
     """
     found_at = deleted.get(report.cluster)
     return found_at is not None and (report.reported_at or NEVER) <= found_at

@@ -31,7 +31,7 @@ class EnvironmentTree:
 
 @dataclass(frozen=True, slots=True)
 class FollowedPaths:
-    """The paths of a report, held against an environment's tree.
+    """The paths of a report, compared with an environment's tree.
 
     cluster_types  the cluster types that the paths name; "" alone for the whole tree
     counted        the paths that count

@@ -1,7 +1,7 @@
 """A source of cluster reports.
 
-`commands.runtime.cluster_reports` finds it by name: ours, and those that other packages register as
-entry points of the group `kalypso_actions.cluster_reports`.
+`commands.runtime.cluster_reports` finds sources by name: ours, and those that other packages
+register as entry points of the group `kalypso_actions.cluster_reports`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Kustomizations that a configuration itself defines, and what they have applied.
+"""The Kustomizations that a configuration itself defines, and the commits that they have applied.
 
 The commit that a configuration has synced is that of its source. A Kustomization stays ready with
 its earlier revision until its own reconcile begins, and a new revision waits until a running health
@@ -22,7 +22,7 @@ APPLIED: Final = re.compile(r"applied revision:\s*(\S+)", re.IGNORECASE)
 
 
 def own_kustomizations(report: ClusterReport) -> Mapping[str, ReportedObject]:
-    """Return the Kustomizations that the configuration itself defines, by their names in it.
+    """Return the Kustomizations that a configuration itself defines, by the names that it gives.
 
     On the cluster they are named `<configuration>-<name>`, and no other object applies them.
     """
@@ -51,7 +51,7 @@ def runs_earlier_revision(
     commits: Collection[str],
     source_updated_at: datetime | None,
 ) -> bool:
-    """Return whether a Kustomization has neither applied any of these commits nor failed to."""
+    """Return whether a Kustomization neither applied one of these commits nor failed to do so."""
     commit = applied_commit(kustomization)
     if commit:
         return commit not in commits

@@ -50,7 +50,7 @@ def key_of(follower: BranchFollower) -> str:
 
 
 def check_lookups(names: Collection[str], branch: str, where: Location) -> None:
-    """Raise KalypsoError for too many repositories: a former name would be missed."""
+    """Raise KalypsoError for too many repositories: a run would miss a former name."""
     if len(names) > MOST_REPOSITORIES:
         raise KalypsoError(
             f"the clusters on the branch {branch!r} follow {len(names)} other repositories by "

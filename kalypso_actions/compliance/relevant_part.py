@@ -98,7 +98,7 @@ def _key(reference: ObjectReference) -> tuple[str, str]:
 
 
 def _worst(objects: Collection[ReportedObject]) -> str:
-    """Return the worst state: suspended, then not compliant, then any that is not compliant yet."""
+    """Return the worst state: suspended, then not compliant, then any other except compliant."""
     states = [state for reported in objects if (state := _state(reported))]
     for worst in ("suspended", "noncompliant"):
         for state in states:
