@@ -22,7 +22,7 @@ READY: Final = frozenset({"clean", "unstable"})
 def merge_ready(store: Store) -> None:
     """Merge each pull request that has auto-merge enabled and meets its requirements.
 
-    Auto-merge stays enabled over later pushes, so it applies to every later head, too.
+    Later pushes leave auto-merge enabled, so it applies to every later head, too.
     """
     for repository in store.repositories.values():
         for issue, pull_request in open_pull_requests(repository):

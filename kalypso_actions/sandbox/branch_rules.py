@@ -82,8 +82,8 @@ def workflows_refusal(
     request (`by_merge`), its own branch does not count.
 
     https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication
-    (spinframework/spin#1226; DataDog/datadog-agent#49532 reads it as only the default branch;
-    mikelane/valid8r#326 for merges)
+    (spinframework/spin#1226; according to DataDog/datadog-agent#49532, only the default branch
+    counts; mikelane/valid8r#326 for merges)
     """
     if "workflows" in identity.permissions:
         return None
@@ -204,7 +204,7 @@ def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> st
 
 
 def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
-    """Return the reasons of reviews: missing ones, or requests for changes."""
+    """Return the reasons to refuse a merge: reviews request changes, or approvals are missing."""
     number = rule.required_reviews
     opinions = list(pull_request.opinions.values())
     if number and "CHANGES_REQUESTED" in opinions:

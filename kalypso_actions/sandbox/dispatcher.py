@@ -78,7 +78,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class SentResponse:
-    """A response, and the part to send; unless it is `whole`, the connection ends after it."""
+    """A response, and the part to send; the connection ends after a part that is not `whole`."""
 
     response: Response
     part: Part = "whole"

@@ -68,7 +68,7 @@ class App(Entity):
 
 
 class Installation(Entity):
-    """An App in an account; `repositories` as in Identity."""
+    """An App in an account; `repositories` has the same meaning as in Identity."""
 
     id: int
     repositories: list[str] | None = None
@@ -294,7 +294,7 @@ class Repository(Entity):
 
     @property
     def visibility(self) -> Literal["public", "internal", "private"]:
-        """Return GitHub's word."""
+        """Return the visibility in GitHub's words."""
         if not self.private:
             return "public"
         return "internal" if self.internal else "private"

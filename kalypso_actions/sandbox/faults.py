@@ -17,7 +17,7 @@ A fault applies to the requests that it names: to `count` of them, after the fir
 For git pushes only:
 
     refused      a hook refuses every ref
-    raced        a commit of another user lands on each branch just before
+    raced        a commit of another user lands on each branch just before the push
     cut          the connection ends in the middle of the push
 
 Git sends an empty push before a large one; no fault applies to it. With `acts`, a request takes
@@ -55,8 +55,9 @@ PUSH_KINDS: Final = frozenset({"refused", "raced", "cut"})
 
 @dataclass(frozen=True)
 class Fault:
-    """`path` is a glob (`*` matches slashes too), or an endpoint's path in GitHub's description.
+    """A fault of the requests to `path`, which is a glob or an endpoint's path.
 
+    In a glob, `*` matches slashes too; paths of endpoints are those of GitHub's description.
     The matched path lacks `/api/v3` and the query string; it is `git` for git, and `azure` for
     Azure. A fault with the `count` 0 lasts until it is switched off.
     """
@@ -74,7 +75,7 @@ class Fault:
     acts: bool = False
 
     def applies_to(self, method: str, path: str, template: str) -> bool:
-        """Return whether it applies to this request."""
+        """Return whether the fault applies to this request."""
         if self.kind in PUSH_KINDS and not (
             template == "git" and method == "POST" and path.endswith("/git-receive-pack")
         ):
@@ -112,7 +113,7 @@ class Faults:
 
     @contextmanager
     def on(self, *faults: Fault) -> Iterator[None]:
-        """Switch these faults on, and all faults off at the end."""
+        """Switch these faults on for the block; then switch all faults off."""
         for fault in faults:
             self.add(fault)
         try:

@@ -43,7 +43,8 @@ TEXT: Final = "text/plain; charset=utf-8"
 LS_REFS: Final = b"0014command=ls-refs\n"
 
 MAX_CACHED_RESULTS: Final = 200
-"""The most cached packs and lists of refs. Each job of a chain repeats requests of the last job."""
+"""The maximum number of cached packs and lists of refs. Each job of a chain repeats requests of the
+last job."""
 
 MAX_CACHED_SIZE: Final = 1 << 20
 """The largest size of a cached pack."""
@@ -77,11 +78,11 @@ class GitRequest:
 
     @property
     def writes(self) -> bool:
-        """Return whether it belongs to a push."""
+        """Return whether the request belongs to a push."""
         return self.service == RECEIVE
 
     def is_probe(self, request: Request) -> bool:
-        """Return whether it is the empty push that git sends before a large one."""
+        """Return whether the request is the empty push that git sends before a large one."""
         return self.rest == RECEIVE and request.content_length == len(FLUSH)
 
 

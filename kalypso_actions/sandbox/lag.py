@@ -1,4 +1,4 @@
-"""The refusals of an endpoint that does not know a write yet.
+"""The refusals of an endpoint that does not know of a write yet.
 
 Reported in googleapis/release-please#2782, peter-evans/create-pull-request#4321 (new pull
 requests), tanium/octobot#418 (new branches) and freed-project/freed#2023 (moved heads).

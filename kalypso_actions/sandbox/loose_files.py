@@ -55,8 +55,8 @@ def ref(git_dir: Path, name: str) -> str | None:
 def move(git_dir: Path, name: str, new: str | None, old: str | None) -> bool:
     """Set or delete (None) a ref that still is at `old` (None: it does not exist).
 
-    Return False if git must do it, or refuse it: for packed and symbolic refs, and for conflicts of
-    names.
+    Return False if git must make or refuse the change: for packed and symbolic refs, and for
+    conflicts of names.
     """
     file = git_dir / name
     if (git_dir / "packed-refs").exists() or (old is None and os.path.lexists(file)):

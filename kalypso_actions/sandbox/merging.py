@@ -56,7 +56,7 @@ def make_merge(
     message: str,
     identity: Identity,
 ) -> str | None:
-    """Write the commits and return the id of the last; return None for a conflict.
+    """Write the commits and return the id of the last one; None for a conflict.
 
     `method` is `merge`, `squash` or `rebase`. The title and message default to GitHub's. The base
     branch does not move.
@@ -95,7 +95,7 @@ def _squashed(commits: Sequence[GitCommit]) -> str:
 def _rebase(
     git: BareRepository, base: str, commits: Sequence[GitCommit], committer: Person
 ) -> str | None:
-    """Repeat each commit except merge commits on the base; return None if no commit remains."""
+    """Repeat each commit on the base, except merge commits; return None if no commit remains."""
     tip = base
     for commit in commits:
         if len(commit.parents) != 1:

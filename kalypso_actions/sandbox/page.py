@@ -42,7 +42,7 @@ LINE_LOOKS: Final = {
 
 
 def address_on_page(path: str, accept: str, state: State) -> str:
-    """Return the address of a path's repository on the page; "" if it is not there.
+    """Return the page's address for the repository of a path; "" for other paths and for programs.
 
     Links of reports and jobs lead to GitHub's pages of commits, files, pull requests and runs. Only
     browsers accept HTML; programs get the answer of the API instead.

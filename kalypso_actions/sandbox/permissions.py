@@ -43,7 +43,7 @@ def allowed(identity: Identity, permissions: Sequence[str], repository: Reposito
 
 
 def accepted(permissions: Sequence[str]) -> str:
-    """Return the header x-accepted-github-permissions for permissions any of which suffices."""
+    """Return the header x-accepted-github-permissions for alternative permissions."""
     return "; ".join(permission.replace(": ", "=") for permission in permissions)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 FLUSH: Final = b"0000"
 MAX_DATA: Final = 65515
-"""The most bytes of a line, without its length and band number."""
+"""The maximum number of bytes in a line, without its length and band number."""
 
 
 class ProtocolError(Exception):

@@ -19,9 +19,9 @@ def handle_push(
 ) -> None:
     """Record that git or the API created (`before` None), moved or deleted (`after` None) a ref.
 
-    An open pull request follows its branch, also in a fork. This closes it if its branch or base is
-    deleted, or if it has no commits of its own, and marks it as merged if the base contains its
-    commits.
+    An open pull request follows its branch, also in a fork. Close a pull request if its branch or
+    base is deleted, or if it has no more commits of its own. Mark a pull request as merged if a
+    push to the base contains its commits.
     """
     repository.pushed_at = store.now
     events.push(store, repository, ref, before, after, identity)

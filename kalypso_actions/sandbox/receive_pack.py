@@ -42,7 +42,7 @@ OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
 
 @dataclass
 class Command:
-    """A ref with its old and new object, which are None if it does not exist before or after."""
+    """A ref with its `old` and `new` object; None if the ref does not exist before or after."""
 
     ref: str
     old: str | None

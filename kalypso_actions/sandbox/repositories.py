@@ -332,7 +332,7 @@ class BareRepository:
         return next(self._objects([object_id]))
 
     def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
-        """Yield the existing objects among these."""
+        """Yield the objects of these names that exist."""
         with suppress(LookupError):
             yield from [self._loose.read(name) for name in names]
             return

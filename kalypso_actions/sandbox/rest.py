@@ -171,7 +171,7 @@ class RestRequest:
         return self.match
 
     def _check_kind(self, match: RouteMatch, identity: Identity) -> None:
-        """With its JWT, an App may only ask about itself."""
+        """Refuse an App's JWT except for questions about the App itself, which need a JWT."""
         path = match.endpoint.path
         for_apps = path == "/app" or path.startswith("/app/") or path.endswith("/installation")
         if for_apps and identity.kind != "app":

@@ -56,7 +56,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Return its URL."""
+        """Return the server's URL."""
         scheme = "https" if self._server.ssl_context else "http"
         return f"{scheme}://{HOST}:{self._server.port}"
 
@@ -77,7 +77,7 @@ class Server:
 
 class _Listener(ThreadingMixIn, HTTPServer):
     daemon_threads = True
-    multithread, multiprocess = True, False  # `WSGIRequestHandler` asks for them
+    multithread, multiprocess = True, False  # `WSGIRequestHandler` reads them
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class _Listener(ThreadingMixIn, HTTPServer):
         self.socket = listening
         self.port: int = listening.getsockname()[1]
         self.answer = answer
-        # Not on the listening socket, so that each connection's thread does its own handshake.
+        # The listening socket has no TLS, so that each connection's thread does its own handshake.
         self.ssl_context = tls
         self._connections: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()

@@ -143,7 +143,7 @@ class Store(Entity):
         return self._now().replace(microsecond=0)
 
     def lags(self, written_at: datetime | None, identity: Identity) -> bool:
-        """Return whether an endpoint may not know a write at this time yet.
+        """Return whether an endpoint may not know yet of a write at the time `written_at`.
 
         People see every write, because they are slower than the programs of a job.
         """

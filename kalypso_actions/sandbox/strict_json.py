@@ -6,7 +6,7 @@ import json
 from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 100
-"""The most levels of nested lists and objects."""
+"""The maximum number of levels of nested lists and objects."""
 
 
 def loads(content: bytes) -> Any:

@@ -13,7 +13,7 @@ from kalypso_actions.sandbox import strict_json
 
 MAX_EXCHANGES: Final = 20_000
 MAX_SIZE: Final = 64 << 20
-"""The most bytes of recorded bodies. Drop older exchanges, because a sandbox may run for days."""
+"""The maximum size of recorded bodies. Drop older exchanges: a sandbox may run for days."""
 
 
 @dataclass(frozen=True)

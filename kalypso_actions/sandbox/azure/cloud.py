@@ -30,7 +30,7 @@ MANAGED_IDENTITY: Final = "33333333-3333-4333-8333-333333333333"
 RESOURCE_MANAGER: Final = "https://management.azure.com"
 
 MOST_CREDENTIALS: Final = 20
-"""The most federated credentials of one application."""
+"""The maximum number of federated credentials of one application."""
 
 IDENTITY_PATH: Final = "/msi/token"
 JOB_PATH: Final = "/_services/oidc/idtoken"
@@ -107,7 +107,7 @@ class Azure:
         }
 
     def register(self, *subjects: str, secret: str = "", client_id: str = "") -> entra.Application:
-        """Register an application that these subjects, or the secret, may sign in as.
+        """Register an application; its credentials are these subjects, and the secret if given.
 
         Raises ValueError for more federated credentials than Azure accepts.
         """

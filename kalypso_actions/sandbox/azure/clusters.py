@@ -30,8 +30,8 @@ class Failure(_Entity):
     """The effect of a broken commit on a cluster: a Kustomization that is not ready.
 
     A commit is broken if it has a file whose path matches the glob `path` (`*` spans folders) and
-    that contains `text`; by default, every commit with a file is broken. `kustomization` is the one
-    that is not ready; by default, the last one.
+    that contains `text`; by default, every commit with a file is broken. `kustomization` names the
+    Kustomization that is not ready; by default, the last one.
     """
 
     reason: str = "HealthCheckFailed"
@@ -44,10 +44,11 @@ class Failure(_Entity):
 class Configuration(_Entity):
     """A Flux configuration of a cluster.
 
-    repository         `owner/name`, which it reports as a URL, or a URL, which it reports as given
+    repository         `owner/name`, which the cluster reports as a URL, or a URL, which the cluster
+                       reports unchanged
     paths              the paths of its kustomizations
     ordered            each kustomization depends on the one before
-    releases           each kustomization applies a HelmRelease, which is as ready as itself
+    releases           each kustomization applies a HelmRelease with the same readiness
     nested             each kustomization applies a Kustomization of the application's repository,
                        `<kustomization>-app`, as Kalypso's reconciler.yaml does
     null_entries       lists of statuses have a null entry, as Azure's libraries declare
@@ -56,7 +57,7 @@ class Configuration(_Entity):
     reconcile_delay    seconds from the sync until the kustomizations begin with the commit; until
                        then they report the commit before
     settle             seconds from when the kustomizations begin until they are ready
-    nested_delay       seconds from then until nested kustomizations that failed follow
+    nested_delay       seconds from then until nested kustomizations that failed are ready, too
     behaviour          `follow` syncs the branch's head after `delay`, and complies after `settle`
                        `fail` follows, but broken commits (see Failure) never comply
                        `flap` follows, then alternates every `period` seconds
@@ -65,7 +66,7 @@ class Configuration(_Entity):
                        `disconnected` syncs and reports nothing after `since`, and has never
                        reported if it had not synced by then
                        `ahead` syncs `commit`, or the branch's newest head, without delay
-    since              the start of the behaviour; by default, it has always behaved so
+    since              the start of the behaviour; by default, the cluster has always behaved so
     revision           `old` branch/sha, `new` branch@sha1:sha, `bare` sha1:sha
     reports_every      seconds between the reports of a cluster whose state does not change
     source_kind        only a GitRepository follows a branch

@@ -172,7 +172,7 @@ def _scope(azure: Azure, request: Request, headers: dict[str, str]) -> Sequence[
 
 
 def _result(azure: Azure, text: str, scope: Sequence[str]) -> kql.Result:
-    """Return the rows of a query. Without `order by`, each query returns another order."""
+    """Return the rows of a query. Without `order by`, each query returns them in another order."""
     query = _checked(kql.parse, text)
     tables = azure.tables()
     if query.table not in tables:

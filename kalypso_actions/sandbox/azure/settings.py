@@ -14,7 +14,7 @@ class _Settings(BaseModel):
 class QueryFault(_Settings):
     """A fault of `count` queries, after `skip` others.
 
-    A `count` of 0 lasts until the fault is removed.
+    A fault with the `count` 0 lasts until it is removed.
 
     kind    `throttled`   429, with a header `retry_after` if given, and the quota headers
             `truncated`   some of the rows, without a token for the rest

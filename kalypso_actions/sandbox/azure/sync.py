@@ -20,9 +20,9 @@ STOPPED_BEHAVIOURS: Final = frozenset({"stall", "suspended", "disconnected"})
 class SyncState:
     """The commit of the source ("" for none), and the phase of the Kustomizations with its start.
 
-    `applied` is the commit that the Kustomizations work on: an earlier one until they begin with
-    the source's. `reported_at` is the time of the cluster's last report to Azure. `nested_since` is
-    the time when nested Kustomizations began to fail with an earlier commit.
+    `applied` is the commit that the Kustomizations work on: an earlier commit until they begin with
+    that of the source. `reported_at` is the time of the cluster's last report to Azure.
+    `nested_since` is the time when nested Kustomizations began to fail with an earlier commit.
     """
 
     commit: str

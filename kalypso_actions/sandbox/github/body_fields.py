@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from kalypso_actions.sandbox.endpoints import Call, Json, RefusedError
 
 MAX_BODY_LENGTH = 65_536
-"""The most characters in the body of an issue, pull request or comment."""
+"""The maximum number of characters in the body of an issue, pull request or comment."""
 
 
 def text(body: Mapping[str, Json], name: str) -> str | None:

@@ -15,10 +15,10 @@ from kalypso_actions.sandbox.github import lookups
 from kalypso_actions.sandbox.payloads.view import View
 
 MAX_ENTRIES: Final = 1000
-"""The most entries of a folder; GitHub silently omits further ones."""
+"""The maximum number of entries of a folder; GitHub silently omits further ones."""
 
 MAX_SIZE: Final = 1_000_000
-"""The most bytes of a file that is returned with its content."""
+"""The maximum size in bytes of a file that GitHub returns with its content."""
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/contents/{path}", "contents: read", statuses=(200, 404))

@@ -46,7 +46,7 @@ def issue(call: Call) -> Issue:
 def issue_to_label(call: Call) -> Issue:
     """Return the issue or pull request of the path. Raises RefusedError.
 
-    For a while after its creation, GitHub answers 422.
+    GitHub answers 422 for a while after the issue's creation.
     """
     unknown = RefusedError(422, "Validation Failed", (ISSUE_NOT_FOUND,))
     return _numbered(call, "issue_number", unknown)

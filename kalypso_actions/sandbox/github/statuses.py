@@ -20,7 +20,7 @@ from kalypso_actions.sandbox.store import Status
 State = Literal["error", "failure", "pending", "success"]
 
 MAX_STATUSES: Final = 1000
-"""The most statuses of one commit and context."""
+"""The maximum number of statuses of one commit and context."""
 
 MAX_DESCRIPTION_LENGTH: Final = 140
 MAX_CONTEXT_LENGTH: Final = 255

@@ -128,8 +128,8 @@ def workflow_run(
 ) -> Json:
     """Return the payload of a completed run.
 
-    Its head is that of the pull request, not the test merge that the run checked. It does not name
-    pull requests of forks.
+    The head is that of the pull request, not the test merge that the run checked. The payload does
+    not name pull requests of forks.
     """
     pull_request = cause.payload.get("pull_request")
     head = pull_request["head"] if pull_request else {}

@@ -1,4 +1,4 @@
-"""The demo's clock, which lets no program really wait."""
+"""The demo's clock: programs that sleep move it forward, and do not really wait."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """`${{ }}` in workflow files, as far as Kalypso's own workflows need it.
 
 An expression is a property of a context (`inputs.environment`, `github.event.before`), a string in
-quotes, a comparison of two of these (`==`, `!=`), or several of these. `||` gives the first value
-that is not empty; `&&` gives the last value, unless an earlier one is empty.
+quotes, a comparison of two of these (`==`, `!=`), or several of these with an operator between
+them. `||` gives the first value that is not empty; `&&` gives the last value, unless an earlier one
+is empty.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
 """
@@ -40,7 +41,7 @@ def _value(expression: str, contexts: Contexts) -> str:
 
 
 def _operand(operand: str, expression: str, contexts: Contexts) -> str:
-    """Return a value; for a comparison, `true` or "", which is as false as GitHub's `false`."""
+    """Return a value; for a comparison, `true`, or "", which counts as false on GitHub, too."""
     for operator in ("==", "!="):
         left, separator, right = operand.partition(f" {operator} ")
         if separator:

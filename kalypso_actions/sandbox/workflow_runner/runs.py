@@ -45,7 +45,7 @@ class Run:
 
     @property
     def file(self) -> str:
-        """Return the name of its file."""
+        """Return the name of the workflow's file."""
         return self.workflow.path.rpartition("/")[2]
 
 
@@ -80,12 +80,12 @@ class CompletedStep:
 
     @property
     def environment(self) -> str:
-        """Return the environment of its inputs; "" for none."""
+        """Return the environment that the inputs name; "" for none."""
         return self.given.get("environment", "")
 
     @property
     def is_verified(self) -> bool:
-        """Return whether the step has only checked the inputs of a later job, with success."""
+        """Return whether the step succeeded, and only checked the inputs of a later job."""
         return self.given.get("verify-only") == "true" and not self.exit_code
 
 

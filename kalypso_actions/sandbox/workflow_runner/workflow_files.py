@@ -56,8 +56,8 @@ Concurrency groups and time limits also have no effect, because one job runs aft
 class Step:
     """An action by its command, with its inputs, which may contain expressions.
 
-    It is one of Kalypso's, or of `ARTIFACTS`. `is_always`: it runs even after a failure.
-    `may_fail`: the job does not fail if it fails.
+    The action is one of Kalypso's, or of `ARTIFACTS`. `is_always`: the step runs even after a
+    failure. `may_fail`: its failure does not fail the job.
     """
 
     inputs: Mapping[str, str]

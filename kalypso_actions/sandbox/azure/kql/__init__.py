@@ -6,8 +6,8 @@ parser      tokens → query
 execution   query × rows → rows
 
 Operators: `where` (==, !=, =~, contains, has, startswith, and, or, parentheses), `project`,
-`order by`, `take`, `limit`; functions: `tostring`, `tolower`. It refuses everything else, as Azure
-refuses an invalid query, because a test with a misread query would prove nothing.
+`order by`, `take`, `limit`; functions: `tostring`, `tolower`. This package refuses everything else,
+as Azure refuses an invalid query, because a test with a misread query would prove nothing.
 """
 
 from kalypso_actions.sandbox.azure.kql.execution import Result, execute

@@ -30,7 +30,7 @@ DYNAMIC: Final = (dict, list, type(None))
 class Result:
     """Rows, whether the query orders them, and whether it limits their number.
 
-    `all_dynamic`: no column has a sortable type, which pages need.
+    `all_dynamic`: no column has a sortable type; pages need such a column.
     """
 
     rows: Sequence[Mapping[str, Value]]

@@ -11,7 +11,7 @@ from typing import Final
 from graphql import GraphQLError
 
 MAX_RECORDS: Final = 100
-"""The most records of one page of a connection."""
+"""The maximum number of records in one page of a connection."""
 
 
 def first_page(first: int | None, connection: str) -> int:

@@ -1,4 +1,4 @@
-"""Queries: their data, and next to it their errors.
+"""Answer queries with data, and with errors next to the data.
 
 https://docs.github.com/graphql/guides/forming-calls-with-graphql
 """

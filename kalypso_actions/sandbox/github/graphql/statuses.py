@@ -45,7 +45,7 @@ type StatusContext implements Node {
 def of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Any] | None:
     """Return GraphQL's `Status`; None for a commit without statuses.
 
-    Raises GraphQLError for a token that may not read them.
+    Raises GraphQLError for a token that may not read statuses.
     """
     if not allowed(call.identity, ["statuses: read"], repository):
         raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
