@@ -131,7 +131,7 @@ def subjects(environment: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...
 
 
 def continued_subjects(main: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...]:
-    """Return the name and subject of each credential that a job without environment may need."""
+    """Return the name and subject of each credential that a job without an environment may need."""
     return tuple(
         (f"kalypso-continued{suffix}", f"{prefix}:ref:refs/heads/{main}")
         for suffix, prefix in prefixes

@@ -78,12 +78,12 @@ class BranchPlan:
 
     @property
     def is_main(self) -> bool:
-        """Whether it is the repository's default branch."""
+        """Whether the branch is the repository's default branch."""
         return self.branch == self.repository.main
 
     @property
     def starts_chain(self) -> bool:
-        """Whether a push to it starts the promotion chain."""
+        """Whether a push to the branch starts the promotion chain."""
         return self.is_main and self.repository.role == "control plane"
 
     def written(self, consent: Consent) -> tuple[FileChange, ...]:
@@ -101,7 +101,7 @@ class WrittenBranch:
 
 
 def additions(files: Mapping[str, str], paths: Iterable[str]) -> list[FileChange]:
-    """Return the additions of missing `files`; an existing path belongs to people."""
+    """Return the additions of missing `files`; existing files stay, because they are people's."""
     existing = set(paths)
     return [
         FileChange(path, "add", None, text)

@@ -158,7 +158,7 @@ def _environments(setup: Setup) -> Task:
 
 
 def _chain(setup: Setup) -> Iterator[Task]:
-    """Ask for annotations of existing Environment objects: which is first, and what follows."""
+    """Ask for annotations of existing Environment objects: which is first, and which is next."""
     new = [environment for environment in setup.environments if environment.is_new]
     files = {"files": setup.control_plane.files(setup.control_plane.main, ".environments")}
     if not any(environment.is_first for environment in setup.environments):

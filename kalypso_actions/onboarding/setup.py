@@ -22,7 +22,7 @@ class RepositorySetup:
 
     @property
     def owner(self) -> str:
-        """The account that owns it."""
+        """The account that owns the repository."""
         return self.name.partition("/")[0]
 
     @property
@@ -69,7 +69,7 @@ class Setup:
 
 
 def default_branch_conflict(repository: str, default_branch: str, main: str) -> Problem:
-    """Return the problem that the chain and GitHub differ about the default branch."""
+    """Return the problem of a default branch that is not the branch `main` of the chain."""
     return Problem(
         f"the default branch is {default_branch}, but the chain uses {main}",
         Location(repository),

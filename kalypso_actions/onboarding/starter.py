@@ -35,7 +35,7 @@ PLACES: Final = {
     (False, False): "last-",
     (True, False): "only-",
 }
-"""The prefix of an Environment object's file, by `is_first` and whether it has a next one."""
+"""The prefix of an Environment object's file, by `is_first` and by whether a next one exists."""
 
 TEMPLATE_NAMES: Final = frozenset({"flux", "namespace", "config-map"})
 """The Templates of the sample cluster type."""
