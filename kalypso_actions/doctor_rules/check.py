@@ -15,8 +15,8 @@ State = Literal["ok", "warning", "problem"]
 class Check:
     """One line of the report.
 
-    `place` is the repository or account that it concerns. `page` is the page where people act on
-    the advice: a whole URL, or a path below the repository's URL (see `pages`).
+    `place` is the repository or account that the check concerns. `page` is the page where people
+    act on the advice: a whole URL, or a path below the repository's URL (see `pages`).
     """
 
     place: str

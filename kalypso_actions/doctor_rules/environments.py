@@ -52,7 +52,7 @@ def rendering_check(control_plane: str, environment: str, assignments: int | Non
 def has_reporting_clusters(cluster_types: Collection[ClusterType]) -> bool:
     """Whether clusters of an environment report their state.
 
-    An environment without cluster types may still get clusters that do.
+    An environment without cluster types counts, because it may still get such clusters.
     """
     return not cluster_types or any(
         cluster_type.reports_compliance for cluster_type in cluster_types

@@ -91,11 +91,11 @@ ADVICE: Final = (
         pages.RULES,
     ),
 )
-"""Pattern of GitHub's reason, advice ("": that of the problem), page; the first match counts."""
+"""Pattern of GitHub's reason, advice ("": the problem's advice), page; the first match counts."""
 
 
 def probe_checks(place: Place, repository: str, attempts: Sequence[Attempt]) -> Iterator[Check]:
-    """Report what GitHub accepted, each refusal, and what could not be tried."""
+    """Report the actions that GitHub accepted or refused, and those that the probe did not try."""
     accepted = {attempt.action for attempt in attempts if attempt.problem is None}
     names = [text for action, text in TEXTS.items() if action in accepted]
     if names:

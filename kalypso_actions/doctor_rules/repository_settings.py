@@ -30,8 +30,8 @@ def push_checks(
 ) -> Iterator[Check]:
     """Check that rules let a command push to a branch; `alternative` extends the advice.
 
-    `is_own`: the branch is one that Kalypso creates, force-pushes and deletes. `by_job`: the
-    command pushes with its job's token, which no ruleset can exempt.
+    `is_own`: Kalypso creates, force-pushes and deletes the branch. `by_job`: the command pushes
+    with its job's token, which no ruleset can exempt.
     """
     refusing = [rule for rule in rules.types if rule in (REFUSING_OWN if is_own else REFUSING)]
     if rules.is_classic:

@@ -22,7 +22,7 @@ ALWAYS_SET: Final = frozenset({"GITHUB_TOKEN"})
 """Secrets that GitHub sets itself."""
 
 OPTIONAL: Final = frozenset({NEXT_ENVIRONMENT})
-"""Annotations can replace it; `environments.promotion_check` reports the result."""
+"""Annotations can replace this name; `environments.promotion_check` reports the result."""
 
 AZURE_VARIABLES: Final = frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"})
 
@@ -47,8 +47,8 @@ class UsedNames:
 def used_names(text: str) -> UsedNames:
     """Return the secrets and variables in the expressions of a workflow file.
 
-    An expression with an alternative (`||`) requires none. A file that is not YAML uses none:
-    GitHub does not run it either.
+    An expression with an alternative (`||`) requires no name. A file that is not YAML uses none,
+    because GitHub does not run it.
     """
     try:
         document = yaml.load(text, yaml.BaseLoader)  # noqa: S506 (it makes only strings)
@@ -80,7 +80,7 @@ def name_checks(
     """Check that the secrets and variables of the workflow files `used` are set.
 
     A job in an environment also sees the names of that environment, so each environment must set
-    what the repository does not. The environments `not_reporting` need no Azure variables.
+    the names that the repository lacks. The environments `not_reporting` need no Azure variables.
     """
     problems = [
         *_missing_everywhere(place, used, of_repository),
