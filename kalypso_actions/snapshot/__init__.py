@@ -8,8 +8,8 @@ environments          the Environment objects of main
 control_plane         an environment branch with its base repositories
 gathering             everything that an environment branch refers to
 registrations         the registered repositories
-registered_workloads  those of given branches, as far as they can be read
-rendered_registrations  plan with those that render
+registered_workloads  the registered repositories of given branches, as far as they can be read
+rendered_registrations  a plan with the registrations that render
 registration_faults   whether failing assignments are the fault of their registration
 given_sources         warnings of a --source that replaces nothing
 base_tree             the tree of a GitOps branch

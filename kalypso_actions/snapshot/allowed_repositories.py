@@ -83,7 +83,7 @@ class _Glob:
             ) from error
 
     def matches(self, host: str, path: str, *, crossing: bool = False) -> bool:
-        """Whether it allows a repository; with `crossing`, `*` crosses segments as well."""
+        """Whether the glob allows a repository; with `crossing`, `*` crosses segments as well."""
         # Only the leading labels are left out: the dot before the rest is part of `host`.
         is_host = host.endswith(self.host) if self.any_labels else host == self.host
         if is_host and crossing:
@@ -108,7 +108,7 @@ def _url(glob: str, server: str) -> str:
 
 
 def _host_and_path(url: str) -> tuple[str, bool, str]:
-    """Return host or its end, whether it is the end, and the path. Raises KalypsoError."""
+    """Return the host or its end, whether it is the end, and the path. Raises KalypsoError."""
     wild = WILD_HOST.fullmatch(url)
     if wild:
         scheme, user, dot, rest = wild.groups()

@@ -19,7 +19,7 @@ from kalypso_actions.sources.source_tree import YAML_SUFFIXES
 
 CHUNK: Final = 100
 LARGEST_CHUNK: Final = 5000
-"""The numbers of commits whose contents one request reads: first few, then more."""
+"""One request reads the contents of `CHUNK` commits at first, later of at most `LARGEST_CHUNK`."""
 
 FILE_MODES: Final = frozenset({FILE_MODE, "100755"})
 
@@ -125,7 +125,7 @@ class _Trail:
         return document.promoted_commit if document else None
 
     def _moved(self, commit: HistoryCommit) -> BaseDocument | None:
-        """Return the document from a file that the commit removed it from.
+        """Return the document from its file in the first parent, from which the commit removed it.
 
         Another environment may share the branch, so a file outside the environment's folder counts
         only if the commit moved the document from there.
@@ -145,7 +145,7 @@ class _Trail:
         return _document(self._url, path, content) if content else None
 
     def _need(self, commits: Iterable[HistoryCommit], path: str = "") -> None:
-        """Read the versions of one file, or of all YAML files of the parents, in these commits."""
+        """Read the versions of one file in these commits, or of all YAML files that parents have."""
         wanted = dict.fromkeys(
             version.object_id
             for commit in commits

@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 PARALLEL_READS = 32
 """The number of parallel fetches.
 
-GitHub accepts 100 requests at once from all programs of an account, so that three jobs may fetch
-at once. More fetches save no time on two cores: see docs/performance.md.
+GitHub accepts 100 requests at once from all programs of an account, so three jobs may fetch at
+once. More fetches save no time on two cores: see docs/performance.md.
 """
 
 CHECK_SECONDS = 0.5

@@ -1,4 +1,4 @@
-"""Read everything to which an environment branch leads."""
+"""Read everything that an environment branch refers to."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def gather(
 ) -> Snapshot:
     """Read everything that the environment branch refers to.
 
-    `promoted_commit` replaces the one in `base-repo.yaml`; `declared` is the Environment object, if
-    it is known; with `registration_text` any, texts that Templates must not print do not make a
-    registration invalid; `open_base_trees` opens the trees of the environment's GitOpsRepos. The
-    function calls `look_at_sources` before it reads registered repositories, and uses `known` for
-    advice on missing documents. Raises KalypsoError if the control plane or a GitOps tree cannot be
-    read; the snapshot has the problems of unreadable registrations.
+    `promoted_commit` replaces the one in `base-repo.yaml`. `declared` is the Environment object, if
+    it is known. With the value "any" of `registration_text`, texts that Templates must not print do
+    not make a registration invalid. `open_base_trees` opens the trees of the environment's
+    GitOpsRepos. The function calls `look_at_sources` before it reads registered repositories, and
+    uses `known` for advice on missing documents. Raises KalypsoError if the control plane or a
+    GitOps tree cannot be read; the snapshot has the problems of unreadable registrations.
     """
     read = read_control_plane(environment, own, reader, promoted_commit=promoted_commit)
     look_at_sources(read)

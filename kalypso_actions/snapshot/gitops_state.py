@@ -119,7 +119,7 @@ class ProposalCommits:
         repositories: Repositories,
         known: Commit | None = None,
     ) -> None:
-        """`changes` are the present proposal's; `known` is a commit that is already read."""
+        """`changes` are those of the present proposal; `known` is a commit that is already read."""
         self._known = known
         self._state = state
         self._changes = changes

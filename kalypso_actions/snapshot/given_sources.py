@@ -67,7 +67,7 @@ def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
     try:
         paths = uncommitted(source.path, repository) if branch else []
     except KalypsoError:
-        return  # reading it reports this
+        return  # whatever reads the repository reports the error
     if paths:
         yield Problem(
             f"uncommitted changes are not read: {abbreviated(paths, 1)}",

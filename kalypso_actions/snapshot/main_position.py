@@ -36,7 +36,7 @@ def with_changes_of_main(
 ) -> tuple[Problem, ...]:
     """Advise to promote the commit of main that has changed a finding's file.
 
-    Otherwise, people correct main and then render again with the environment's old commit.
+    Without this advice, people correct main, but render again with the environment's old commit.
     """
     findings = tuple(problems)
     base = next((base for base, _ in snapshot.bases if base.name == MAIN_BASE_REPO), None)
@@ -68,7 +68,7 @@ def _changed_paths(source: RepositoryPath, commit: str, repositories: Repositori
 def position_in_clone(
     reading: Reading, clone: str, repositories: Repositories
 ) -> BranchPosition | None:
-    """Return the place of the commit that a branch names."""
+    """Return the position of the commit of main that an environment branch names."""
     base = _base_main(reading)
     if base is None or base.commit is None:
         return None

@@ -1,4 +1,4 @@
-"""Read the registered repositories of given branches, as far as they can be read."""
+"""Read the registered repositories of given branches, as far as possible."""
 
 from __future__ import annotations
 

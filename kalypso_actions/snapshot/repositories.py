@@ -84,7 +84,7 @@ class Repositories:
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
     def is_at_hand(self, url: str, branch: str) -> bool:
-        """Whether a repository is on this machine, by a given source or a path."""
+        """Whether a repository is on this machine, as a given source or by its path."""
         key = repository_key(url)
         given = (key, branch) in self._given or (key, "") in self._given
         return given or self._is_path(url)

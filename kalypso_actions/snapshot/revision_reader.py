@@ -69,8 +69,8 @@ def read_documents(
     `repository` is the URL as it was written, for locations and provenance. Without `kustomize`, a
     folder that must be built is a problem. With `ignore_sourceignore`, read every YAML file of the
     tree, regardless of `.sourceignore` files and kustomizations. `limits` apply to all files
-    together. Raises KalypsoError if the files cannot be read; the reading has the problems of their
-    content.
+    together. Raises KalypsoError if the files cannot be read; the returned reading has the problems
+    of their content.
     """
     entries = files.entries()
     rounds = _Rounds(files, repository, limits)
@@ -128,7 +128,7 @@ def _placements(
 def read_branch(
     files: RevisionFiles, source: RepositoryPath, kustomize: KustomizeBuild | None
 ) -> Reading:
-    """Read a branch's documents, and its Environments, which main's `.sourceignore` often hides.
+    """Read a branch's documents, and its Environments, which a `.sourceignore` of main often hides.
 
     Raises KalypsoError.
     """
@@ -200,7 +200,7 @@ class _Rounds:
     failed: bool = False
 
     def read(self, paths: Sequence[str]) -> Problem | None:
-        """Read files; return the problem if all files are too many or too large."""
+        """Read files; return a problem if there are too many, or if they are too large together."""
         if self.limits is None:
             self.contents.update(self.files.read(paths))
             return None
