@@ -74,7 +74,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
 
 
 def _answer(inputs: ExplainInputs, environment: ExplainedEnvironment) -> dict[str, Any]:
-    """Return the parts of the document that answer, and problems of a file."""
+    """Return the fields of the document that answer the question, and the problems of a file."""
     if inputs.file:
         files, problems = explain_file(environment, inputs.file, inputs.target, inputs.cluster_type)
         return {"files": files, "problems": problems}

@@ -178,8 +178,8 @@ def _meaning(
         new = _tree(context, push.branch, folder, push.after or "")
         earlier = named_commit(old, name) if old else None
         promoted_commit = named_commit(new, name)
-        # A change of `sources.json` alone may assign a branch, which was cut from another
-        # environment's branch, to this environment, or make its tracking file credible.
+        # A change of `sources.json` alone may assign to this environment a branch that was cut from
+        # another environment's, or make the tracking file of the branch credible.
         differs = earlier != promoted_commit or (
             old is not None
             and promoted_commit is not None

@@ -115,7 +115,7 @@ def _plan(
 
 
 def _known_repositories(branch: EnvironmentBranch, reader: Reader) -> KnownRepositories:
-    """Return what a document that the branch lacks probably says."""
+    """Return the probable content of the documents that the branch lacks."""
     control_plane = branch.control_plane
     is_complete = all(has_kind(branch.own, kind) for kind in ("BaseRepo", "GitOpsRepo"))
     if is_complete or not (control_plane and reader.repositories.is_at_hand(control_plane, "")):
@@ -181,7 +181,7 @@ def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
     changes = plan.changes
     is_changed = changes.added or changes.modified or changes.deleted
     if not (is_changed or gitops.is_of_another(base.sources, plan.environment)):
-        return ""  # the commits of plain folders are unknown, and change nothing either
+        return ""  # plain folders have no known commits, so new commits are no change either
     proposal = gitops.propose(changes, base, plan.environment, plan.promoted_commit)
     files = gitops.committed_files(changes, base.path)
     commit = branch.commit(files, gitops.commit_message(proposal.digest))
@@ -192,9 +192,9 @@ def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
 
 
 class _Base:
-    """The GitOps tree of `--gitops` or `--commit-to`, of the GitOpsRepo if it is compared, or none.
+    """The GitOps tree of `--gitops` or `--commit-to`, or that of the GitOpsRepo for a comparison.
 
-    Without one, the tree is empty.
+    Without any of these, the tree is empty.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 TEMPLATE = "Template"
 
 _KIND_TEMPLATE = re.compile(r"^kind: *[\"']?Template\b", re.MULTILINE)
-"""In a file with a Template, even one that is not valid YAML."""
+"""Matches in a file with a Template, even in one that is not valid YAML."""
 
 
 def template(inputs: TemplateInputs) -> TemplateDocument:

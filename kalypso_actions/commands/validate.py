@@ -88,7 +88,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
 
 
 def _undeclared_branch(clone: CurrentClone, reader: Reader) -> Reading | None:
-    """Return the checked-out branch if it is an environment's that main does not know."""
+    """Return the checked-out branch if it belongs to an environment that main does not declare."""
     source = clone.undeclared()
     if source is None:
         return None
@@ -105,7 +105,7 @@ def _no_clone(clone: CurrentClone | None, context: LocalContext) -> str:
 
 
 def _check_places(places: Iterable[str], reader: Reader, context: LocalContext) -> None:
-    """Refuse the name of an environment or branch of the current clone, with what to write."""
+    """Refuse the name of an environment or branch of the current clone; advise the right form."""
     for place in places:
         is_folder = PathAtBranch.parse(place).path.exists()
         clone = None if is_folder or not is_path(place) else context.clone(reader)
@@ -138,7 +138,7 @@ def _validate_workloads(inputs: ValidateInputs, context: LocalContext) -> Valida
 
 
 def _reading_of_workloads(place: str, reader: Reader, context: LocalContext) -> Reading:
-    """Read the folder of a place that has the Workloads.
+    """Read the folder of Workloads at a place.
 
     Repositories of applications have other YAML files as well, such as charts. Raises KalypsoError.
     """
@@ -196,7 +196,7 @@ def _readings_of_clone(
 def _position(
     reading: Reading, clone: CurrentClone | None, reader: Reader
 ) -> BranchPosition | None:
-    """Return the place of the commit of main that an environment's branch has."""
+    """Return the position on main of the commit that an environment's branch names."""
     revision = reading.revision
     repository = str(clone.path) if clone else revision.repository if revision.commit else ""
     return position_in_clone(reading, repository, reader.repositories) if repository else None
@@ -205,8 +205,8 @@ def _position(
 def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[Reading]:
     """Read the branches that a place names.
 
-    A folder names its files, even in a clone: people check before they commit. A URL or a bare
-    repository without a branch names main and the branches of its environments.
+    A folder means its files, even in a clone: people check before they commit. A URL or a bare
+    repository without a branch means main and the branches of its environments.
     """
     local = PathAtBranch.parse(place)
     if local.path.is_dir() and not local.branch and not _is_bare(local.path):

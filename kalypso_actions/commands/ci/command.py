@@ -44,7 +44,7 @@ from kalypso_actions.validation import validate_branches
 class _Checked:
     """The results of the checks.
 
-    `first` are the environments for which ci starts cd, `arrows` the steps of a commit from main
+    `first` are the environments for which ci starts cd, `arrows` the steps of promotion from main
     on.
     """
 
@@ -112,7 +112,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     files = context.repositories.open(url, commit=commit)
     reading = read_branch(files, RepositoryPath(url, main, "."), reader.kustomize)
     findings = validate_branches([reading], inputs.first_environments)
-    environments, _ = environments_among(reading.documents)  # `findings` has its problems
+    environments, _ = environments_among(reading.documents)  # `findings` has the problems
     first, unknown_first = _first(inputs, environments)
     problems = (*findings.problems, *unknown_first)
     options = PlanOptions(

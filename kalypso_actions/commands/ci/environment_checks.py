@@ -71,7 +71,7 @@ class _Rendered:
 
 
 class _EnvironmentCheck:
-    """Renders one environment with the commits of main that show the effect of the checked one."""
+    """Renders one environment with the checked commit of main, and with an earlier one."""
 
     def __init__(self, environment: Environment, checks: EnvironmentChecks) -> None:
         """Read the environment's own branch. Raises KalypsoError."""
@@ -102,7 +102,7 @@ class _EnvironmentCheck:
         )
 
     def _faults_before(self) -> EnvironmentFaults | None:
-        """Return the faults with the environment's commit, or else with main's commit before."""
+        """Return the faults with the first earlier commit that can be planned; None without one."""
         for commit in self._earlier_commits():
             rendered = self._rendered(commit)
             if rendered.plan:
@@ -137,7 +137,7 @@ class _EnvironmentCheck:
             snapshot, plan = plan_registrations(snapshot, options, checks.reader, progress)
         except UsageError:
             raise
-        except KalypsoError as error:  # of the scheduler that the Environment names
+        except KalypsoError as error:  # the scheduler that the Environment names raised it
             return _Rendered(EnvironmentFaults(faults=error.problems))
         return _Rendered(_faults(snapshot, plan), plan, snapshot)
 

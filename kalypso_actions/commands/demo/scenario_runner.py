@@ -127,7 +127,8 @@ class ScenarioRunner:
     def statuses(self, commit: str, wanted: Mapping[str, tuple[str, str]]) -> None:
         """Report a commit's statuses, and compare them with the expected ones.
 
-        `wanted` has state and start of the description by environment. Raises KalypsoError.
+        `wanted` maps environments to the expected state and beginning of the description. Raises
+        KalypsoError.
         """
         with self.sandbox.lock:
             by_environment: dict[str, tuple[str, str]] = {

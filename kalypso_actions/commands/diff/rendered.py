@@ -27,10 +27,10 @@ from kalypso_actions.snapshot.gathering import gather
 def compare_rendered(
     plane: ControlPlanePlace, inputs: DiffInputs, progress: Progress
 ) -> Difference:
-    """Plan the last environment with its commit of main, and with that of the first one.
+    """Plan the older environment with its own commit of main, and with the newer one's.
 
-    For a single environment, the inputs give the commits; the default is from its present commit to
-    the head of main.
+    For a single environment, the inputs give the commits, by default its present commit and the
+    head of main.
     """
     place = plane.environment(inputs.environments[-1])
     if len(inputs.environments) == 2:
@@ -93,6 +93,6 @@ def _snapshot(
 
 
 def _without_pins(comparison: MaskedComparison) -> MaskedComparison:
-    """Leave out the commit of main in the BaseRepo, because it is the question to diff."""
+    """Leave out BaseRepos: diff itself chooses the commit of main that they name."""
     documents = tuple(item for item in comparison.documents if item.kind != "BaseRepo")
     return MaskedComparison(dataclasses.replace(comparison, documents=documents))

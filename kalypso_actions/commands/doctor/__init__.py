@@ -46,10 +46,10 @@ def doctor(
 ) -> DoctorDocument:
     """Check everything that the chain needs.
 
-    The token's owner reads the settings. The App, if it is given, reads what jobs read. `reports`
-    replaces the source of cluster reports that the inputs name. With `inputs.probe`, `consent`
-    decides whether to probe. Raises UsageError for inputs that are missing or contradict one
-    another.
+    The token's owner reads the settings. The App, if there is one, reads as jobs
+    do. `reports` replaces the source of cluster reports that the inputs name. With `inputs.probe`,
+    `consent` decides whether to probe. Raises UsageError for inputs that are missing or contradict
+    one another.
     """
     has_token = bool(inputs.token.get_secret_value())
     has_app = bool(inputs.app_id or inputs.app_private_key.get_secret_value())

@@ -20,7 +20,7 @@ from kalypso_actions.model.urls import owner_of
 
 
 def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) -> None:
-    """Check that the credentials of the jobs, the App's or the token, can write everywhere."""
+    """Check that the jobs' credential, an App or a token, can write to all repositories."""
     names = (jobs.control_plane, *facts.gitops_repositories)
     app = jobs.github.installations
     if app:

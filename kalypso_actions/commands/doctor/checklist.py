@@ -29,7 +29,7 @@ class Checklist:
         self.add(Check.of_problem(state, problem, place or self.place) for problem in problems)
 
     def required(self, call: Callable[[], T], place: str = "") -> T | None:
-        """Call a function that reads a necessity of the chain: an error is a problem."""
+        """Call a function that reads something the chain needs: an error is a problem."""
         return self._attempt("problem", call, place)
 
     def optional(self, call: Callable[[], T], place: str = "") -> T | None:

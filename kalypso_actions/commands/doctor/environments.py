@@ -32,7 +32,7 @@ def check_environment(
     """
     chosen = inputs.model_dump(include=set(PlanOptions.__dataclass_fields__))
     schedule_inputs = ScheduleInputs(environment=environment.name, **chosen)
-    # Without a GitOps branch there is nothing to read; the list already has its absence.
+    # Without a GitOps branch there is nothing to read; the list already reports that.
     snapshot = (
         checklist.required(lambda: read_everything(schedule_inputs, jobs).sources)
         if environment.gitops

@@ -44,7 +44,7 @@ def probe_repositories(
     """Probe every repository with the credentials of `jobs`, one after the other.
 
     `context` reads the rules of the real branches. If the run is interrupted, the probe first
-    deletes what it has made.
+    deletes everything that it has made.
     """
     name = f"{rules.BRANCH_PREFIX}{context.runtime.now():%Y%m%d-%H%M%S}"
     checklist = Checklist(context.control_plane)
@@ -141,7 +141,7 @@ class _Trial:
         self._attempt("merge", lambda: self._merge(number, commit))
 
     def clean_up(self) -> None:
-        """Close and delete what may exist on GitHub; keep refused deletions in `left`."""
+        """Close or delete everything in `left`; keep the entries whose deletion fails."""
         for name, delete in tuple(self.left.items()):
             try:
                 delete()

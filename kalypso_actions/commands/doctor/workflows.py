@@ -88,7 +88,7 @@ def check_files(
     used: Used,
     checklist: Checklist,
 ) -> None:
-    """Check the workflow files of a branch, and add what they use to `used`."""
+    """Check the workflow files of a branch, and add their names and actions to `used`."""
     paths = tuple(ours(ACTIONS, REF))
     checklist.add(workflow_checks(files, paths, ours, states))
     used.actions.update(used_actions(files.texts.values()))

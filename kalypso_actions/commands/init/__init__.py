@@ -5,7 +5,7 @@ The rules of the set-up are in `onboarding`.
 repositories   the two repositories, through the API or as clones
 backends       how each is read and written
 read           the branches as they are, and the environments
-rules          what rules of branches need of workflow files
+rules          the demands of branch rules on workflow files
 write          commits, pushes and pull requests
 result         the plan and its result, as a document
 """

@@ -1,4 +1,4 @@
-"""Read what rules of branches need of the workflow files."""
+"""Read the demands of branch rules on the workflow files."""
 
 from __future__ import annotations
 

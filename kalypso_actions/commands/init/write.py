@@ -1,6 +1,6 @@
 """Write the plans: a commit for each branch, pushed, proposed, or left in a clone.
 
-After an interruption, another run completes the work: its plans leave out what exists already.
+After an interruption, another run completes the work: its plans leave out all that exists already.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Writer:
         """Write the plans of one repository; the last is that of its default branch."""
         begun = [self._begin(plan) if plan.is_main else plan for plan in plans]
         main = next((plan for plan in begun if plan.is_main), None)
-        # The environments begin with the new commit of main, unless that is only proposed.
+        # The environments begin with the new commit of main, unless init only proposes it.
         main_commit = self._commit(main) if main and not self._is_proposed(main) else ""
         base_commit = main_commit or (main.head if main else "")
         written = []
@@ -100,7 +100,7 @@ class _Writer:
         return self.proposes_to is not None and plan.head != ""
 
     def _begin(self, main: BranchPlan) -> BranchPlan:
-        """Create the default branch before all others: GitHub takes the first branch for it."""
+        """Create the default branch before all others: GitHub makes the first one the default."""
         if main.head:
             return main
         readme = [change for change in main.changes if change.path == README_FILE]

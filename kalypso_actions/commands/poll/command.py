@@ -56,7 +56,7 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
 
 
 def _first(given: Sequence[str], environments: Mapping[str, Environment]) -> frozenset[str]:
-    """Return the environments for which ci starts cd; none if ci could not tell either.
+    """Return the environments for which ci starts cd; none if ci could not determine them.
 
     Raises UsageError if a `given` one does not exist.
     """

@@ -174,7 +174,7 @@ class Repairs:
         return self._make(replace(lost, record=record))
 
     def _make(self, start: Start) -> bool:
-        """Make a start unless a run of it is active; return False for attempt 0, which gives up."""
+        """Make a start unless a run of it is active; for attempt 0, give up and return False."""
         workflow = self._workflow(start.command)
         if workflow not in self._runs:
             self._runs[workflow] = workflows.unfinished(

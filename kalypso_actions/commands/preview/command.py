@@ -62,7 +62,7 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
         reader = SharedReader(context.reader)
         failures = failed_deployments(context, compared)
         document, diffs = _result(inputs, request, compared, hidden, reader, failures)
-    except MissingExtraError:  # the run begins again with it
+    except MissingExtraError:  # the caller installs the extra, and calls preview again
         raise
     except KalypsoError as error:
         _publish_failure(inputs, context, request, error)
@@ -150,7 +150,7 @@ def _write(folder: Path, inputs: PreviewInputs, document: PreviewDocument, diffs
 def _compare(
     inputs: PreviewInputs, context: CommandContext, request: PreviewRequest
 ) -> ComparedBranch:
-    """Compare; read repositories that only the head registers with the job's own token."""
+    """Compare; use the job's own token for repositories that only the head registers."""
     others = _job_authorization(inputs, context)
     sides = SideReader(SharedReader(context.reader), request.change, inputs)
 

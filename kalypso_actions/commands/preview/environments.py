@@ -34,7 +34,7 @@ Environments = Mapping[str, Environment]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The differences between two sides, with secrets; without a `pair`, only those in `faults`."""
+    """The differences between two sides, with secrets; without a `pair`, `faults` has them."""
 
     faults: Comparison
     pair: PlanPair | None = None
@@ -50,7 +50,7 @@ class Compared:
         return Faults(len(self.comparison.problems_new), self.comparison.problems_known)
 
     def origins(self) -> frozenset[str]:
-        """Return the repositories whose content it has."""
+        """Return the repositories whose content the differences show."""
         comparison = self.comparison
         problems = (*comparison.problems_new, *comparison.warnings_new)
         places = (where for problem in problems for where in (problem.where, *problem.related))
@@ -71,8 +71,8 @@ class Compared:
 class ComparedEnvironment:
     """An environment before and after the change.
 
-    `arriving` is None if only the change arrives; `promoted_commit` is the commit of main that the
-    environment has, `notes` say what is not compared.
+    `promoted_commit` is the commit of main that the environment has, `arriving` the comparison with
+    it (None if only the change arrives). `notes` are about parts that are not compared.
     """
 
     name: str
@@ -92,7 +92,7 @@ class ComparedBranch:
     after: Environments
 
     def origins(self) -> frozenset[str]:
-        """Return the repositories whose content the comparisons have."""
+        """Return the repositories whose content the comparisons show."""
         changes = (item.change for item in self.environments)
         arriving = (item.arriving for item in self.environments)
         every = (self.documents, *changes, *filter(None, arriving))
@@ -263,7 +263,7 @@ def _compared(sides: _Sides, base: Side, inputs: PreviewInputs, progress: Progre
         new,
         WorkerProcesses(),
     )
-    if base.is_absent or head.is_absent:  # its documents are those of other branches, and stay
+    if base.is_absent or head.is_absent:  # other branches have the documents, which stay
         pair = dataclasses.replace(
             pair, comparison=dataclasses.replace(pair.comparison, documents=())
         )

@@ -28,7 +28,7 @@ def write_comment(
     if number is None:
         return "none", ()
 
-    if not request.is_restricted:  # its token may get 404 for other reasons
+    if not request.is_restricted:  # a restricted token may get 404 for other reasons
         context.github.recent_writes.add_issue(context.control_plane, number)
 
     def write() -> None:

@@ -98,8 +98,8 @@ def _change(context: CommandContext, branch: str, base: str, head: str) -> Chang
 def request_of_clone(inputs: PreviewInputs, clone: CurrentClone) -> PreviewRequest:
     """Return the request of a person in a clone; the default is the change of the current branch.
 
-    `base` names the branch that gets the change, if it is main or that of an environment: as a
-    merge would, the comparison begins where the head left it. Raises KalypsoError.
+    If `base` is main or an environment's branch, that branch gets the change: the comparison begins
+    at the merge base, as a merge would. Raises KalypsoError.
     """
     branches = [clone.main, *(item.control_plane.branch for item in clone.environments.values())]
     named_branch = inputs.base.removeprefix("origin/")

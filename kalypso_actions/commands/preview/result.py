@@ -186,9 +186,9 @@ def _located(comparison: MaskedComparison, change: ChangedBranch) -> MaskedCompa
 
 
 def _with_branches(problems: Iterable[Problem], change: ChangedBranch) -> tuple[Problem, ...]:
-    """Name the branch of problems outside of the changed branch, which has files of the same names.
+    """Name the branch in the location of each problem that is not in the changed branch.
 
-    GitHub would show their annotations on the files of the pull request.
+    Otherwise GitHub would show its annotation on a file of the same name in the pull request.
     """
     keys = {repository_key(url) for url in (change.url, *change.other_urls)}
 

@@ -23,7 +23,7 @@ class ChangedBranch:
     """A branch of the control plane at `url`, before (`base`) and after (`head`) a change.
 
     `main` is the name of the main branch, and `head_of_main` its newest commit. `other_urls` lead
-    to the control plane, too: `url` is a path for a clone.
+    to the control plane, too: for a clone, `url` is a path.
     """
 
     url: str
@@ -81,7 +81,7 @@ class Side:
 
 @dataclass(slots=True)
 class SideReader:
-    """Reads the sides of environments; each repository is read once."""
+    """Reads the sides of environments, and each repository once."""
 
     reader: Reader
     change: ChangedBranch
@@ -127,7 +127,7 @@ class SideReader:
 
 
 def _in_environment(problem: Problem, environment: Environment) -> Problem:
-    """Place a problem of a whole repository, as of a missing branch, where its URL is written."""
+    """Locate a problem of a whole repository, e.g. a missing branch, at the Environment object."""
     if problem.where and problem.where.path:
         return problem
     return dataclasses.replace(problem, where=environment.where)
@@ -138,7 +138,7 @@ def _no_trees(_: Sequence[GitOpsRepo]) -> tuple[BaseTree, ...]:
 
 
 def without_content(snapshot: Snapshot) -> Snapshot:
-    """Return the side on which the environment does not exist."""
+    """Return a snapshot without content, for the side on which the environment does not exist."""
     return dataclasses.replace(
         snapshot,
         own=dataclasses.replace(snapshot.own, documents=(), problems=(), warnings=()),

@@ -40,7 +40,7 @@ def report(
 ) -> ReportDocument:
     """Plan all environments of the control plane, and write `index.html` and `report.json`.
 
-    `pipeline` reads what GitHub shows, once the control plane has been read. An environment that
+    `pipeline` reads the pipeline from GitHub, after the control plane is read. An environment that
     cannot be read is a problem of the report. Raises KalypsoError if the control plane cannot be
     read, UsageError for a folder that cannot be written.
     """

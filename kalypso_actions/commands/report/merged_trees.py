@@ -20,7 +20,7 @@ class MergedTrees:
         self._faults: dict[str, str] = {}
 
     def of(self, plan: Plan) -> tuple[MergedTree, ...]:
-        """Return the branches of a plan's GitOpsRepos; one that cannot be read says why."""
+        """Return the branches of a plan's GitOpsRepos; an unreadable one has the reason."""
         folders = [item.assignment.folder for item in plan.assignments]
         return tuple(self._read(repo, folders) for repo in plan.fleet.gitops_repos)
 

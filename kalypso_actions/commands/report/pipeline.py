@@ -17,9 +17,9 @@ from kalypso_actions.report.status_document import StatusDocument
 
 
 def read_pipeline(control_plane: str | None, runtime: Runtime) -> StatusDocument:
-    """Return what `kalypso status` shows of a control plane, a URL or path, or the clone at hand.
+    """Return the document of `kalypso status` for a control plane, by default the clone at hand.
 
-    What cannot be read is a problem of the document.
+    `control_plane` is a URL or path. An error becomes a problem of the document.
     """
     name = ""
     try:

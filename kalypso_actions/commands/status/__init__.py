@@ -1,9 +1,9 @@
 """`kalypso status`: the pipeline at one moment, from GitHub's statuses and branches alone.
 
-command   the story
-read      the environments' branches, and what GitHub shows of the repositories
+command   the state of each environment
+read      the environments' branches, and GitHub's overviews of the repositories
 clusters  the clusters' reports
-watch     look again and again
+watch     show the pipeline repeatedly
 """
 
 from kalypso_actions.commands.status.command import status

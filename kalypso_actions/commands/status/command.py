@@ -1,4 +1,4 @@
-"""Read the repositories, and say what state each environment is in."""
+"""Read the repositories, and determine the state of each environment."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class _Summary:
 
 
 def _state(moment: EnvironmentMoment, clusters: dict[str, int] | None) -> StateEntry:
-    """Return the state, `Deploying 4/8`: by the clusters, else as check-promote has recorded."""
+    """Return the state, e.g. `Deploying 4/8`: from reports, else as check-promote recorded it."""
     posted = moment.status
     text = moment.description
     numbers = moment.compliant

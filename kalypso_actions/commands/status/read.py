@@ -1,4 +1,4 @@
-"""The environments' branches, and what GitHub shows of the repositories."""
+"""The environments' branches, and GitHub's overviews of the repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look at the pipeline again and again."""
+"""Show the pipeline repeatedly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTERVAL: Final = 15.0
 def watch(
     inputs: StatusInputs, runtime: Runtime, show: Callable[[StatusDocument], None]
 ) -> NoReturn:
-    """Show the pipeline until Ctrl-C; a failed look is logged, and shows nothing."""
+    """Show the pipeline until Ctrl-C; log a failure to read it, and try again."""
     while True:
         try:
             with open_context(inputs, runtime) as context:
