@@ -1,6 +1,6 @@
 """The time of `kalypso app render` of many targets, as a multiple of that of helm alone.
 
-Both are measured by processor time, with as many helms at once. helm must be installed.
+The bench compares processor times, with equally many helms at once. helm must be installed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ spec:
 
 
 def measure() -> list[str]:
-    """Print the processor times of both; return a missed target."""
+    """Print both processor times; return the target if it is missed."""
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as name:
         top = Path(name)
         files = {f"source/helm/{path}": text for path, text in CHART.items()}

@@ -3,10 +3,11 @@
     python -m bench.cluster_reports --clusters 5000 --looks 500
 
 Azure is the sandbox, in a process of its own. Each look reads all pages over HTTP, one of them
-after a refusal for the quota, and judges every cluster. No wait is slept through.
+after a refusal for the quota, and judges every cluster. The client does not sleep when it must
+wait.
 
-The target for the memory is about its peak in each look. The memory after a look may be anything up
-to the peak: Python returns memory by arenas of 1 MB once they are empty, and CPython's cache of
+The target for memory limits the peak of each look. The memory after a look may have any value up to
+the peak: Python returns an arena of 1 MB only when the arena is empty, and CPython's cache of
 attributes keeps strings that were made between the rows.
 """
 
@@ -42,11 +43,11 @@ WARM_UP = 20
 EVERY = 100
 """Looks between two printed figures of memory."""
 RESET_PEAK = "5"
-"""What Linux takes in `/proc/self/clear_refs` to set the peak to the present memory."""
+"""Linux sets the peak to the present memory if this is written to `/proc/self/clear_refs`."""
 
 
 def main() -> int:
-    """Print the figures; 1 if a target is missed."""
+    """Print the figures; return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--clusters", type=int, default=5000)
     parser.add_argument("--looks", type=int, default=500)
@@ -57,7 +58,7 @@ def main() -> int:
 
 
 def measure(clusters: int, looks: int) -> list[str]:
-    """Print the processor time of a look and the memory; return what is missed."""
+    """Print the processor time of a look and the memory; return the missed targets."""
     with azure(clusters) as (url, environment):
         os.environ.update(environment)  # where Azure's library looks for the identity
         with signed_in(environment) as client:
@@ -101,7 +102,7 @@ def look(client: ResourceGraph, url: str, commit: str, clusters: int) -> None:
 
 
 def signed_in(environment: Mapping[str, str]) -> ResourceGraph:
-    """Return a client that waits for nothing."""
+    """Return a client that does not sleep."""
     cloud = cloud_of("public", environment)
     credential = azure_credential(
         client_id="",
@@ -118,7 +119,7 @@ def signed_in(environment: Mapping[str, str]) -> ResourceGraph:
 
 @contextmanager
 def azure(clusters: int) -> Iterator[tuple[str, dict[str, str]]]:
-    """Serve clusters from another process; yield the GitOps repository's URL, and variables."""
+    """Serve clusters from another process; yield the GitOps repository's URL and variables."""
     ours, theirs = multiprocessing.Pipe()
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as folder:
@@ -132,7 +133,7 @@ def azure(clusters: int) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def serve(folder: Path, clusters: int, pipe: Connection) -> None:
-    """Serve until the other end of the pipe says something."""
+    """Serve until a message arrives through the pipe."""
     with Sandbox(folder, Programs(os.environ)) as sandbox:
         sandbox.create_repository(GITOPS, {"README.md": "x"})
         commit = sandbox.commit(GITOPS, {f"{CLUSTER_TYPES[0]}/a": "1"}, branch=BRANCH)

@@ -1,9 +1,9 @@
 """Manifests per second of our template engine, of Go's, and of gotpl, each on one core.
 
 Each renders the same manifests with the same data, prepared before the clock starts. Ours and gotpl
-compile a template once, as intended. Upstream parses it for each use; Go is measured so, and with
-templates parsed once. gotpl lacks Kalypso's own functions, so it is compared only on manifests
-without them.
+compile a template once, as intended. Upstream parses a template for each use, so Go is measured in
+this way, and also with templates parsed once. gotpl lacks Kalypso's own functions, so it is
+compared only on manifests without them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ KALYPSO_FUNCTIONS = re.compile(r"\b(?:toYaml|stringify|hash|unquote)\b")
 ASSIGNMENTS = 50
 
 Request = dict[str, Any]
-"""As the oracle takes it: `op`, `text`, `data`."""
+"""A request to the oracle: `op`, `text`, `data`."""
 
 
 def requests() -> dict[str, list[Request]]:
-    """By Template: its manifests for some assignments."""
+    """Return the requests of each Template: its manifests for some assignments."""
     return {
         name: [
             {"op": "template", "text": text, "data": _fields(number)}
@@ -46,12 +46,12 @@ def requests() -> dict[str, list[Request]]:
 
 
 def any_engine_renders(manifests: Sequence[Request]) -> bool:
-    """Whether an engine with sprig alone can render them."""
+    """Whether an engine that has only sprig's functions can render the manifests."""
     return not any(KALYPSO_FUNCTIONS.search(request["text"]) for request in manifests)
 
 
 def ours(manifests: Sequence[Request], seconds: float) -> float:
-    """Manifests a second by our engine; each has a new budget, as in each assignment."""
+    """Return our engine's manifests per second; each manifest has a new budget, as in a run."""
     compiled = {text: TextManifest(text) for text in {request["text"] for request in manifests}}
     uses = [(compiled[request["text"]], _data(request["data"])) for request in manifests]
     rendered = 0
@@ -67,7 +67,7 @@ def ours(manifests: Sequence[Request], seconds: float) -> float:
 def go(
     manifests: Sequence[Request], seconds: float, folder: Path, *, parse_once: bool = False
 ) -> float:
-    """Manifests a second by Go, parsed for every use or once; the oracle has been built."""
+    """Return Go's manifests per second, parsed for every use or once; the oracle must be built."""
     file = folder / "requests.jsonl"
     file.write_text("".join(json.dumps(request) + "\n" for request in manifests), encoding="utf-8")
     operation = "bench-parsed" if parse_once else "bench"
@@ -88,9 +88,9 @@ def install_gotpl(folder: Path) -> None:
 
 
 def gotpl(manifests: Sequence[Request], seconds: float, folder: Path) -> float:
-    """Manifests a second by gotpl, which has been installed.
+    """Return gotpl's manifests per second; gotpl must be installed.
 
-    Raises CalledProcessError where it renders anything else than we do.
+    Raises CalledProcessError if its output differs from ours.
     """
     uses = [
         {

@@ -6,7 +6,7 @@ Regions hold cluster types, registered repositories hold workloads. Each target 
 types of its region, and configuration comes in layers. The same numbers give the same files.
 
 distinct    many small regions; each target has a repository and a layer of configuration of its
-            own, so that no two assignments have equal content: nothing can be remembered
+            own, so no two assignments have equal content, and no result can be reused
 repeating   one region of large cluster types, whose targets all have its configuration
 """
 
@@ -49,7 +49,7 @@ class Fleet:
     registrations: int
 
     def arguments(self) -> list[str]:
-        """The arguments of `kalypso render` that make it read this fleet."""
+        """Return the arguments with which `kalypso render` reads this fleet."""
         sources = {CONTROL_PLANE: "main"}
         sources |= {
             _repository(number): f"apps/{number:03}" for number in range(self.registrations)
@@ -60,7 +60,7 @@ class Fleet:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """The numbers of a fleet; every region has as many cluster types and targets."""
+    """The numbers of a fleet; `cluster_types` and `targets` are those of each region."""
 
     shape: Shape
     regions: int
@@ -69,7 +69,7 @@ class _Size:
 
     @classmethod
     def of(cls, shape: Shape, assignments: int) -> _Size:
-        """The numbers for at least so many assignments."""
+        """Return the numbers of a fleet with at least so many assignments."""
         if shape == "distinct":
             of_a_region = CLUSTER_TYPES_OF_A_REGION * TARGETS_OF_A_REGION
             regions = -(-assignments // of_a_region)
@@ -79,7 +79,7 @@ class _Size:
 
     @property
     def workloads(self) -> int:
-        """Each has two targets."""
+        """The number of workloads: each has two targets."""
         return self.regions * self.targets // 2
 
     @property
@@ -195,7 +195,7 @@ def _workloads(size: _Size) -> dict[str, Documents]:
 
 
 def _own_layers(workload: str, number: int) -> Documents:
-    """Configuration of each target of a workload."""
+    """Return the configuration of each target of a workload."""
     return [
         _config_map(
             f"d-{workload}-{name}",

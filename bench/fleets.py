@@ -23,9 +23,9 @@ CHANGED_PART: Final = 0.1
 MEGABYTES: Final = 600
 TENFOLD: Final = 10.5
 SPEEDUP, SPEEDUP_FROM = 1.8, 20_000
-"""Of rendering in processes on two cores, and the assignments from which on it is expected."""
+"""The target of rendering in processes on two cores, for at least so many assignments."""
 TIMES_PLAN: Final = 2.0
-"""Of every command that reads a whole fleet; `bench.pair` has previews."""
+"""The target of every command that reads a whole fleet; `bench.pair` measures previews."""
 
 Measurement = dict[str, list[dict[str, Any]]]
 Measurements = dict[tuple[Shape, int], Measurement]
@@ -53,7 +53,7 @@ def measure(sizes: Sequence[int], file: Path | None = None) -> list[str]:
 
 
 def _measured(shape: Shape, size: int) -> Measurement:
-    """Measure in a process of its own: memory is that of one fleet."""
+    """Measure in a process of its own, so that its memory is that of one fleet."""
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as folder:
         command = [sys.executable, "-m", "bench.stages", folder, shape, str(size)]
         process = subprocess.run(command, stdout=subprocess.PIPE, check=True)
@@ -98,7 +98,7 @@ def _missed(shape: Shape, size: int, measured: Measurement) -> list[str]:
 
 
 def _growth(shape: Shape, measurements: Measurements) -> list[str]:
-    """Compare each size with the one that is ten times as large."""
+    """Compare each size with the size that is ten times as large."""
     missed = []
     for (other, size), measured in measurements.items():
         larger = measurements.get((shape, 10 * size))

@@ -21,14 +21,14 @@ ROOT = Path(__file__).resolve().parents[1]
 LAUNCH = ROOT / "actions" / "launch.sh"
 UV = Path(sys.executable).parent / "uv"
 NEXT_ALLOWED, UV_ALLOWED, PIP_ALLOWED = 1.0, 3.0, 12.0
-"""Seconds: of a next action; of the first, with uv and with pip, without the download."""
+"""Seconds of a later action, and of the first by uv and by pip, without downloads."""
 ROUNDS = 5
 SCHEDULE = '{"environment": "dev", "control-plane": "acme/fleet", "app-id": "1"}'
-"""Of the action that imports most. The App's key is missing: it ends before it asks anybody."""
+"""Inputs of the action that imports most. It ends before any request: the App's key is missing."""
 
 
 def measure() -> list[str]:
-    """Print the figures; the targets that are missed."""
+    """Print the figures; return the missed targets."""
     with tempfile.TemporaryDirectory(prefix="kalypso-launch-") as name:
         folder = Path(name)
         nothing = min(_seconds([sys.executable, "-I", "-c", ""], os.environ) for _ in range(ROUNDS))
@@ -66,7 +66,7 @@ def measure() -> list[str]:
 
 
 def _wheels(folder: Path) -> Path:
-    """A folder with every wheel that the first action installs."""
+    """Return a folder with every wheel that the first action installs."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
     lock = str(ROOT / "requirements.lock")
     subprocess.run(
@@ -76,7 +76,7 @@ def _wheels(folder: Path) -> Path:
 
 
 def _machine(folder: Path, *, has_uv: bool) -> dict[str, str]:
-    """Variables of a job on a machine with this Python, with uv or without, and empty caches."""
+    """Return a job's variables: a machine with this Python, empty caches, and perhaps uv."""
     folder.mkdir()
     python = folder / "python3"
     python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
@@ -99,9 +99,10 @@ def _launch(
     inputs: str = "{}",
     status: int = 0,
 ) -> float:
-    """Seconds of an action, of one that does nothing by default.
+    """Return the seconds of an action; by default, the action does nothing.
 
-    The folder is the job's RUNNER_TEMP. Raises RuntimeError where it does not end as it must.
+    The folder is the job's RUNNER_TEMP. Raises RuntimeError if the action's exit code is not
+    `status`.
     """
     temporary.mkdir(exist_ok=True)
     environment = {**machine, "RUNNER_TEMP": str(temporary), "KALYPSO_INPUTS": inputs}

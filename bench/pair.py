@@ -38,12 +38,12 @@ CHANGES: Final = (
     ("one cluster type", "c-", 0.25),
     ("all", "a-", 2.0),
 )
-"""Whose configuration differs, the prefix of its ConfigMap, and the allowed part of a full plan."""
+"""The scope of a change, the prefix of its ConfigMap, and the allowed part of a full plan."""
 ROUNDS = 3
 
 
 def main() -> int:
-    """Print the times; 1 if a target is missed."""
+    """Print the times; return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--assignments", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
@@ -116,7 +116,7 @@ def _once(measured: Callable[[], object]) -> _Seconds:
 
 
 def _used() -> float:
-    """Return the processor time of this process and of those that have ended."""
+    """Return the processor time of this process and of its children that have ended."""
     times = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(item.ru_utime + item.ru_stime for item in times)
 

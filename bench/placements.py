@@ -55,7 +55,7 @@ def decide(given: Fleet) -> Schedule:
 
 
 def _peak(placements: int) -> float:
-    """Return the memory that deciding needs, besides the fleet and its documents."""
+    """Return the memory that the decisions need, without the fleet and its documents."""
     given = make_fleet(CLUSTER_TYPES, placements, with_cel=False)
     tracemalloc.start()
     decide(given)

@@ -38,7 +38,7 @@ CONTROL_PLANE, ENVIRONMENT = "acme/control-plane", "dev"
 
 @dataclass(frozen=True, slots=True)
 class GitHub:
-    """A sandbox that serves: where, and a token for it."""
+    """A serving sandbox: its URL, and a token for it."""
 
     url: str
     token: str
@@ -55,14 +55,14 @@ class GitHub:
 
 
 def main() -> int:
-    """Print all figures; 1 where the target is missed."""
+    """Print all figures; return 1 if the target is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=500)
     return 1 if measure(parser.parse_args().count) else 0
 
 
 def measure(count: int) -> list[str]:
-    """Print how long both take; what is missed."""
+    """Print the times of both; return the missed targets."""
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as name:
         folder = Path(name)
         with serving(folder / "sandbox", count) as github:
@@ -86,7 +86,7 @@ def measure(count: int) -> list[str]:
 
 
 def read(github: GitHub, count: int) -> None:
-    """The environment's snapshot, as `kalypso render` gathers it."""
+    """Return the environment's snapshot, as `kalypso render` gathers it."""
     header = basic("x-access-token", github.token)
     programs = Programs(os.environ)
     with RemoteRepositories(
@@ -105,7 +105,7 @@ def read(github: GitHub, count: int) -> None:
 
 
 def clone(github: GitHub, count: int, folder: Path) -> None:
-    """Clone the same repositories with git alone, as many of them at a time, for comparison."""
+    """Clone the same repositories with git alone, equally many at a time, for comparison."""
     environment = {
         **os.environ,
         "GIT_CONFIG_COUNT": "1",
@@ -124,7 +124,7 @@ def clone(github: GitHub, count: int, folder: Path) -> None:
 
 @contextmanager
 def serving(folder: Path, count: int) -> Iterator[GitHub]:
-    """A control plane and the repositories that it registers, served by another process."""
+    """Serve a control plane and the repositories that it registers from another process."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
@@ -142,7 +142,7 @@ def serving(folder: Path, count: int) -> Iterator[GitHub]:
 
 
 def _make(folder: Path, count: int, url: str) -> str:
-    """Fill a sandbox's folder; a token for everything in it."""
+    """Fill a sandbox's folder; return a token for everything in it."""
     with Sandbox(folder, Programs(os.environ)) as sandbox:
         registrations = [
             _document(

@@ -20,7 +20,7 @@ from bench.fleet import make_fleet
 from tools.oracle import program
 
 TIMES_GO, TIMES_PARSED = 10, 0.5
-"""How many times as many manifests as Go, which parses each for every use or once."""
+"""The targets, as multiples of Go's rate when it parses a template for every use, or once."""
 ROUNDS, MEASURED_SECONDS = 5, 0.5
 
 
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def measure_engine(folder: Path) -> list[str]:
-    """Our template engine beside Go's and gotpl's, Template by Template and all together."""
+    """Compare our template engine with Go's and gotpl, by Template and for all together."""
     has_go = _works("Go", program.build)
     has_gotpl = _works("gotpl", lambda: engines.install_gotpl(folder))
     others = "".join(f"{name:>10}{'':10}" for name in ("Go", "Go parsed", "gotpl"))
@@ -77,9 +77,10 @@ def _rounds(
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Manifests a second; 0 where an engine was not measured.
+    """Manifests per second; 0 if an engine was not measured.
 
-    `go` parses each template for every use, as upstream does, `parsed` is Go that parses it once.
+    `go` is the rate of Go if it parses each template for every use, as upstream does; `parsed` is
+    the rate if it parses each template once.
     """
 
     ours: float
@@ -89,12 +90,12 @@ class Rates:
 
     @classmethod
     def best(cls, rounds: Iterable[Rates]) -> Rates:
-        """Each engine's best round: what else the machine does can only slow one down."""
+        """Return each engine's best round: other work of the machine can only slow a round down."""
         return cls(*map(max, zip(*map(astuple, rounds), strict=True)))
 
     @classmethod
     def together(cls, rows: Sequence[Rates]) -> Rates:
-        """The rates of one after the other, each as often as the others; without gotpl."""
+        """Return the rates for all Templates together, each used equally often; without gotpl."""
         ours, go, parsed, _ = zip(*map(astuple, rows), strict=True)
         return cls(_mean(ours), _mean(go), _mean(parsed), 0)
 
@@ -119,13 +120,13 @@ class Rates:
 
 
 def _mean(rates: Iterable[float]) -> float:
-    """Rates of equal shares: the times add up, not the rates."""
+    """Return the rate for equal shares, whose times add up: the harmonic mean."""
     values = list(rates)
     return len(values) / sum(1 / value for value in values) if all(values) else 0
 
 
 def _works(what: str, prepare: Callable[[], None]) -> bool:
-    """Whether something can be had; where it cannot, the reason is printed."""
+    """Whether the preparation of an engine works; if it does not, print the reason."""
     try:
         prepare()
     except (OSError, subprocess.CalledProcessError) as error:

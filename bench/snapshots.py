@@ -16,7 +16,7 @@ from kalypso_actions.snapshot.gathering import gather
 
 
 def snapshot_of(fleet: Fleet) -> Snapshot:
-    """Read a fleet."""
+    """Return the snapshot of a fleet."""
     prefix = "--source="
     given = [item.removeprefix(prefix) for item in fleet.arguments() if item.startswith(prefix)]
     folder = fleet.folder / ENVIRONMENT

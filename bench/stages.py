@@ -61,7 +61,7 @@ class Measured:
 
 
 class _Stages:
-    """Measures one stage after the other in this process."""
+    """Measures the stages one after the other in this process."""
 
     def __init__(self) -> None:
         self.done: list[Measured] = []
@@ -112,7 +112,7 @@ def measure(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
 
 
 def measure_runs(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
-    """Measure a first commit, one without a change, one with 1 % changed, and fast-import."""
+    """Measure a first commit, runs with no change and with 1 % changed, and fast-import."""
     fleet = make_fleet(folder / "fleet", assignments, shape)
     target = _bare(folder / "runs.git")
     kalypso = [sys.executable, "-m", "kalypso_actions", "render", *fleet.arguments()]
@@ -130,7 +130,7 @@ def measure_runs(folder: Path, shape: Shape, assignments: int) -> list[Measured]
 
 
 def measure_commands(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
-    """Measure the commands that read a whole fleet, beside a plan, which `render` prints."""
+    """Measure a plan, as `render` prints it, and the commands that read a whole fleet."""
     fleet = make_fleet(folder / "fleet", assignments, shape)
     arguments = fleet.arguments()
     pair = ["--target=workload-00000-north", "--cluster-type=region-000-000"]
