@@ -145,7 +145,7 @@ class _Trail:
         return _document(self._url, path, content) if content else None
 
     def _need(self, commits: Iterable[HistoryCommit], path: str = "") -> None:
-        """Read the versions of one file in these commits, or of all YAML files that parents have."""
+        """Read the versions in these commits of one file, or of all the parents' YAML files."""
         wanted = dict.fromkeys(
             version.object_id
             for commit in commits

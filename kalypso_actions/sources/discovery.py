@@ -71,7 +71,7 @@ def discover(
 
     `contents` are the files read so far, `built` the outputs of kustomize by folder. If the result
     has `wanted` files or `builds`, call again with these, and the same `parsed`, which holds the
-    limits, and what earlier calls have parsed.
+    limits and the parsed files of earlier calls.
 
     With `whole_tree`, only the default exclusions apply: `.sourceignore` files and kustomizations
     have no effect.
@@ -146,7 +146,7 @@ class _Search:
             self.problems.append(missing_folder(self.tree, path, root, entry, where))
 
     def result(self) -> Discovery:
-        """Return the documents if everything has been read; otherwise what is still needed."""
+        """Return the documents if everything has been read, else the missing files and builds."""
         if self.wanted or self.builds:
             builds = tuple(self.builds[folder] for folder in sorted(self.builds))
             return Discovery(wanted=frozenset(self.wanted), builds=builds)
@@ -180,7 +180,7 @@ class _Search:
                 advice = "rename it, or list it in .sourceignore"
                 where = self._at(path)
                 self.warnings.append(Problem(message, where, advice, "file-misnamed"))
-            if self.parsed.limits is None:  # a registered folder has a bounded number to read
+            if self.parsed.limits is None:  # registered folders have a limit on files to read
                 self._unread_documents(folder)
             pending.extend(self.tree.folders[folder].folders)
 
@@ -334,7 +334,7 @@ class _Search:
         return files if complete and len(self.problems) == before else None
 
     def _check_symlinks(self, root: str) -> None:
-        """Report links that leave the repository; warn of ignored links, as Flux ignores them."""
+        """Report links that leave the repository; warn of links that are ignored, as by Flux."""
         for path in self.tree.symlinks(root):
             content = self._content(path)
             if content is None:

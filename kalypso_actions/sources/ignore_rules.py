@@ -81,7 +81,7 @@ class IgnoreRules:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFiles:
-    """The exclusions of a repository; with problems they are unusable."""
+    """The exclusions of a repository, which are unusable if they have problems."""
 
     ignore: IgnoreRules
     problems: tuple[Problem, ...]

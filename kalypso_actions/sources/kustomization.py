@@ -1,7 +1,7 @@
 """Parse `kustomization.yaml`: files and folders to read, or a build.
 
-A kustomization that only lists `resources` (or `bases`, their old name) is followed here. One that
-changes or generates objects must be built by the kustomize program.
+This package follows a kustomization that only lists `resources` (or `bases`, its old name). The
+kustomize program must build a kustomization that changes or generates objects.
 """
 
 from __future__ import annotations

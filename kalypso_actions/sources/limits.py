@@ -63,7 +63,7 @@ def too_many_builds(limits: Limits, where: Location) -> Problem:
 
 
 def too_many_values(limits: Limits, where: Location) -> Problem:
-    """Return the problem of a registration whose YAML has too many values, up to `where`."""
+    """Return the problem of a registration with too many values in its YAML files up to `where`."""
     message = f"up to this file, the registration has more than {limits.values} values"
     advice = "split the registration, or repeat fewer aliases"
     return Problem(message, where, advice, "registration-too-large")

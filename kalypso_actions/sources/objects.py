@@ -19,7 +19,7 @@ KUSTOMIZE_GROUP = "kustomize.config.k8s.io/"
 def read_objects(
     repository: str, path: str, content: bytes, max_values: int | None = None
 ) -> ParsedFile:
-    """Return the objects of a file, of known and unknown kinds, as Flux reads them.
+    """Return the objects of a file as Flux reads them; their kinds may be unknown.
 
     An object whose kind ends in `List` is replaced by its items. An object without apiVersion or
     kind is a problem. Old documentation has ConfigMaps without apiVersion: these become `v1`, with

@@ -20,7 +20,7 @@ KustomizationReading = tuple[Kustomization | None, tuple[Problem, ...], tuple[Pr
 
 @dataclass(slots=True)
 class ParsedContents:
-    """The parsed files of one reading, and its limits; None for only the limits of each file."""
+    """The parsed files of one reading, and its limits; None: only each file has limits."""
 
     limits: Limits | None = None
     _ignore_files: IgnoreFiles | None = None
@@ -78,7 +78,7 @@ class ParsedContents:
 
 
 def _at(parsed: ParsedFile, path: str) -> ParsedFile:
-    """Return what was parsed at another path with the same content."""
+    """Return a parsed file of the same content, moved to this path."""
     places = [document.where for document in parsed.documents]
     places += [problem.where for problem in parsed.problems + parsed.warnings if problem.where]
     if all(where.path == path for where in places):

@@ -35,7 +35,7 @@ def missing_folder(
 ) -> Problem:
     """Return the problem of a path that is not a folder, with the nearest folder as advice.
 
-    `entry` is what the path leads to, if anything; `root` is the path in normal form.
+    `entry` is the entry at the path, if any; `root` is the path in normal form.
     """
     if entry is not None:
         name = {SYMLINK_MODE: "symbolic link", GIT_LINK_MODE: "submodule"}.get(entry.mode, "file")

@@ -92,7 +92,7 @@ class SourceTree:
         ]
 
     def other_texts(self, folder: str) -> list[str]:
-        """Return the JSON files directly in a folder, and those whose names have no ending."""
+        """Return the JSON files and the files without a suffix directly in a folder."""
         return [
             path
             for path in self.folders[folder].files

@@ -39,7 +39,7 @@ SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The readable documents of a file, in order; `values` counts those of aliases each time."""
+    """The readable documents of a file, in order; `values` counts aliased values each time."""
 
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -68,7 +68,7 @@ def parse_yaml(
 
 
 class _UnreadableError(Exception):
-    """The rest of the text cannot be read; the reason and its place."""
+    """The rest of the text cannot be read, for a reason at a place."""
 
     def __init__(self, message: str, mark: Mark, advice: str = "") -> None:
         super().__init__(message)
@@ -322,7 +322,7 @@ def _merge(entries: dict[str, object], merged: object, mark: Mark) -> None:
 
 
 def _entry_mark(key: yaml.Event, value: yaml.Event) -> EntryMark:
-    """Return the place of a key with the column of its value; an item is both."""
+    """Return the place of a key with the column of its value; a list item is both key and value."""
     line, column = _mark(key)
     value_line, value_column = _mark(value)
     return line, column, value_column if value_line == line else column
