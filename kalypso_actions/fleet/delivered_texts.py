@@ -1,6 +1,6 @@
 """Check the texts of a Workload that Templates can print; an application team writes them.
 
-A Template prints a text into YAML. A line break would add lines of the team's to the platform's
+A Template prints a text into YAML. A line break would add the team's lines to the platform's
 document, `{{` would begin a template, `${` would begin a substitution by Flux
 (https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution), and
 `$(` a command of a shell.
@@ -51,8 +51,8 @@ class _Text:
 def text_faults(document: Document) -> Iterator[Problem]:
     """Yield a problem for each faulty text of a valid Workload.
 
-    The check covers all known fields, and therefore every new one. Templates print neither
-    annotations nor `configSchemas`, which are JSON of many lines.
+    The check covers all known fields, and therefore also fields of later versions. Templates print
+    neither annotations nor `configSchemas`, which are JSON of many lines.
     """
     resource = schemas.WorkloadResource.model_validate(document.body)
     fields = resource.model_dump(
@@ -124,7 +124,7 @@ def _fault_of(text: _Text) -> _Fault | None:
 
 
 def _is_free(text: _Text) -> bool:
-    """Whether a text is a value of `manifests` that needs no form, such as text for people."""
+    """Whether a text is a value of `manifests` without a required form, such as text for people."""
     match text.path:
         case ("spec", "deploymentTargets", int(), "manifests", key):
             return not text.is_key and key not in _FORMS

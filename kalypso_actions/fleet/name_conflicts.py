@@ -46,7 +46,7 @@ def workload_conflicts(
     own: Iterable[kinds.DeploymentTarget],
     owners: Owners,
 ) -> dict[str, list[Problem]]:
-    """Return, by registration, a problem for each Workload or target with another's name.
+    """Return, by registration, a problem for each Workload or target with a conflicting name.
 
     `workloads` are those of all usable heads, `own` the targets in the control plane. A name
     belongs to its owner, even without a usable head, until the owner's head no longer delivers it.
@@ -150,7 +150,7 @@ def _legacy_targets(
     own: Iterable[kinds.DeploymentTarget],
     targets: Mapping[str, str],
 ) -> Iterator[tuple[_Delivery, str, str]]:
-    """Yield each target of an environment, also kept ones, with its workspace and name."""
+    """Yield each target of an environment, including kept ones, with its workspace and name."""
     for target in own:
         yield _Delivery("", target.workload, target.where), target.workspace, target.name
     for reading in readings:

@@ -259,7 +259,7 @@ def _url_faults(document: Document) -> Iterator[Problem]:
 
 
 def _url_fault(url: str) -> Problem | None:
-    """Return why a text is not the URL of a repository; tests of a control plane use folders."""
+    """Return the problem of a text that is no URL of a repository; folders pass, as tests use them."""
     if split(url).scheme == "file" and "/" in url and not set(url) & set(" \t\n"):
         return None
     try:

@@ -40,7 +40,7 @@ spec:
 
 
 def folder_of_workloads(documents: Iterable[Document]) -> str:
-    """Return the deepest folder that contains all Workloads; "." is the root, also without any."""
+    """Return the deepest folder that contains all Workloads; "." for the root or no Workloads."""
     workloads = filter(is_meant_as_workload, documents)
     folders = [posixpath.dirname(document.where.path) for document in workloads]
     return (posixpath.commonpath(folders) if folders else "") or "."
