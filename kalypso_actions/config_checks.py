@@ -19,14 +19,14 @@ from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.platform_config import AppliedSchema, PlatformConfig
 
 MAX_TRACED = 5
-"""How many violations of one schema are traced; users rarely read more."""
+"""The most violations of one schema to trace; users rarely read more."""
 
 STEP: Final = 10
 COMPILING: Final = 10
 """The cost of one evaluation step and of one compiled character, in characters."""
 
 KEPT: Final = 10_000
-"""How many results are kept."""
+"""The most results to keep."""
 
 _MISSING: Final = re.compile(r"- ([\w.-]+) is required")
 

@@ -297,7 +297,7 @@ def _named_values(
 def _next_value(
     number: int, entries: list[re.Match[str] | None], lines: list[str], names: KeyNames
 ) -> Iterator[int]:
-    """Yield the next line if it is the value of a name at the end of a line, in a quoted text."""
+    """Yield the next line if, in a quoted text, it is the value of a name that ends a line."""
     name = _LAST_NAME.search(lines[number])
     if name and names.include(name["key"]):
         following = range(number + 1, min(number + 3, len(lines)))

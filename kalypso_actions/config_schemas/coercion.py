@@ -15,7 +15,7 @@ _INTEGER = re.compile(r"([-+]?)0*([0-9]{1,19})")
 
 
 _FIRST = frozenset("+-.0123456789iInN")
-"""The first characters of numbers, `inf` and `nan`. Most texts begin with another one."""
+"""The first characters of numbers, `inf` and `nan`. Most texts begin with another character."""
 
 
 def coerce_numbers(config: Mapping[str, object]) -> dict[str, object]:

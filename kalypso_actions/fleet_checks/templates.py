@@ -61,7 +61,7 @@ def merge_field_faults(
     """Report an unknown field once, with the advice on it.
 
     An unknown field makes a template fail or write `<no value>`. The failure gets the advice, and
-    the warning about the missing value is dropped.
+    this drops the warning about the missing value.
     """
     remaining = list(warnings)
     advice = {item.where: item.advice for item in remaining if item.code == FIELD_UNKNOWN}

@@ -129,7 +129,7 @@ class ExpressionParser(Cursor):
         del self.declared[count:]
 
     def command(self) -> Command:
-        """Parse operands up to a pipe, which is consumed, or a closing sign, which is not."""
+        """Parse operands up to a pipe, and consume it, or up to a closing sign, and leave it."""
         position = self.peek_non_space().position
         arguments: list[Operand] = []
         while True:

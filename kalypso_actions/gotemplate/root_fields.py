@@ -28,8 +28,8 @@ def root_fields(
 ) -> Iterator[RootField]:
     """Yield the fields that a template reads from its data, in order.
 
-    Inside `with` and `range`, dot is not the data, but `$` still is. Inside `define`, neither is;
-    definitions are skipped. Raises `TemplateError` if the text does not parse.
+    Inside `with` and `range`, dot is not the data, but `$` still is. Inside `define`, neither is:
+    this skips definitions. Raises `TemplateError` if the text does not parse.
     """
     source = Source("template", text)
     names = Names({**BUILTINS, **functions}, refused)

@@ -1,7 +1,7 @@
 """Configuration files without a Template, as in old control planes.
 
 Before Templates of type `config` existed, a ClusterType without `configType`, or with `configMap`,
-got a ConfigMap, and one with `envFile` a shell script. Their values are plain texts.
+got a ConfigMap, and one with `envFile` got a shell script. Their values are plain texts.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ class _Trial:
         """Return how the documents differ from the neutral ones; "" if they do not.
 
         Most files have no text of an application, so this does not read equal files. Names may
-        contain the text, or something made of it; those names depend on the letter.
+        contain the text, or something made from it; those names depend on the letter.
         """
         names = {
             name

@@ -18,7 +18,7 @@ PARSING = 64
 """The work of parsing a character, which takes about 10 microseconds and 300 bytes."""
 
 CACHED_BYTES = 256 << 10
-"""Templates have a few kilobytes; a parsed one takes up to 300 times the space of its text."""
+"""Templates have a few kilobytes; a parsed Template takes up to 300 times the space of its text."""
 
 TEMPLATE_NAME = "template"
 """The template's name in upstream's error messages."""

@@ -48,7 +48,7 @@ class RegistrationBudgetError(Exception):
 
 
 class RegistrationBudget:
-    """Counts the work of one registration; calls `usual_work` only if that is much."""
+    """Counts the work of one registration; calls `usual_work` only if the work is large."""
 
     def __init__(self, usual_work: UsualWork) -> None:
         self._usual_work = usual_work

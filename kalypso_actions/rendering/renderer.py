@@ -38,7 +38,7 @@ from kalypso_actions.rendering.registration_budget import (
 from kalypso_actions.rendering.repeated_keys import repeated_key
 
 Check = Callable[[Spend], Failure | None]
-"""Checks an assignment before it is rendered, and counts the work of the check."""
+"""Checks an assignment before its rendering, and counts the work of the check."""
 
 
 KEPT_TARGETS: Final = 10_000

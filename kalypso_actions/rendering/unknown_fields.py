@@ -20,8 +20,8 @@ def unknown_fields(
 ) -> Iterator[Problem]:
     """Yield each unknown field of a Template, with the nearest known one.
 
-    This reports a key of `.Manifests` if it resembles a usual key and no target has it, unless the
-    keys of the targets are not known (`manifest_keys` is None). Maps may have any other key.
+    If the keys of the targets are known (`manifest_keys` is not None), this reports a key of
+    `.Manifests` that resembles a usual key and that no target has. Maps may have any other key.
     """
     dot, known = ("", JINJA_NAMES) if is_jinja(template) else (".", FIELDS)
     for names, where in fields_read(template):
