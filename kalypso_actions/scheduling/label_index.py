@@ -1,4 +1,4 @@
-"""Targets and cluster types by label: each of hundreds of policies selects a few."""
+"""Targets and cluster types by label, because each of hundreds of policies selects a few."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Item = TypeVar("Item", DeploymentTarget, ClusterType)
 
 
 class LabelIndex(Generic[Item]):
-    """Targets or cluster types, indexed by each label that is asked for."""
+    """Targets or cluster types, indexed by each label for which a caller asks."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items: Sequence[Item] = items

@@ -83,7 +83,7 @@ class CheckedScheduler:
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise _NoAnswerError after a time in Python code; works in the main thread, on POSIX.
+    """Raise _NoAnswerError after a time in Python code, in the main thread on POSIX only.
 
     Elsewhere, only the time limit of the job ends the code.
     """

@@ -68,8 +68,8 @@ def scheduler_of(environment: Environment | None, name: str = "") -> Scheduler:
 def trusted_scheduler(name: str, known: Collection[str], otherwise: str) -> str:
     """Return the name of the scheduler that plans an unapproved change.
 
-    The change may name one of our schedulers, or a plugin among the `known`, which the state before
-    the change names. In any other case, return `otherwise`.
+    The change may name one of our schedulers, or a `known` plugin, which the state before the
+    change names, too. In any other case, return `otherwise`.
     """
     return name if not name or name in OWN or name in known else otherwise
 

@@ -23,7 +23,7 @@ from kalypso_actions.scheduling.selectors import compile_selector
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The decisions for a unit; if the Placement failed, its earlier decisions."""
+    """The decisions for a unit; if the Placement failed, the earlier decisions for the unit."""
 
     unit: Unit
     candidates: tuple[Cluster, ...]

@@ -156,7 +156,7 @@ def untolerated_taint(
 
 
 def end_of_toleration(taint: Taint, tolerations: Sequence[Toleration]) -> int | None:
-    """Return the latest end of the matching tolerations with seconds; None if none matches."""
+    """Return the latest end of the matching tolerations with `seconds`; None if none matches."""
     ends = (
         add_seconds(taint.time_added, item.seconds)
         for item in tolerations

@@ -45,7 +45,7 @@ class Condition:
 
 @dataclass(slots=True)
 class Scheduled:
-    """The scheduler's results; after a failure, only those from before it."""
+    """The scheduler's results; after a failure, only the results before the failure."""
 
     filtered: list[tuple[str, Names]] = field(default_factory=list)
     prioritized: list[PrioritizerResult] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The scheduler `placement`, for policies that name a Placement and for those by labels alone.
+"""The scheduler `placement`, for policies that name a Placement or select by labels alone.
 
 A policy that names a Placement assigns its targets to the cluster types that its
 `clusterTypeSelector` and the Placement select. A misconfigured Placement keeps its last decision
@@ -51,7 +51,7 @@ class PlacementScheduler:
 
 
 class _Run:
-    """One run over a fleet; `keep` all scores only for explanations, because they need memory."""
+    """One run over a fleet; only explanations `keep` all scores, which need much memory."""
 
     def __init__(self, fleet: Fleet, *, keep: bool = False) -> None:
         self.fleet = fleet
@@ -101,7 +101,7 @@ class _Run:
         return placements
 
     def decide(self) -> None:
-        """Decide all units in order; a unit for one target affects the units after it."""
+        """Decide all units in order, because a unit for one target affects later units."""
         hub = self.hub
         for unit in self.units:
             scored = self._decide(unit, hub)

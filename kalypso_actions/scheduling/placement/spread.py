@@ -36,7 +36,7 @@ def spread_evenly(placement: Placement, ordered: Sequence[Cluster]) -> Sequence[
 
 
 def domain(term: SpreadConstraint, cluster: Cluster) -> str | None:
-    """Return the topology of a cluster; None if it has no such label or claim."""
+    """Return the topology of a cluster; None if the cluster lacks the label or claim."""
     return (cluster.labels if term.key_type == "Label" else cluster.claims).get(term.key)
 
 

@@ -39,7 +39,7 @@ class CelIP:
 
 @dataclass(frozen=True, slots=True)
 class CelCIDR:
-    """A network; the address may have bits of the host."""
+    """A network; the address may have host bits."""
 
     cel_type: ClassVar[str] = "net.CIDR"
     address: Address
@@ -47,7 +47,7 @@ class CelCIDR:
 
     @property
     def network(self) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-        """The network without the bits of the host."""
+        """The network without host bits."""
         return ipaddress.ip_network((self.address, self.bits), strict=False)
 
     @property

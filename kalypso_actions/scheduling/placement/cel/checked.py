@@ -53,7 +53,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CreateList:
-    """A list; it leaves out the elements at `optional` that have no value."""
+    """A list without those elements at the indexes `optional` that have no value."""
 
     elements: tuple[Node, ...]
     optional: frozenset[int]

@@ -34,7 +34,7 @@ _LISTS: Final = frozenset({"isSorted", "sum", "min", "max", "indexOf", "lastInde
 
 
 class CostLimitError(Exception):
-    """The expression costs more than is allowed: no match."""
+    """The cost of the expression exceeds a limit: no match."""
 
 
 class Meter:

@@ -2,7 +2,7 @@
 
 cel-go does not count memory: its lists share their parts, and the cost of some functions depends on
 their arguments alone. Both limits are far above the needs of an expression about a cluster. An
-expression that exceeds one raises an error, and never decides about a cluster.
+expression that exceeds a limit raises an error, and never decides about a cluster.
 """
 
 from __future__ import annotations
