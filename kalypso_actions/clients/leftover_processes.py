@@ -16,7 +16,7 @@ PR_SET_CHILD_SUBREAPER: Final = 36
 """https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html"""
 
 LONGEST: Final = 10.0
-"""The most seconds to spend on processes that keep starting new ones."""
+"""The maximum number of seconds to spend on processes that keep starting new ones."""
 
 
 @contextmanager

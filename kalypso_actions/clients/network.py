@@ -23,7 +23,7 @@ CONNECTIONS: Final = 100
 """The size of the connection pool: GitHub's limit of concurrent requests."""
 
 TIMEOUT: Final = (10.0, 60.0)
-"""The maximum seconds to connect, and to wait between two parts of a response."""
+"""The maximum number of seconds to connect, and to wait between two parts of a response."""
 
 
 def trusted_certificates(environment: Mapping[str, str]) -> str | bool:

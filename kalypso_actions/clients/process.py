@@ -98,7 +98,7 @@ class Programs:
         """Find a program by the environment's PATH.
 
         Windows also looks in the current folder, which may hold other people's files; programs
-        there do not count. Paths are cached, since a run starts git a hundred times.
+        there do not count. This caches paths, since a run starts git a hundred times.
         """
         if name not in self._paths:
             path = shutil.which(name, path=self.variable("PATH"))
@@ -125,11 +125,11 @@ class Programs:
 
         `arguments` begin with the program's name and must not hold a secret, because other users of
         the machine can read them. The program also gets `extra` and the variables that `inherit`
-        names. Parts of `stdin` are written as the program reads them. `log_text` replaces the
-        arguments in the log. After `timeout` seconds, or more than `max_output` bytes of output,
-        the program and all processes that it has started are killed. On Linux, `max_memory` limits
-        the bytes of a program's data, and such a program ends even if this process is killed;
-        `cpu_seconds` limits its processor time. Raises ProcessError, or OutputLimitError.
+        names. Write parts of `stdin` as the program reads them. `log_text` replaces the arguments
+        in the log. After `timeout` seconds, or more than `max_output` bytes of output, kill the
+        program and all processes that it has started. On Linux, `max_memory` limits the bytes of a
+        program's data, and such a program ends even if this process is killed; `cpu_seconds` limits
+        the program's processor time. Raises ProcessError, or OutputLimitError.
         """
         name, *rest = arguments
         program = self._required(name)

@@ -15,7 +15,7 @@ PULL_REQUESTS: Final = re.compile(
 )
 
 REFUSING_OWN: Final = REFUSING | {"creation", "deletion", "non_fast_forward"}
-"""Rules that refuse what Kalypso does with its own branches: create, force-push, delete."""
+"""Rules that keep Kalypso from creating, force-pushing or deleting its own branches."""
 
 
 def push_checks(

@@ -49,8 +49,8 @@ def workflow_checks(
 ) -> Iterator[Check]:
     """Check the workflow files that a branch must have.
 
-    A file is compared with our template, filled in with the actions that the file uses. `states`
-    are GitHub's states of the workflows, by path.
+    Compare a file with our template, filled in with the actions that the file uses. `states` are
+    GitHub's states of the workflows, by path.
     """
     place, branch = files.repository, files.branch
     current = 0

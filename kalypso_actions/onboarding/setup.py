@@ -27,7 +27,7 @@ class RepositorySetup:
 
     @property
     def server(self) -> str:
-        """The URL of its GitHub server."""
+        """The URL of the repository's GitHub server."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
 

@@ -61,7 +61,7 @@ class StarterFiles:
     def of_environment(
         self, setup: Setup, environment: EnvironmentSetup, *, with_samples: bool
     ) -> dict[str, str]:
-        """Return a new environment's first files; without samples, only those that it must have."""
+        """Return a new environment's first files; without samples, only the required ones."""
         names = {**_names(setup), **_names_of(environment)}
         files = self._filled(ENVIRONMENT, names)
         if not with_samples:

@@ -31,7 +31,7 @@ def common_ancestors(first: str, second: str, parents: Parents) -> set[str]:
 def newest_first(head: str, commits: AbstractSet[str], parents: Parents) -> Sequence[str]:
     """Sort commits, all reachable from the head, as `git rev-list --topo-order` does.
 
-    A commit precedes its parents. Lines of history are not mixed; that of the last parent is first.
+    A commit precedes its parents. Keep lines of history apart; that of the last parent is first.
     """
     children = Counter(parent for commit in commits for parent in parents(commit))
     pending = [head] if head in commits else []

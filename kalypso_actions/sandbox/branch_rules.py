@@ -78,7 +78,7 @@ def workflows_refusal(
 
     A GITHUB_TOKEN never has the permission. Without it, a push may contain a file if another branch
     has an identical one, by path and content. If `workflows_known_from` is the default branch, only
-    that branch counts, and all files of a new branch are compared with it. For the merge of a pull
+    that branch counts, and this compares all files of a new branch with it. For the merge of a pull
     request (`by_merge`), its own branch does not count.
 
     https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication
@@ -138,7 +138,7 @@ def merge_refusals(
 ) -> Sequence[str]:
     """Return why a pull request may not be merged, in GitHub's words.
 
-    Without an identity, the restriction of pushes is not checked.
+    Without an identity, this does not check the restriction of pushes.
     """
     reasons = []
     for rule in rules_for_branch(repository, pull_request.base_branch):

@@ -1,6 +1,7 @@
-"""The events of a store on disk, in a separate file. Each event is written once, as a line.
+"""The events of a store on disk, in a separate file with a line for each event.
 
-The store is saved after every request, and events are most of its data.
+The sandbox saves the store after every request, but writes each event once: events are most of the
+data.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ State = Literal["clean", "unstable", "blocked", "draft", "dirty", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Mergeability:
-    """`mergeable` is None for a closed pull request, because GitHub does not try its merge."""
+    """`mergeable` is None for a closed pull request, because GitHub does not try to merge it."""
 
     mergeable: bool | None
     state: State

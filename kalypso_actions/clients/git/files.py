@@ -99,9 +99,11 @@ class GitFiles:
         KalypsoError.
         """
         folder = [f"{path}/"] if path else []
-        command = ["ls-tree", "-d", "-z", "--full-tree", self._commit, *folder]
-        output = self._run(*command, max_output=MAX_LISTING).decode("utf-8", "surrogateescape")
-        lines = (line.partition("\t") for line in output.split("\0") if line)
+        # Otherwise, git would read `-x/` as an option and `:x/` as a pattern.
+        command = ["--literal-pathspecs", "ls-tree", "-d", "-z", "--full-tree", "--", self._commit]
+        output = self._run(*command, *folder, max_output=MAX_LISTING)
+        text = output.decode("utf-8", "surrogateescape")
+        lines = (line.partition("\t") for line in text.split("\0") if line)
         return {name.rpartition("/")[2]: fields.split()[2] for fields, _, name in lines}
 
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:

@@ -30,7 +30,7 @@ INVALID_BRANCH: Final = re.compile(
 
 
 def is_repository(path: Path) -> bool:
-    """Return whether `path` is a clone, a worktree or a bare repository itself, not inside one."""
+    """Return whether `path` itself is a clone, a worktree or a bare repository."""
     return (path / ".git").exists() or _is_bare(path)
 
 

@@ -97,7 +97,7 @@ class ShallowClone:
             return commits.get(f"{ref}^{{}}") or commits.get(ref, "")
 
     def fetch_branch(self, branch: str, *, fresh: bool) -> str:
-        """Fetch a branch's head, the first time or if `fresh`, and return its commit."""
+        """Return the commit of a branch's head; fetch it the first time, or if `fresh`."""
         with self._lock:
             if fresh or branch not in self._heads:
                 self._fetch_branch(branch, f"the branch {branch!r}")
@@ -256,7 +256,7 @@ class ShallowClone:
         settings = ["remote.origin.promisor=true", f"remote.origin.partialclonefilter={blobs}"]
         if stdin or blobs == SMALL_BLOBS:
             # Negotiation offers commits, which say nothing about the blobs here. Between
-            # branches of a control plane it saves little, and takes another request.
+            # branches of a control plane, negotiation saves little, and takes another request.
             settings.append("fetch.negotiationAlgorithm=noop")
         command = [*FETCH, f"--filter={blobs}", *arguments]
         self._connection.read(self._git_dir, command, subject, settings=settings, stdin=stdin)

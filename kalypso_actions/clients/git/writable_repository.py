@@ -84,7 +84,7 @@ class WritableRepository(GitRepository):
         self._write("config", "--local", name, value)
 
     def move(self, branch: str, commit: str, expected: str) -> None:
-        """Set a branch to a commit, if it is still at `expected` ("": it does not exist).
+        """Move a branch from `expected` to a commit; create the branch if `expected` is "".
 
         Raises KalypsoError if the branch has moved, or if it is checked out in a work tree, whose
         files would then differ.

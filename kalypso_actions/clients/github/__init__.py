@@ -9,7 +9,7 @@ connection         one GitHub server with one credential; every call goes throug
     retry_policy  how long to wait before a request is sent again
     connection_failures  why `requests` got no response
     rate_limit_usage  how much of the rate limit was used
-  recent_writes    repeats requests that GitHub refuses because it does not know a recent write
+  recent_writes    repeats requests that GitHub refuses because it does not know of a recent write
   errors           GitHubError, with advice for GitHub's error messages
 rest               REST calls by path, JSON in and out
 idempotent_writes  writes that happen once

@@ -1,6 +1,6 @@
 """Make commits with the git data API; GitHub signs those of Apps and of jobs.
 
-An object that is on no branch is invisible, so requests with an uncertain result are repeated.
+An object that is on no branch is invisible. Therefore repeat requests with an uncertain result.
 https://docs.github.com/rest/git
 """
 

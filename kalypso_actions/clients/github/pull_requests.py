@@ -1,7 +1,7 @@
 """Our pull requests, identified by their head and base branches, and by their author.
 
 The head must be a branch of the repository itself; a branch of the same name in a fork belongs to
-somebody else. A pull request that somebody else opened from our branch is never edited.
+somebody else. Never edit a pull request that somebody else opened from our branch.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def closed_pages(
 ) -> Iterator[tuple[PullRequest, ...]]:
     """Yield the closed and merged pull requests from `head` into `base`, newest first, by page.
 
-    Unmerged ones with the label `without` do not count. Pages are read lazily. Raises GitHubError.
+    Unmerged ones with the label `without` do not count. Read pages lazily. Raises GitHubError.
     """
     failure, parameters = _listing(repository, head, base, "closed")
     page = 0

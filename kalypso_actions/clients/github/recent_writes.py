@@ -1,9 +1,9 @@
 """Recent writes that not every endpoint of GitHub knows yet.
 
 GitHub is eventually consistent: for seconds, an endpoint may refuse an object that another has just
-accepted or listed. A request is repeated only for an object that this run has just written (or has
-read elsewhere, since another run may have written it), and only after refusals that such an object
-gets. These are reported in googleapis/release-please#2782, peter-evans/create-pull-request#4321,
+accepted or listed. Repeat a request only for an object that this run has just written (or has read
+elsewhere, since another run may have written it), and only after refusals that such an object gets.
+Reports of these: googleapis/release-please#2782, peter-evans/create-pull-request#4321,
 tanium/octobot#418, home-assistant/service-hub#394, freed-project/freed#2023 and mmtk/mmtk-core#992.
 """
 

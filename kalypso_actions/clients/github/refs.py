@@ -78,7 +78,7 @@ def update(
 ) -> Literal["updated", "unchanged"]:
     """Fast-forward a branch from `expected` to a descendant.
 
-    `force` is never set: if another commit arrives first, GitHub refuses the update. Raises
+    This never sets `force`: if another commit arrives first, GitHub refuses the update. Raises
     RefConflictError if the branch is at another commit, and GitHubError.
     """
 

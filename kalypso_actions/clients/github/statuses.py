@@ -100,8 +100,8 @@ def post(
     """Post a status unless the latest one of its context is equal; return whether it was posted.
 
     An equal status by an account outside of the chain does not count, since the readers of statuses
-    ignore it. A long description is truncated. If a proxy delivers a status twice, GitHub keeps
-    both, and the latest counts. `run_url` becomes the link of a new status; a different link alone
+    ignore it. Truncate a long description. If a proxy delivers a status twice, GitHub keeps both,
+    and the latest counts. `run_url` becomes the link of a new status; a different link alone
     does not cause a post. `is_new`: the caller has just read that the latest status differs. Raises
     GitHubError, and KalypsoError for a context that is too long.
     """

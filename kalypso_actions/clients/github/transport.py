@@ -1,7 +1,7 @@
 """Send, log and count requests to GitHub's API, and retry them if that is safe.
 
-A read is retried after every temporary failure. A write is retried only if GitHub has certainly not
-acted: it hit a rate limit, or there was no connection. Every other failed write is `uncertain`; the
+Retry a read after every temporary failure. Retry a write only if GitHub has certainly not acted:
+the write hit a rate limit, or there was no connection. Every other failed write is `uncertain`; the
 caller searches for its result before it writes again.
 """
 

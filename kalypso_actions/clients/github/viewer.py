@@ -15,7 +15,7 @@ QUERY: Final = "query Viewer { viewer { login databaseId } }"
 def account(github: GitHub, owner: str) -> Account:
     """Return the account of the credential for an owner; for an App or a job, its bot.
 
-    The account is read once, by GraphQL, since GitHub refuses `GET /user` to Apps and jobs. Raises
+    Read the account once, by GraphQL, since GitHub refuses `GET /user` to Apps and jobs. Raises
     GitHubError.
     """
     key = owner.lower()

@@ -1,7 +1,7 @@
 """Start workflows by dispatch; list workflows and their runs.
 
-A dispatch leaves no result to search for. It is repeated only if GitHub has certainly not accepted
-it, and workflows must tolerate a second start.
+A dispatch leaves no result to search for. Repeat a dispatch only if GitHub has certainly not
+accepted it; workflows must tolerate a second start.
 """
 
 from __future__ import annotations

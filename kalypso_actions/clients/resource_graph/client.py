@@ -157,7 +157,7 @@ class ResourceGraph:
     def _rows(self, query: str, noun: str, convert: Conversion[Value]) -> Sequence[Value]:
         """Return the value of every row of a query; `noun` names the rows in errors.
 
-        Rows are converted page by page, since they take more memory than their values. Raise
+        Convert rows page by page, since they take more memory than their values. Raise
         KalypsoError.
         """
         budget = WaitBudget(self._max_wait, self._sleep)

@@ -48,7 +48,7 @@ class QuotaWindow:
 class Azure:
     """The simulated Azure. `lock` guards the store and is reentrant.
 
-    Clusters are saved in the store. Applications, jobs, settings and tokens end with the server.
+    The store saves clusters. Applications, jobs, settings and tokens end with the server.
     """
 
     store: Store
@@ -194,7 +194,7 @@ class Azure:
         if refusal:
             return refusal
         client_id = query.get("client_id", MANAGED_IDENTITY)
-        # Clients compare it with the machine's clock, so it cannot use the sandbox's.
+        # Clients compare the expiry with the machine's clock, so do not use the sandbox's.
         expires_on = int(time.time()) + self.settings.token_lifetime
         token = self.issue_token(client_id, query["resource"])
         return managed_identity.answer(token, query["resource"], client_id, expires_on)

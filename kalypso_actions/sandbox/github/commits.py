@@ -63,7 +63,7 @@ def read(call: Call) -> Answer:
     statuses=(200, 409, 422),
 )
 def read_pull_requests(call: Call) -> Answer:
-    """List a commit's pull requests: merged ones, and open ones until the default branch has it.
+    """List a commit's merged pull requests, and open ones unless the default branch has the commit.
 
     For the name of a branch, list the pull requests of the branch.
     """

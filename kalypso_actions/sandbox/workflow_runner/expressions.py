@@ -1,4 +1,4 @@
-"""`${{ }}` in workflow files, as far as Kalypso's own workflows need it.
+"""`${{ }}` in workflow files: the part that Kalypso's own workflows need.
 
 An expression is a property of a context (`inputs.environment`, `github.event.before`), a string in
 quotes, a comparison of two of these (`==`, `!=`), or several of these with an operator between

@@ -1,4 +1,4 @@
-"""Workflow files, as far as Kalypso's own need it, and the events that start them.
+"""Workflow files, with the features that Kalypso's own need, and the events that start them.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 """

@@ -79,7 +79,7 @@ def _execute(call: Call, text: str) -> ExecutionResult:
 
 @lru_cache(maxsize=256)
 def _document(text: str, *, is_server: bool) -> DocumentNode | list[GraphQLError]:
-    """Parse and validate a query. The result is cached, since clients repeat a few queries."""
+    """Parse and validate a query. Cache the result, since clients repeat a few queries."""
     try:
         document = parse(text)
     except GraphQLSyntaxError as error:
