@@ -22,7 +22,7 @@ class Ancestry:
         return commit in self.parents
 
     def contains(self, newer: str, older: str) -> bool:
-        """Whether `newer` is `older` or a descendant; False for commits not on the branch."""
+        """Whether `newer` is `older` or its descendant; False for commits not on the branch."""
         if newer not in self._ancestors:
             self._ancestors[newer] = self._reachable(newer)
         return older in self._ancestors[newer]

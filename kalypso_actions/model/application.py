@@ -93,7 +93,7 @@ class Findings:
     notes: list[Problem] = field(default_factory=list)
 
     def add(self, other: Self) -> None:
-        """Append the findings of another part, each once: targets share files."""
+        """Append the findings of another part, each only once, because targets share files."""
         for name in ("problems", "warnings", "notes"):
             own = getattr(self, name)
             known = set(own)
@@ -104,8 +104,8 @@ class Findings:
 class ApplicationChanges:
     """The files of a run, and how the tree changes; the lists are sorted bytewise.
 
-    The lists leave our record out: a change of the record alone does not count. `kept` are files of
-    others, `edited` generated files that people have changed.
+    The lists leave out our record, whose change alone does not count. `kept` are files of others,
+    `edited` are generated files that people have changed.
     """
 
     files: Mapping[str, bytes]

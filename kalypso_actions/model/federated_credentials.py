@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from kalypso_actions.model.github import RepositoryFacts
 
 MAX_CREDENTIALS: Final = 20
-"""Credentials of one app registration or managed identity.
+"""The most credentials of one app registration or managed identity.
 
 https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
 """

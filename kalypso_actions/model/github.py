@@ -54,7 +54,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request; `merge_commit` is "" unless it was merged.
+    """A pull request; `merge_commit` is "" unless the pull request was merged.
 
     Lists lack `mergeable` (None: GitHub has not computed it yet) and `merge_state`.
     `auto_merge_by` is the login that enabled GitHub's auto-merge; "" if it is not enabled.

@@ -15,7 +15,7 @@ def nearest(text: str, known: Iterable[str]) -> str:
 
 
 MIN_WORD: Final = 4
-"""The letters of the shortest word whose neighbours are misspellings: `dev` may be `dep`."""
+"""In shorter words, a wrong letter is no typing error: `dev` and `dep` may be different words."""
 
 
 def misspelled(text: str, known: Iterable[str]) -> str:
@@ -23,7 +23,7 @@ def misspelled(text: str, known: Iterable[str]) -> str:
 
     A typing error is a different case or separator or, in a word of at least four letters, one
     letter that is missing, added, wrong, or swapped with the next. A different first letter or
-    digit is none: `zone-a` and `zone-b`, `west` and `rest` are different names.
+    digit is no typing error: `zone-a` and `zone-b`, `west` and `rest` are different names.
     """
     return next((name for name in sorted(known) if _is_slip(text, name)), "")
 

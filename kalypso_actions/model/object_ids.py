@@ -9,7 +9,7 @@ from typing import NewType
 BlobId = NewType("BlobId", str)
 
 FileContent = bytes | BlobId
-"""The content of a file, or the id of a blob that the repository to be written has already."""
+"""The content of a file, or the id of a blob that the target repository already has."""
 
 _COMMIT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 

@@ -14,7 +14,7 @@ class CommitView:
     """A commit with its latest statuses, by context in lower case.
 
     `length` is the number of commits in its history: for two commits of one branch, the difference
-    is how far one is ahead.
+    says how far one is ahead of the other.
     """
 
     id: str

@@ -1,4 +1,7 @@
-"""The account that writes for Kalypso: an issue, comment or pull request is ours by its author."""
+"""The account that writes for Kalypso.
+
+An issue, comment or pull request is ours if this account is its author.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def bytewise(paths: Iterable[str]) -> list[str]:
 
 
 def folders_of(paths: Iterable[str]) -> set[str]:
-    """Return every folder that the files at these paths need, and the folders around it."""
+    """Return every folder that the files at these paths need, and the folders above it."""
     folders = {path.rpartition("/")[0] for path in paths}
     outer = folders
     while outer:

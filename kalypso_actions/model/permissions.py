@@ -26,7 +26,7 @@ class Permission:
     """One permission in the repositories of one place.
 
     `name` is as in `permissions:` of a workflow; write includes read. `only` is the condition under
-    which a run needs it ("": any run may), `reason` tells its use.
+    which a run needs the permission ("": any run may need it), `reason` is its use.
     """
 
     place: Place

@@ -28,7 +28,10 @@ _VERSION: Final = (
 )
 _CONSTRAINT: Final = rf"(?:[=!<>]=|=[<>]|~>|[=<>~^])? *+{_VERSION}"
 _RANGE: Final = re.compile(rf"{_CONSTRAINT}(?:(?: *+(?:,|\|\|) *+| - | ++){_CONSTRAINT})*+")
-"""The constraints of Masterminds/semver, which both use: `>=1.0.0 <2.0.0`, `1.x`, `*-0`."""
+"""The constraints of Masterminds/semver, which Flux and Argo CD use.
+
+Examples: `>=1.0.0 <2.0.0`, `1.x`, `*-0`.
+"""
 
 _NOT_IN_PATH: Final = re.compile(r'[\\"<>|:`]')
 """Not every system can check out a folder with these characters. `*` and `?` belong to globs, as in

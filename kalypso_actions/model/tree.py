@@ -43,7 +43,7 @@ class BaseTree:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationReading:
-    """The workloads of a registration, and the reason if they are not those of its head.
+    """The workloads of a registration, and the reason if they are not from its head.
 
     head        the head of the branch
     last-good   the head is unusable (`problems`): the commit from which the last tree was made
@@ -68,9 +68,9 @@ class Snapshot:
 
     `fleet` is the control plane's, without the registrations' workloads; `base_trees` belong to its
     GitOpsRepos, in order. `unpromoted_templates` are on main, but not in the environment's commit
-    of main. `lacking` are the problems of documents that its branch lacks, `declared` is the
-    Environment object, if it is known, and `now` is the start of the run in whole minutes. If the
-    control plane has `problems`, a run must not write.
+    of main. `lacking` are the problems of documents that the environment's branch lacks, `declared`
+    is the Environment object, if it is known, and `now` is the start of the run in whole minutes.
+    If the control plane has `problems`, a run must not write.
     """
 
     environment: str

@@ -75,7 +75,7 @@ def normal_url(url: str) -> str:
             raise KalypsoError(f"the URL of a repository must not have {message}", where)
     server = f"{user}@{host}" if user else host
     if "://" not in url:
-        # An absolute path and one in the user's home differ here.
+        # The scp form tells an absolute path from one in the user's home.
         return f"{server}:{url.partition(':')[2] if host[0] != '[' else url.partition(']:')[2]}"
     path = "".join(f"/{_normal_segment(segment)}" for segment in segments)
     return f"{parts.scheme}://{server}{path}"

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from kalypso_actions.model.workflow_placeholders import FOLDER
 
 Origin = Literal["current", "ours", "upstream", "foreign"]
-"""Equal to our template; with our actions, but different; from upstream Kalypso; other."""
+"""Equal to our template; different, but with our actions; from upstream Kalypso; another."""
 
 ACTIONS: Final = "ci|cd|schedule|check-promote|notify|poll|preview|preview-comment"
 """The names of our actions in templates, as a pattern."""
