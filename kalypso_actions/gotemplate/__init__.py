@@ -57,7 +57,7 @@ class Template:
     __slots__ = ("_main", "changes_data", "name", "text")
 
     def __init__(self, source: Source, main: Program, *, changes_data: bool) -> None:
-        """Use `parse`. `changes_data` means that an execution may change its data."""
+        """Call `parse` instead. `changes_data` means that an execution may change its data."""
         self.name = source.name
         self.changes_data = changes_data
         self.text = source.text

@@ -117,7 +117,7 @@ class Meter:
         return items
 
     def measure(self, value: object) -> int:
-        """Count the size of a value with everything in it, and return it.
+        """Count and return the size of a value, including everything in it.
 
         An element that occurs several times counts each time, because printing or comparing the
         value visits it each time. Raises TemplateRuntimeError for a value that is not data,
