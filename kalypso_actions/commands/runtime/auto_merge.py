@@ -96,7 +96,7 @@ def _still_enabled(problem: Problem) -> Problem:
 def _forget_refusal(repository: str, pull: PullRequest, context: CommandContext) -> None:
     """Let poll start schedule once more for a pull request of ours.
 
-    Otherwise it waits for another state than that of the last refused merge.
+    Otherwise poll waits until the state differs from that of the last refused merge.
     """
     mark = pull_request.read_mark(pull.body)
     if mark and viewer.identity(context.github, repository).wrote(pull.author):

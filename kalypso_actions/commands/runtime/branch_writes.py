@@ -50,8 +50,8 @@ class BranchWrite:
 def write_commit(write: BranchWrite, commit_by: CommitBy, context: CommandContext) -> str:
     """Commit to a branch, and return the commit.
 
-    With `auto`, git commits, and GitHub's API where a rule requires signatures, or has refused the
-    push of git.
+    With `auto`, git writes the commit; GitHub's API does if a rule requires signatures, or has
+    refused git's push.
 
     Raises PushConflictError if another run moved the branch, ProtectedBranchError if a rule refuses
     the commit, and KalypsoError.
@@ -80,7 +80,7 @@ def own_signature(github: GitHub, repository: str) -> Signature:
 
 
 def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
-    """Whether the branch that the commit is for has such a rule.
+    """Whether the branch that the commit is for requires signatures.
 
     A rule of our own branch becomes known when GitHub refuses the push.
     """
@@ -113,7 +113,7 @@ def _with_contents(write: BranchWrite, context: CommandContext) -> dict[str, byt
     changes = dict(write.changes)
     blobs = [path for path, content in changes.items() if isinstance(content, str)]
     if blobs:
-        commit = _commit_in_clone(write, AUTHOR, context)  # it stays there
+        commit = _commit_in_clone(write, AUTHOR, context)  # this commit is not pushed
         changes |= context.repositories.open(write.url, commit=commit).read(blobs)
     return {path: content for path, content in changes.items() if not isinstance(content, str)}
 

@@ -23,8 +23,8 @@ from kalypso_actions.snapshot.revision_reader import read_branch
 class CurrentClone:
     """A clone with a branch of Environment objects, and the branch that is checked out in it.
 
-    The working tree stands for the branch `checked_out`, from which its own branch was made; "" if
-    that is unknown. `problems` are those of the Environment objects.
+    `checked_out` is the branch of the control plane that the working tree is based on; "" if that
+    is unknown. `problems` are those of the Environment objects.
     """
 
     path: Path
@@ -40,7 +40,7 @@ class CurrentClone:
         return f"{self.path.resolve()}{f', a clone of {without_secret(origin)}' if origin else ''}"
 
     def environment(self, name: str) -> Environment:
-        """Return the environment of this name; with "", that of the branch, or the only one.
+        """Return the environment of this name; with "", the checked-out one or the only one.
 
         Raises UsageError, KalypsoError for faulty Environment objects.
         """
@@ -64,7 +64,7 @@ class CurrentClone:
         return candidates[0]
 
     def undeclared(self) -> RepositoryPath | None:
-        """Return the checked-out branch if it belongs to none of the control plane's branches."""
+        """Return the checked-out branch if it is based on none of the control plane's branches."""
         branch = "" if self.checked_out else self.repository.checked_out
         return RepositoryPath(str(self.path), branch, ".") if branch else None
 
@@ -147,7 +147,7 @@ def control_plane_clone(
         files = FolderFiles(path, repository=str(path)) if is_checked_out else None
         environments, problems = find_environments(reader, str(path), main, files)
     except KalypsoError:
-        return None  # without commits, or with a detached HEAD and no main
+        return None  # it has no commits, or a detached HEAD and no main
     if not (environments or problems):
         return None
     branches = [main, *(each.control_plane.branch for each in environments.values())]

@@ -206,7 +206,7 @@ def latest_record(context: CommandContext, commit: str, status_context: str) -> 
 
 
 def _awaits_force(context: CommandContext, commit: str, status_context: str) -> bool:
-    """Whether a start of schedule with `force` is recorded whose run has not begun.
+    """Whether a recorded start of schedule with `force` still waits for its run.
 
     Only our own records count. Raises GitHubError.
     """

@@ -80,7 +80,7 @@ class EnvironmentHistory:
     """The commits of main that an environment has named.
 
     A branch may have been cut from another environment's: git does not tell which one was first.
-    So no claim rests on a commit that both share, and a rollback among these holds in both.
+    So a commit that both share proves no claim, and a rollback among such commits counts in both.
     """
 
     def __init__(
@@ -111,17 +111,17 @@ class EnvironmentHistory:
     def rolled_back_to(
         self, promoted_commit: str, current_commit: str | None, head: str
     ) -> str | None:
-        """Return the commit that people rolled back to, if a commit brings back what they left.
+        """Return the commit that people rolled back to, if `promoted_commit` would undo that.
 
-        None if it does not. `current_commit` is the one that the environment names at `head` of its
-        branch. Raises KalypsoError.
+        None if it would not. `current_commit` is the one that the environment names at `head` of
+        its branch. Raises KalypsoError.
         """
         writes = list(self._writes(head))
         past_commits = [write.promoted_commit for write in writes]
         left = left_commits(current_commit, past_commits, self._main)
         if not comes_back(promoted_commit, left, self._main):
             return None
-        # The other branches are read only if they matter.
+        # Read the other branches only if they matter.
         segments = [
             [write.promoted_commit for write in segment]
             for _, segment in groupby(writes, self._others_with)
@@ -132,7 +132,7 @@ class EnvironmentHistory:
         return commit_on_main(current_commit, past_commits, self._main)
 
     def _others_with(self, write: BaseWrite) -> tuple[bool, ...]:
-        """Return for each other environment's branch whether the write is on its line, too."""
+        """Return for each other environment's branch whether its line has the write, too."""
         return tuple(write.environment_commit in line for line in self._other_lines)
 
     def _writes(self, head: str) -> Iterator[BaseWrite]:

@@ -32,7 +32,7 @@ def read_branch_of(
 ) -> EnvironmentBranch:
     """Read the branch of the control plane, folder or clone that the inputs name.
 
-    `verb` begins the log line that says what a clone contributes. Raises KalypsoError for an
+    `verb` begins the log line about the files of a clone. Raises KalypsoError for an
     unreadable branch, UsageError if nothing is named.
     """
     name = inputs.environment

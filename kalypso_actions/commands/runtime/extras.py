@@ -31,7 +31,7 @@ def install_extra(missing: MissingExtraError, wheelhouse: str, runtime: Runtime)
     if runtime.installer is None or not runtime.job.in_actions:
         raise missing
     runtime.log(f"{missing.problem.message}: installing the extra {missing.extra}.")
-    base = str(getattr(sys, "_base_executable", sys.executable))  # not the environment's own
+    base = str(getattr(sys, "_base_executable", sys.executable))  # not that of the environment
     names = [name for name in runtime.environment if name.startswith(_INSTALLER_VARIABLES)]
     try:
         runtime.programs.run(

@@ -120,7 +120,7 @@ def named_commit(tree: BaseTree, environment: str) -> str | None:
     """Return the commit of main that an environment's tree names, if any.
 
     Until its first merge, a branch that was cut from another environment's branch names the commit
-    of that environment: it does not count.
+    of that environment: this commit does not count.
     """
     if is_of_another(tree.sources, environment):
         return None

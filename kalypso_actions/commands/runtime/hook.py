@@ -30,7 +30,7 @@ INHERITED: Final = (
 """The variables of the job that a command inherits: no token, no file commands."""
 
 LONGEST: Final = 60 * 60.0
-"""Seconds after which a command is ended."""
+"""The most seconds that a command may take."""
 
 MOST_SHOWN: Final = 20_000
 """The last characters of the output that a summary shows."""

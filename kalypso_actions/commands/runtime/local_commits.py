@@ -27,7 +27,7 @@ class LocalBranch:
 
     @classmethod
     def open(cls, given: PathAtBranch, programs: Programs) -> LocalBranch:
-        """Raises UsageError for a path that is no repository."""
+        """Open a branch. Raises UsageError for a path that is no repository."""
         if not (given.path.is_dir() and is_repository(given.path)):
             raise UsageError(
                 f"--commit-to {given.path}: there is no such repository",

@@ -11,7 +11,7 @@ from kalypso_actions.model.github import Visibility
 def visibility_of(context: CommandContext, url: str) -> Visibility | None:
     """Return the visibility of a repository; None if GitHub does not show it.
 
-    Raises GitHubError for other answers than 403 and 404.
+    Raises GitHubError for errors other than 403 and 404.
     """
     try:
         return repositories.get(context.github, context.repository(url)).visibility
@@ -19,5 +19,5 @@ def visibility_of(context: CommandContext, url: str) -> Visibility | None:
         if error.status not in {403, 404}:
             raise
         return None
-    except KalypsoError:  # another server's
+    except KalypsoError:  # the repository is on another server
         return None

@@ -36,7 +36,7 @@ def run_command(
         with open_context(inputs, dataclasses.replace(runtime, job=job)) as context:
             try:
                 result = function(inputs, context)
-            except MissingExtraError as error:  # it plans before it writes, so it can begin again
+            except MissingExtraError as error:  # the command has written nothing yet
                 install_extra(error, inputs.wheelhouse, context.runtime)
                 result = function(inputs, context)
             finally:

@@ -18,7 +18,7 @@ def written_trees(
 ) -> frozenset[str]:
     """Return the ids of the trees that the chain has written for the commits that `bases` name.
 
-    Return none if GitHub does not answer: then everything is rendered.
+    Return none if GitHub does not answer: then the run renders everything.
     """
     written: set[str] = set()
     commits = {

@@ -1,4 +1,4 @@
-"""Find what a proposal brings: commits of main and of registered repositories, and values."""
+"""Find the content of a proposal: commits of main and registered repositories, and values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kalypso_actions.secret_texts import secret_texts
 from kalypso_actions.snapshot.control_plane import read_control_plane
 
 MOST_REPOSITORIES: Final = 10
-"""Repositories whose commits are read; the pull request names the others."""
+"""The most repositories whose commits are read; the pull request names the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def arrivals(
     """Compare a proposal with the sources that the GitOps branch names.
 
     A reader of the pull request sees no commit and no value of a repository that is less visible
-    than the GitOps repository. What cannot be read is left out: it stops no proposal.
+    than the GitOps repository. Leave out anything unreadable: it stops no proposal.
     """
     tree = proposal.state.tree
     previous = gitops.read_sources(tree.sources, plan.environment)
@@ -123,7 +123,7 @@ def _values(
     added: set[str],
     context: CommandContext,
 ) -> tuple[ValueChange, ...]:
-    """Return the values that differ from those of the commits that the tree was made of."""
+    """Return the values that differ from those at the commits in the tree's `sources.json`."""
     own, was = read.sources.own.revision, previous.environment_branch
     mains = [reading.revision.commit for _, reading in read.sources.bases]
     then = [base.commit for base in previous.base_repos.values()]

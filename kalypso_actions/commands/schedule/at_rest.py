@@ -1,4 +1,4 @@
-"""Answer a run that the clock has started and that has nothing to do, without its documents."""
+"""End a run that the clock started and that has nothing to do, without reading documents."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ PER_RUN: Final = frozenset({"allow_removals", "force", "now", "verify"})
 def result_at_rest(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | None:
     """Return the result of a run whose inputs an earlier run has scheduled; None for a full run.
 
-    That run has recorded that it left nothing to do: see `promotion.start_records`. What cannot be
-    read now needs a full run, which reports it.
+    That run has recorded that it left nothing to do: see `promotion.start_records`. If something
+    cannot be read now, a full run reports it.
     """
     job = context.runtime.job
     if inputs.now or inputs.verify or not may_rest(job.event_name, job.attempt, force=inputs.force):
@@ -48,15 +48,15 @@ def result_at_rest(inputs: ScheduleInputs, context: CommandContext) -> CommandRe
         context.runtime.log(f"Everything is read: {error.problem.message}")
         return None
     finally:
-        # A full run has to read heads after those of its own branches.
+        # A full run has to read the heads of other branches after those of its own branches.
         context.remotes.forget_heads()
 
 
 def run_digest(inputs: ScheduleInputs, environment: Environment) -> str:
-    """Return the digest of what decides a run besides the repositories; "" if it is unknown.
+    """Return the digest of everything besides repositories that decides a run; "" if unknown.
 
-    These are the code, the options and the Environment object. Schedulers of others may decide by
-    anything.
+    That is the code, the options and the Environment object. Schedulers of other people may decide
+    by anything.
     """
     if {inputs.scheduler, environment.scheduler} - {"", *OWN}:
         return ""
@@ -66,7 +66,7 @@ def run_digest(inputs: ScheduleInputs, environment: Environment) -> str:
 
 
 def left_nothing(plan: Plan, proposals: Iterable[ProposalPlan], results: Results) -> bool:
-    """Whether a run has found everything as it is to be, and started nothing."""
+    """Whether a run found everything in its desired state, and started nothing."""
     return not (
         plan.degraded
         or results.problems

@@ -1,4 +1,4 @@
-"""Keep GitHub from merging what this run may not merge, before the run writes anything."""
+"""Disable auto-merges that this run may not leave enabled, before it writes anything."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def disabled_on_failure(environment: str, context: CommandContext) -> Iterator[N
 def _pull_requests(
     read: EnvironmentSnapshot, proposals: Sequence[ProposalPlan], context: CommandContext
 ) -> Iterator[tuple[str, PullRequest, gitops.Decision | None, bool]]:
-    """Yield the repository of each of our open pull requests, the decision, and if it is merged."""
+    """Yield our open pull requests: repository, decision, and whether this run merges them."""
     for proposal in proposals:
         repository = proposal.state.repository
         if proposal.pull:

@@ -52,7 +52,8 @@ from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 ATTEMPTS: Final = 6
-"""After a conflict everything is read again: the other run may have older inputs."""
+"""The most attempts: after a conflict, read everything again, because the other run may have older
+inputs."""
 
 
 def run_in_full(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
@@ -127,13 +128,16 @@ def _attempt(
 
 
 def _view(plan: Plan, read: EnvironmentSnapshot) -> FleetView:
-    """Return the environment alone: objects of main are judged by ci, over all environments."""
+    """Return the environment alone: ci judges the objects of main, over all environments."""
     scope = scope_of(plan, read.sources)
     return FleetView((scope,) if scope else (), read.environments)
 
 
 def _blob_writer(read: EnvironmentSnapshot, context: CommandContext) -> WriteBlobs | None:
-    """Return what writes files into the clone of the only GitOps repository; None for several."""
+    """Return the function that writes files into the clone of the only GitOps repository.
+
+    Return None for several repositories.
+    """
     urls = {state.url for state in read.states}
     return context.remotes.blob_writer(*urls) if len(urls) == 1 else None
 

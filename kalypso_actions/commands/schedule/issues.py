@@ -26,8 +26,8 @@ def update_issues(
 ) -> tuple[Problem, ...]:
     """Keep one open issue for each failing assignment and each unusable registration.
 
-    Beyond `max_issues`, one issue lists the other assignments. Issues about failures that are gone
-    are closed; those about preserved folders stay. Returns a warning if the repository has issues
+    Beyond `max_issues`, one issue lists the other assignments. Close issues about failures that
+    are gone; keep those about preserved folders. Returns a warning if the repository has issues
     disabled and needs one. Raises GitHubError.
     """
     failing = _failing(plan)

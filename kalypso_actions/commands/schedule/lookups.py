@@ -11,14 +11,14 @@ from kalypso_actions.model.differences import CommitRange, CommitSubject
 from kalypso_actions.model.github import Visibility
 
 MOST_COMMITS: Final = 10
-"""Commits of a repository that a pull request names."""
+"""The most commits of a repository that a pull request names."""
 
 CommitsOfRange = tuple[str, int, int, tuple[CommitSubject, ...]]
 """The repository, the numbers of commits ahead and behind, and the newest commits."""
 
 
 class Lookups:
-    """Remembers what one run has read of repositories."""
+    """Remembers the facts about repositories that one run has read."""
 
     def __init__(self, context: CommandContext) -> None:
         self.context = context
@@ -40,8 +40,8 @@ class Lookups:
 
     def _visibility(self, url: str) -> Visibility | None:
         context = self.context
-        # Unlike `visibility_of`, accept every failure: the branch has been pushed already, and the
-        # texts of unknown repositories are hidden.
+        # Unlike `visibility_of`, accept every failure: the run has already pushed the branch, and
+        # hides the texts of unknown repositories.
         try:
             return repositories.get(context.github, context.repository(url)).visibility
         except KalypsoError:

@@ -1,4 +1,4 @@
-"""Read the facts of a proposal by one query; read lists for what the query leaves out."""
+"""Read the facts of a proposal by one query; read lists for the facts that the query leaves out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_pulls(
 
 
 def _overview(state: GitOpsState, context: CommandContext) -> ProposalOverview:
-    """Return the overview; nothing is known if GitHub refuses the query: REST gives the reason."""
+    """Return the overview; an empty one if GitHub refuses the query: REST gives the reason."""
     try:
         return proposal_overviews.read(
             context.github,

@@ -28,14 +28,14 @@ from kalypso_actions.snapshot.past_proposals import PastPullRequests
 
 @dataclass(frozen=True, slots=True)
 class ProposalPlan:
-    """The proposal for one GitOps branch, and what to do about it.
+    """The proposal for one GitOps branch, and the decision about it.
 
     `own_branch` is the proposal on our branch, `pull` our open pull request, `former_pull` that of
     a former identity, `stale_pulls` are others of ours, from or to another branch than now,
     `other_pulls` the numbers of people's pull requests that change our files. `auto_merge` is the
     option that asks for an automatic merge ("" for none). `is_described`: the body of `pull`
     describes the commit on our branch and how it is merged. `open_pulls` are all open pull requests
-    into the GitOps branch, before the run writes. `overview` is what GitHub knew of them.
+    into the GitOps branch, before the run writes. `overview` has GitHub's facts about them.
     """
 
     state: GitOpsState
@@ -99,14 +99,14 @@ def plan_proposal(
     inputs: ScheduleInputs,
     context: CommandContext,
 ) -> ProposalPlan:
-    """Read our pull requests and what people did with them, and decide. Raises KalypsoError."""
+    """Read our pull requests and people's actions on them, and decide. Raises KalypsoError."""
     proposal = gitops.propose(changes, state.tree, plan.environment, plan.promoted_commit)
     overview, pulls = read_overview(state, context)
     pull = next((item for item in pulls if item.base_branch == state.branch), None)
     former_pull = None
     if pull and not pull_requests.is_own(context.github, state.repository, pull):
         pull, former_pull = None, pull
-    if pull and not pull.merge_state:  # a list of pull requests lacks it, and `mergeable`
+    if pull and not pull.merge_state:  # a list lacks it and `mergeable`
         pull = pull_requests.get(context.github, state.repository, pull.number)
     own_branch, restrictions = None, gitops.Restrictions()
     if proposal.has_changes:
@@ -183,7 +183,7 @@ def _open_proposal(
 ) -> gitops.OpenProposal | None:
     """Return the open pull request from our branch.
 
-    One that conflicts does not fit: it needs a new commit.
+    A conflicting pull request does not fit: it needs a new commit.
     """
     if pull is None:
         return None
@@ -206,7 +206,7 @@ def _with_other_pulls(
     states: Sequence[GitOpsState],
     context: CommandContext,
 ) -> ProposalPlan:
-    """Add our other open pull requests into the GitOps branch, and those that concern a proposal.
+    """Add our other open pull requests into the GitOps branch, and others that change our files.
 
     poll waits for people to merge or close each of ours.
     """

@@ -62,8 +62,8 @@ class Published:
 def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandContext) -> str:
     """Push the proposed tree as one commit on top of the GitOps branch; return the commit.
 
-    If our branch already has this commit, nothing is pushed. Raises PushConflictError if another
-    run moved the branch.
+    Push nothing if our branch already has this commit. Raises PushConflictError if another run
+    moved the branch.
     """
     state, own_branch = proposal_plan.state, proposal_plan.own_branch
     proposal = proposal_plan.proposal
@@ -94,7 +94,7 @@ def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandCo
 def record_pushed_trees(
     pushed: Iterable[tuple[ProposalPlan, str]], read: EnvironmentSnapshot, context: CommandContext
 ) -> None:
-    """Record the trees of new commits, so that later runs take folders over from them.
+    """Record the trees of new commits, so that later runs can copy folders from them.
 
     Raises GitHubError.
     """
@@ -125,8 +125,8 @@ def publish(
     wanted = [KALYPSO, *([PROMOTED] if is_promotion else []), *inputs.labels]
     outcome = "unchanged"
     if pull is None or proposal_plan.writes or labels.missing(wanted, pull.labels):
-        # The repository has the labels that the pull request has. A new one may become a promotion
-        # later, in a run that makes more requests than this one.
+        # The repository has the labels that the pull request has. A new pull request may become a
+        # promotion later, in a run that makes more requests than this one.
         needed = labels.missing(wanted, pull.labels) if pull else {*wanted, PROMOTED}
         make_labels(state.repository, sorted(needed), context, proposal_plan.overview.labels)
         pull, outcome = pull_requests.ensure(
@@ -195,7 +195,7 @@ def withdraw(
 def merge(published: Published, context: CommandContext) -> Published:
     """Merge the pull request at exactly its commit, if the inputs ask for it.
 
-    If GitHub refuses, it stays open.
+    If GitHub refuses, the pull request stays open.
     """
     proposal_plan = published.proposal_plan
     state = proposal_plan.state

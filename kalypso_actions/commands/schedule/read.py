@@ -43,9 +43,9 @@ class EnvironmentSnapshot:
 def read_everything(inputs: ScheduleInputs, context: CommandContext) -> EnvironmentSnapshot:
     """Read the environment's branch, main, the GitOps branches and the registered folders.
 
-    The heads of our own branches are read before the registered folders. If a later push finds the
-    same heads, no other run has written a proposal from newer sources. Raises KalypsoError if
-    anything except a registered repository cannot be read.
+    Read the heads of our own branches before the registered folders. If a later push finds the same
+    heads, no other run has written a proposal from newer sources. Raises KalypsoError if anything
+    except a registered repository cannot be read.
     """
     environments = context.environments()
     environment = context.environment(inputs.environment, environments)
@@ -70,7 +70,7 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
 
 @dataclass(slots=True)
 class _Reading:
-    """Notes what `gather` asks for: see `EnvironmentSnapshot`."""
+    """Reads and keeps the facts for which `gather` calls back: see `EnvironmentSnapshot`."""
 
     environment: Environment
     branch_prefix: str
@@ -116,9 +116,9 @@ class _Reading:
 
 
 def main_position(read: EnvironmentSnapshot, context: CommandContext) -> BranchPosition | None:
-    """Return the place of the commit of main that the environment has; None without one.
+    """Return the position on main of the environment's commit; None without a commit.
 
-    If GitHub does not answer, the run goes on, and the position says why.
+    If GitHub does not answer, the run goes on, and the position has the reason.
     """
     for base, reading in read.sources.bases:
         commit = reading.revision.commit
@@ -133,9 +133,9 @@ def main_position(read: EnvironmentSnapshot, context: CommandContext) -> BranchP
 
 
 def check_unmoved(read: EnvironmentSnapshot, context: CommandContext) -> None:
-    """Check that the environment's branch, and a main without a commit, have not moved.
+    """Check that the environment's branch, and bases without a commit, have not moved.
 
-    Both were read before the heads of our own branches. Raises MovedError.
+    The run read them before the heads of our own branches. Raises MovedError.
     """
     floating = [reading for base, reading in read.sources.bases if base.commit is None]
     for reading in (read.sources.own, *floating):
