@@ -81,7 +81,7 @@ def start(folder: Path, *, broken: bool) -> None:
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "tools.selftest", "serve", str(folder)]
     log = folder / "log.txt"
-    # A step ends only when no process has its output, so the server gets a file.
+    # A step ends only when no process holds its output open, so the server writes to a file.
     with log.open("wb") as written:
         server = subprocess.Popen(
             [*command, "--broken"] if broken else command,

@@ -26,7 +26,7 @@ BUILT_IN: Final = {"Boolean", "Float", "ID", "Int", "String"}
 
 
 def cut(source: str, types: Collection[str]) -> str:
-    """Return the schema of these types, and those fields that lead to them or to leaf types.
+    """Return the schema of these types, with their fields that lead to them or to leaf types.
 
     It includes the scalars, enumerations and inputs in use. Raises KeyError for an unknown type.
     """

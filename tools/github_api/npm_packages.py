@@ -26,7 +26,7 @@ class Package:
 
     @property
     def tarball(self) -> Path:
-        """Return the path of the tarball, named as by `npm pack`."""
+        """Return the path of the tarball, which has the name that `npm pack` gives it."""
         return FOLDER / f"{self.name.lstrip('@').replace('/', '-')}-{self.version}.tgz"
 
     def fetch(self) -> None:

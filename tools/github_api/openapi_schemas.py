@@ -63,8 +63,7 @@ def _or_null(facts: dict[str, Json]) -> Json:
 def operation(source: Json, document: Json) -> Json:
     """Return the facts of an operation: parameters, request body, and responses by status.
 
-    References to parameters, headers and responses are resolved; of several forms of a body, JSON
-    is taken.
+    Resolve references to parameters, headers and responses. Of several forms of a body, take JSON.
     """
     facts: dict[str, Json] = {
         "parameters": [

@@ -5,8 +5,8 @@ python -m tools.github_api.recordings    exit 1 if an answer has an unexplained 
 The tool creates the preconditions of the recorded requests (commits, issues, a renamed
 repository), sends each request to the sandbox, and compares the two answers field by field:
 status, fields and their kinds, headers, links between pages. `tools.github_api.known_differences`
-lists the intended differences, with their reasons. The recorded answers are also held against
-GitHub's description, so that our checks are no stricter than GitHub.
+lists the intended differences, with their reasons. The tool also checks the recorded answers
+against GitHub's description, so that our checks are no stricter than GitHub.
 """
 
 from __future__ import annotations

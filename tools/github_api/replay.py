@@ -19,7 +19,7 @@ Json = Any
 OWNER: Final = "octokit-fixture-org"
 BY_ID: Final = "/repositories/1000"
 COMMIT: Final = re.compile(r"\b0{39}([12])\b")
-"""A commit's id in a recording: the newest is the first."""
+"""The id of a commit in a recording: 1 is the newest commit."""
 
 LINK: Final = re.compile(r'<[^>]*?/(repositories|repos)/[^>?]*([^>]*)>; rel="(\w+)"')
 RENAMED: Final = "-newname"

@@ -15,7 +15,7 @@ _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", type(No
 
 @dataclass(frozen=True, slots=True, order=True)
 class Difference:
-    """`missing`: only in the recording; `added`: only in ours; `kind`: in both, of other kinds."""
+    """`missing`: only in the recording; `added`: only in ours; `kind`: the kinds differ."""
 
     place: str
     what: Literal["missing", "added", "kind"]
@@ -48,7 +48,7 @@ def _places(value: Json, place: str) -> Iterator[tuple[str, str]]:
 def differences(recorded: Shape, ours: Shape) -> Iterator[Difference]:
     """Yield the differences between two shapes.
 
-    Places are skipped below a place that only one shape has, that has no items in one, or that is
+    Skip a place if the place above it exists in only one shape, has no items in one of them, or is
     not an object in both.
     """
     for place in sorted(recorded.keys() | ours.keys()):

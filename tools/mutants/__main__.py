@@ -12,7 +12,7 @@ from tools.mutants.all_breaks import BREAKS
 from tools.mutants.table import table
 from tools.mutants.trials import Trial, attempt
 
-AT_ONCE: Final = 3  # on two cores, because a trial sometimes waits
+AT_ONCE: Final = 3  # more than the usual two cores, because a trial sometimes waits
 
 
 def main(names: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ BESIDE: Final = ("tests", "tools", "bench", "samples", "workflows-templates", "a
 
 PASSED: Final = 0
 FAILED: Final = 1
-"""Exit codes of pytest; any other one means that it could not run the tests."""
+"""Exit codes of pytest; any other one means that pytest could not run the tests."""
 
 NOTICED: Final = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+)\.py::(\S+)", re.MULTILINE)
 PROCESSES: Final = multiprocessing.get_context("forkserver")
@@ -80,7 +80,7 @@ def _run(
 ) -> tuple[Literal["caught", "survived", "not tried"], str]:
     """Run the tests; return how they ended, and which of them failed."""
     said = folder / "said.txt"
-    # Set here and not at the import, because all contexts of a process share one list.
+    # Set the list here and not on import: all contexts of a process share one list.
     PROCESSES.set_forkserver_preload(list(IMPORTED_ONCE))
     process = PROCESSES.Process(target=_test, args=(folder, tests, said))
     process.start()

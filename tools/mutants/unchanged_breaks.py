@@ -1,4 +1,4 @@
-"""Breaks of the rules by which folders with unchanged inputs are taken over."""
+"""Breaks of the rules by which a run reuses folders with unchanged inputs."""
 
 from __future__ import annotations
 

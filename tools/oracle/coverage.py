@@ -93,7 +93,7 @@ def _nodes(case: Case, in_tree: set[str], vocabulary: Language) -> set[str]:
 
 
 def _functions(case: Case, in_tree: set[str], vocabulary: Language) -> set[str]:
-    """Return functions called or tagged; for an error, those that it names, if any."""
+    """Return the called and tagged functions; for an error, those that its text names, if any."""
     everything = {*vocabulary.functions, *BUILTINS}
     tagged = set(case.covers) & everything
     if case.error is None:

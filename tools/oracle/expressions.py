@@ -87,7 +87,7 @@ COMPOUND: dict[str, tuple[str, ...]] = {
 """The simplest values of types without constants."""
 
 VERBS = "vvvvTtdddsssqqxXoObcUeEfFgG%w"
-"""Of printf; `p` would print addresses."""
+"""Verbs of printf, without `p`, which would print addresses."""
 
 CALLS_BY_RESULT: dict[str, list[str]] = {}
 for _name, (_, _result) in SIGNATURES.items():

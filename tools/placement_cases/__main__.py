@@ -58,7 +58,7 @@ def differences(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, t
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Leave out messages; a field that is null without a problem counts as a flag."""
+    """Leave out messages; of a field that is null without a problem, compare only its presence."""
     if name in NEW | {"syncError"}:
         return value is not None
     if isinstance(value, dict):

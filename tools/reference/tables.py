@@ -14,7 +14,7 @@ MARKED: Final = re.compile(
 
 
 def filled(page: str, sections: Mapping[str, str]) -> str:
-    """Return the page with new marked sections. Raises KeyError for an unknown mark."""
+    """Replace the marked sections of a page. Raises KeyError for an unknown mark."""
     return MARKED.sub(lambda mark: f"{mark[1]}\n{sections[mark[2]]}\n{mark[3]}", page)
 
 
