@@ -71,9 +71,9 @@ class ForeignPaths:
 class Assessment:
     """The verdict on the clusters of a branch; `waiting` as long as it is open.
 
-    `missing` are the cluster types with assignments and without a cluster. `reason` says in one
-    line what decides, or what is still missing. The paths that are `not_ours` do not count, and
-    neither do the `uncounted` among the clusters.
+    `missing` are the cluster types with assignments and without a cluster. `reason` explains
+    the verdict in one line, or names what is still missing. The paths that are `not_ours` and the
+    `uncounted` clusters do not count.
     """
 
     verdict: Verdict

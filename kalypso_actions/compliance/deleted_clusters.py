@@ -15,11 +15,11 @@ from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.counts import abbreviated, counted
 
 SILENCE: Final = timedelta(minutes=20)
-"""A cluster that has reported since then exists."""
+"""A cluster that has reported within this time exists."""
 
 MOST: Final = 20
-"""The number of clusters to ask about at once, besides those that fail: a verdict would end the
-waiting.
+"""The most clusters to ask about at once, without failed ones: those could end the waiting by a
+verdict, so a run asks about all of them.
 """
 
 MOST_NAMES: Final = 10
@@ -36,9 +36,10 @@ def doubtful_clusters(
     started: datetime,
     now: datetime,
 ) -> tuple[str, ...]:
-    """Return the ids of clusters that hold up the verdict and may be deleted, silent ones first.
+    """Return the ids of clusters that hold up the verdict and may be deleted, failed ones first.
 
-    They have not reported since the waiting began at `started`, and are not among the `known`.
+    They have not reported since the waiting began at `started`, or not within `SILENCE`, and are
+    not among the `known`. Clusters that reported longer ago come before others.
     """
     reported_at: dict[str, datetime] = {}
     for report in reports:

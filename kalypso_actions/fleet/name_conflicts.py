@@ -65,7 +65,7 @@ def workload_conflicts(
                     delivery = _Delivery(registration, workload.name, target.where)
                     by_target.setdefault(target.name, []).append(delivery)
     conflicts: dict[str, list[Problem]] = {}
-    refused: set[tuple[str, str]] = set()  # Workloads with a problem: their targets get none
+    refused: set[tuple[str, str]] = set()  # Workloads with a problem; their targets get no problem
     for kind, by_name, owner_of in (
         ("Workload", by_workload, owners.workloads),
         ("deployment target", by_target, owners.targets),

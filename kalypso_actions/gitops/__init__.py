@@ -3,7 +3,7 @@
 desired_tree          the files that a run wants, and the folders that it leaves alone
 provenance            `.github/tracking/sources.json`
 placement_record      `.github/tracking/placements.json`
-run_sources           what a run records there
+run_sources           the content of that file for a run
 inputs_record         the digests of inputs there, and the folders that they show to be unchanged
 own_files             the files of a tree that belong to Kalypso
 changes               the differences between the desired tree and the branch

@@ -227,7 +227,7 @@ class _Era:
             self.removed.pop((path, after), None)
 
     def _note_removals(self, commit: HistoryCommit, paths: Iterable[str], merge: str) -> None:
-        """Note what a commit of others removes; `merge` is our last merge before it."""
+        """Note the content that a commit of others removes; `merge` is our last merge before it."""
         promotes = self.tracked.is_promotion(commit)
         for path in paths:
             before, after = commit.changes[path]

@@ -110,7 +110,7 @@ def recorded_inputs(content: bytes | None) -> InputsRecord | None:
 
 
 def is_of_another(content: bytes | None, environment: str) -> bool:
-    """Whether a file belongs to another environment, because the branch was cut from its branch."""
+    """Whether a file belongs to another environment, from whose branch this branch was cut."""
     previous = _parsed(content)
     return previous is not None and previous.environment != environment
 

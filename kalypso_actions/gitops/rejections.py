@@ -1,4 +1,4 @@
-"""The content that people rejected earlier, and what follows for a proposal."""
+"""The content that people rejected earlier, and the restrictions of a proposal with it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PROMOTED_COMMIT_FILE = f"{TRACKING_FOLDER}/Promoted_Commit_Id"
 SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"
 PLACEMENTS_FILE = f"{TRACKING_FOLDER}/placements.json"
 RECORD_FILES = frozenset({SOURCES_FILE, PLACEMENTS_FILE})
-"""Records of a run, which contain its time: a change of them alone does not count."""
+"""Records of a run; a change of these files alone does not count, because they have its time."""
 
 OWN_BRANCHES = "kalypso/"
 """The prefix of Kalypso's branches; GitOps repositories may use another one."""

@@ -22,7 +22,7 @@ class Processes(Protocol):
     """Computes items in several processes."""
 
     def usable(self, items: int, /) -> int:
-        """Return the number of processes for a number of items; 1 is this process alone."""
+        """Return the number of processes for a number of items; 1 means this process alone."""
 
     def compute(
         self, owners: Sequence[int], compute: Callable[[int, Keep], Result], /

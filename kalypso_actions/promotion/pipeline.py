@@ -86,7 +86,7 @@ class EnvironmentMoment:
 
     @property
     def description(self) -> str:
-        """The description of the status; without a status, what the repositories show."""
+        """The description of the status; without a status, the state that the repositories show."""
         if self.status:
             return self.status.description
         if self.promoted is None:

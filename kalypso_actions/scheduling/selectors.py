@@ -19,7 +19,7 @@ OPERATORS: tuple[Operator, ...] = ("In", "NotIn", "Exists", "DoesNotExist")
 
 @dataclass(frozen=True, slots=True)
 class RequirementMatch:
-    """The match of one requirement with one object; `value` is the label's, None if it is absent.
+    """The match of one requirement with one object; `value` is the label's value or None.
 
     `where` is the place of the requirement, if it is known.
     """

@@ -24,7 +24,7 @@ def open_gitops(
     """Open the files of a local GitOps repository or folder.
 
     The default for `branch` is the branch of a GitOpsRepo if the repository has it, or else the
-    repository's default branch. A plain folder stands for any branch.
+    repository's default branch. In a plain folder, `branch` has no effect.
     """
     if not path.is_dir():
         raise UsageError(f"--gitops {path}: there is no such folder")

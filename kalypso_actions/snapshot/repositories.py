@@ -33,7 +33,7 @@ class GivenSource:
 class Repositories:
     """Opens a repository by URL or path at a branch or commit.
 
-    It never fetches a given source. A given plain folder stands for any branch or commit.
+    It never fetches a given source. A given plain folder replaces any branch or commit.
     """
 
     def __init__(
