@@ -30,7 +30,7 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "azure-tenant-id": ("AZURE_TENANT_ID",),
     "azure-scopes": ("AZURE_SCOPES",),
 }
-"""Input -> variables; the first that is set counts."""
+"""The environment variables of each secret input; the first that is set counts."""
 
 SECRET_VARIABLES: Final = (
     ACTION_INPUTS,

@@ -65,7 +65,7 @@ def open_place(
     programs: Programs,
     default: str = "",
 ) -> OpenPlace:
-    """Open a URL or path; a folder without a revision, even a clone, is read as it is.
+    """Open a URL or path; read a folder without a revision, even a clone, as it is.
 
     If a URL or bare repository names no revision, read `default`, or if that is "" the default
     branch. Raises KalypsoError.

@@ -24,9 +24,9 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     """Promote a commit of main to an environment, and start schedule for it.
 
     cd writes the commit to base-repo.yaml on the environment's branch, or proposes it there. A
-    second run completes the work of the first. `verify-only` replaces the record of the start and
-    checks the inputs. Raises UsageError for an environment that does not exist, and for a commit
-    that is not on main, or is older than the environment's without allow-rollback.
+    second run completes the work of the first. With `verify-only`, it only checks the inputs and
+    replaces the record of the start. Raises UsageError for an environment that does not exist, and
+    for a commit that is not on main, or is older than the environment's without allow-rollback.
     """
     environment = context.environment(inputs.environment)
     main = context.main()

@@ -42,7 +42,7 @@ class RollbackCheck:
         return self._rollbacks[state.head] or self._of_origin()
 
     def _of_environment(self, state: EnvironmentState) -> Rollback | None:
-        """Return the rollback of this environment from the commit, or past it."""
+        """Return the rollback of this environment that the commit would undo, if any."""
         environments = self._context.environments()
         environment = environments[self._inputs.environment]
         history = EnvironmentHistory(self._context, environment, environments)

@@ -1,7 +1,7 @@
 """Wait until the clusters of an environment comply with a merge, then promote its commit.
 
 command           the order of the steps: verify, watch, judge, promote
-verify_request    compare the inputs with the repositories before anything is written
+verify_request    compare the inputs with the repositories before the run writes anything
 watch             read the branches and the clusters' reports repeatedly
 followed_branch   one GitOps branch while the run waits for its clusters
 deleted_clusters  clusters that no longer exist, although their reports still do

@@ -86,7 +86,7 @@ def check_promote(
     The repositories must confirm the inputs first. A repeated run completes the work of an earlier
     run. With `verify-only` the run only confirms the inputs and records its start. `reports`
     replaces the source that the inputs name. Raise UsageError if the repositories contradict the
-    inputs; then only the record of the start is written.
+    inputs; then the run writes only the record of the start.
     """
     began = context.runtime.now()
     verified = _verify(inputs, context)
@@ -106,7 +106,7 @@ def check_promote(
         watch = Watch(inputs, context, verified, source)
         superseded = watch.read_branches()
         if not superseded:
-            watch.check_inputs()  # before anything is posted
+            watch.check_inputs()  # before the run posts anything
             status.post(statuses.deploying(inputs.environment))
         with status.failure_of_run():
             if superseded:

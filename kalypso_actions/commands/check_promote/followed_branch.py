@@ -13,9 +13,9 @@ from kalypso_actions.promotion.run_verdict import holds
 class FollowedBranch:
     """The head of a branch, and the commits that count as synced.
 
-    The branch should name the `expected` commit of main; `promoted_commit` is the one that it
-    names. Every commit from `gitops_commit` to the newest head that names the expected one counts
-    as synced: a merge that keeps the promoted commit belongs to the same promotion. A branch
+    The branch should name the `expected` commit of main; `promoted_commit` is the commit that it
+    names. Every commit from `gitops_commit` to the newest head that names the expected commit
+    counts as synced: a merge that keeps the promoted commit belongs to the same promotion. A branch
     `is_own` if the run was started for it.
     """
 

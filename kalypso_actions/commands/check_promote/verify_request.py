@@ -1,4 +1,4 @@
-"""Compare the inputs of check-promote with the repositories before anything is written."""
+"""Compare the inputs of check-promote with the repositories before the run writes anything."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Watch:
         return self._superseded
 
     def _read_branches(self) -> Superseded | None:
-        """Read the environment's own branch last, right before anything is started."""
+        """Read the environment's own branch last, right before the run starts anything."""
         for branch in self._branches:
             branch.read()
         for branch in self._branches:

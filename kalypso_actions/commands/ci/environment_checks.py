@@ -26,9 +26,9 @@ from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 class CheckedEnvironment:
     """The result of a check; `plan` is None if the environment could not be rendered.
 
-    `promoted_commit` is the commit of main that the environment has now. `is_compared`: the plan
-    has the changes to a GitOps branch, because one could be read. `scope` and `documents` are those
-    for the fleet's checks. `awaits_cd`: its branch has no base-repo.yaml yet.
+    `promoted_commit` is the commit of main that the environment has now. `is_compared`: a
+    GitOps branch could be read, and the plan has the changes to it. `scope` and `documents` are for
+    the fleet's checks. `awaits_cd`: the environment's branch has no base-repo.yaml yet.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """The sample organisation Acme: its repositories, a GitHub App, and clusters.
 
 Its files are in `kalypso_actions/samples`: a folder for each repository with one for each branch,
-and in `changes` the later changes of people. The workflows are the public templates; those of
-previews and the report are left out, as the story is the promotion chain.
+and in `changes` the later changes of people. The workflows are the public templates
+without those of previews and the report, because the story is the promotion chain.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ MOST_COMMITS: Final = 100
 def commit_range(
     repositories: Repositories, place: str, url: str, name: str, base: str, head: str
 ) -> CommitRange:
-    """Return the commits of the repository at `url`, which is read at `place`, a URL or a path.
+    """Return the commits of the repository at `url`, read from `place`, a URL or a path.
 
     If they cannot be read, their number is unknown.
     """

@@ -120,7 +120,7 @@ class _Trial:
 
     @property
     def base(self) -> str:
-        """The branch that the pull request is to change."""
+        """The base branch of the pull request."""
         return f"{self.head}-base"
 
     def run(self) -> None:

@@ -3,7 +3,7 @@
 The rules of the set-up are in `onboarding`.
 
 repositories   the two repositories, through the API or as clones
-backends       how each is read and written
+backends       read and write each of them
 read           the branches as they are, and the environments
 rules          the demands of branch rules on workflow files
 write          commits, pushes and pull requests

@@ -51,7 +51,7 @@ def write_plans(
 ) -> list[WrittenBranch]:
     """Write the plans in order, as far as people agree; with `propose`, by pull requests.
 
-    A pull request needs an existing branch, so a missing one is created with its first files;
+    A pull request needs an existing branch, so create a missing branch with its first files;
     nothing uses it until main names it. Raises KalypsoError.
     """
     writer = _Writer(repositories, consent, repositories.github if propose else None)

@@ -20,7 +20,7 @@ from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.poll_summary import poll_summary
 
 NEWEST_COMMITS: Final = 100
-"""The number of commits of main whose lost starts are repeated; newer commits replace older ones.
+"""poll repeats lost starts of this many commits of main; newer commits replace older ones.
 """
 
 

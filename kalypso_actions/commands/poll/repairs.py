@@ -62,8 +62,8 @@ class Start:
 class Repairs:
     """Makes starts, and adds to `started` and `problems`.
 
-    `known` are all environments, `first` those for which ci starts cd. Workflow runs are read when
-    a start is due, once for each workflow.
+    `known` are all environments, `first` those for which ci starts cd. It reads the runs of a
+    workflow once, when a start is due.
     """
 
     inputs: PollInputs

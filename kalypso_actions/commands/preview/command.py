@@ -73,7 +73,7 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
 def _publish_failure(
     inputs: PreviewInputs, context: CommandContext, request: PreviewRequest, error: KalypsoError
 ) -> None:
-    """Replace the result of an older head; an error of GitHub must not hide the first one."""
+    """Replace the result of an older head; an error of GitHub must not hide `error`."""
     document = failed_preview(request, error.problems, Mask(inputs.mask))
     try:
         _publish(inputs, context, request, document, "")

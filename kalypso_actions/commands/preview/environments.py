@@ -122,7 +122,7 @@ def compare_branch(
 ) -> ComparedBranch:
     """Plan the environments of the changed branch with both commits, and compare them.
 
-    `trust` gets the repositories that the base names, before those that the head names are read.
+    Call `trust` with the repositories that the base names before reading those that the head names.
     """
     change = sides.change
     before, base_findings = _read(sides, change.base)

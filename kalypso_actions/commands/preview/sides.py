@@ -1,4 +1,4 @@
-"""The two sides of a comparison: snapshots of an environment, or why it cannot be read."""
+"""The two sides of a comparison: snapshots of an environment, or the problems with reading it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from kalypso_actions.snapshot.repositories import Repositories
 
 
 class MergedTrees:
-    """Reads GitOps branches; a repository that cannot be read is not asked again."""
+    """Reads GitOps branches; after a failure, it does not read the repository again."""
 
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories

@@ -241,8 +241,8 @@ def post_record(
 def start_workflow(context: CommandContext, workflow: str, inputs: Mapping[str, str]) -> str:
     """Start a workflow of main by its file's name; return the page of the run, or of all runs.
 
-    Inputs without a value are left out. After an unknown result the start is repeated: every
-    workflow is idempotent. Raises GitHubError.
+    Leave out inputs without a value. After an unknown result, repeat the start: every workflow is
+    idempotent. Raises GitHubError.
     """
     given = {name: value for name, value in inputs.items() if value}
     delays = iter(DELAYS)

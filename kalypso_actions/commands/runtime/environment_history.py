@@ -164,7 +164,7 @@ def never_named(
 ) -> Problem | None:
     """Return a problem if the environment has never named the commit of a claim.
 
-    Its branch is read again, and then its history, only if `reading` does not name the commit.
+    Read its branch again, and then its history, only if `reading` does not name the commit.
     Raises KalypsoError.
     """
     promoted = request.promoted_commit

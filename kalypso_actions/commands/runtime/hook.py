@@ -14,7 +14,7 @@ from kalypso_actions.report import markdown
 
 RUN: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
 SCRIPT: Final = 'exec 2>&1; eval "$KALYPSO_COMMAND"'
-"""The command is passed in the environment: other users of the machine can read arguments."""
+"""Takes the command from the environment: other users of the machine can read arguments."""
 
 INHERITED: Final = (
     *("GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_API_URL", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH"),

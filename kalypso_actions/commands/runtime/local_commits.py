@@ -60,7 +60,7 @@ class LocalBranch:
         author: Signature | None = None,
         parent: str = "",
     ) -> str:
-        """Add one commit to the branch and return it; nothing is checked out.
+        """Add one commit to the branch and return it, without a checkout.
 
         By default, the `date` is now, and the `author` the repository's owner. A new branch begins
         at `parent` ("": at nothing). Raises KalypsoError if the branch has moved or is checked out.

@@ -42,7 +42,7 @@ class LocalContext:
     """The programs of the machine, the reporters of rendering and fetching, and the log for people.
 
     `folder` is the current folder; None to look for no clone there. `connect` connects to GitHub:
-    then repositories are read with its credentials instead of those of git on this machine.
+    then its credentials replace those of git on this machine.
     """
 
     programs: Programs

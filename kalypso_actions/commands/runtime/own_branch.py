@@ -30,8 +30,8 @@ def read_own_branch(
 ) -> tuple[Reading, str | None]:
     """Return the documents of an environment's branch, and the commit of main that it names.
 
-    The branch is read at `commit`, else at its head. A branch without a commit of main is read with
-    that of `main`, as cd will write it. Locations name `repository`.
+    Read the branch at `commit`, else at its head. If it names no commit of main, use that of
+    `main`, as cd will write it. Locations name `repository`.
     """
     files = reader.repositories.open(place.repo, branch=place.branch, commit=commit or None)
     reading = read_documents(

@@ -16,8 +16,8 @@ def own_statuses(
 ) -> Mapping[str, CommitStatus]:
     """Return the latest statuses of a commit of the control plane by context, in lower case.
 
-    Leave out those of other accounts, and warn once of each account. `any_app`: with a job's token,
-    those of every App count (see `Identity.may_be_of_chain`). Raises GitHubError.
+    Leave out those of other accounts, and warn once about each account. `any_app`: with a job's
+    token, those of every App count (see `Identity.may_be_of_chain`). Raises GitHubError.
     """
     github, control_plane = context.github, context.control_plane
     # The combined status of REST lacks authors.

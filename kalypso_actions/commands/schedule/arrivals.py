@@ -102,7 +102,7 @@ def _main(proposal: ProposalPlan, sources: Snapshot, plan: Plan) -> Iterator[Com
 
 
 def _registered(previous: PreviousSources, sources: Snapshot) -> Iterator[CommitRange]:
-    """Yield the registrations whose folder has changed since the tree was made."""
+    """Yield the commits of each registration whose folder has changed since the tree was made."""
     seen = set()
     for reading in sources.registrations:
         name, revision = reading.registration.name, reading.revision

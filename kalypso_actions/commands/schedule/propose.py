@@ -1,6 +1,6 @@
 """Read the pull requests of one GitOps branch, and plan its proposal by the rules of `gitops`.
 
-`publish` carries out the plan; nothing is written here.
+`publish` carries out the plan; this module writes nothing.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class EnvironmentBranches:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """All that status reads; trees by repository and branch of GitOps."""
+    """All that status reads; `gitops` has the GitOps repositories by `owner/name`."""
 
     main: str
     environments: Sequence[EnvironmentBranches]
@@ -54,7 +54,7 @@ class Pipeline:
 def read_pipeline(context: CommandContext, environments: Sequence[Environment]) -> Pipeline:
     """Read the branches, one overview of each repository, and the GitOps trees.
 
-    Raises KalypsoError if the control plane cannot be read; a fault of one environment is its own.
+    Raises KalypsoError if the control plane cannot be read, but not for faults of an environment.
     """
     main = context.main()
     read = in_parallel(lambda each: _branches(context, each), environments)

@@ -12,7 +12,7 @@ from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.report.status_document import StatusDocument
 
 INTERVAL: Final = 15.0
-"""Seconds between two looks of --watch: an hour of it takes a tenth of a token's requests."""
+"""Seconds between two reads with --watch: an hour takes a tenth of a token's requests."""
 
 
 def watch(
