@@ -102,6 +102,9 @@ def test_changes_are_what_a_dictionary_would_make_of_them(tmp_path: Path) -> Non
         @example({"a/b/c": b"1", "a/b/d": b"2", "b": b"3"}, {"a/b/c": None, "a/b/e": b"4"})
         @example({"a/b": b"1", "b/c": b"2"}, {"a/b": None, "b": None})
         @example({"rest/a": b"1", "apart/a": b"2"}, {"rest/b": b"3", "apart/b": b"4", "c/d": b"5"})
+        @example({"-x/a/b": b"1", "-x/c": b"2"}, {"-x/a/d": b"3", "-x/e/f": b"4"})
+        @example({":x/a/b": b"1", ":(top)": b"2"}, {":x/a/c": b"3", ":x/d/e": b"4"})
+        @example({"*/a/b": b"1", "b/c/d": b"2"}, {"*/c/d": b"3"})
         def check(files: dict[str, bytes], changes: dict[str, bytes | None]) -> None:
             first = committed(opened, url, files)
             second = committed(opened, url, changes, parent=first)
