@@ -193,7 +193,7 @@ def _meaning(
 def _meaning_of_commits(
     context: CommandContext, pushed: _PushedEnvironment, before: str | None, after: str | None
 ) -> Merge:
-    """Return the meaning of a change of the commit that a tree names, from `before` to `after`."""
+    """Return the meaning of a push after which a tree names `after` instead of `before`."""
     github, control_plane = context.github, context.control_plane
     goes_back = False
     latest = None

@@ -214,7 +214,7 @@ class _Base:
         self._folder = ""
 
     def open(self, gitops_repos: Sequence[GitOpsRepo]) -> tuple[BaseTree]:
-        """Read the tree; an empty one lies below the path of the GitOpsRepo."""
+        """Read the tree; without one, return an empty tree at the GitOpsRepo's path."""
         branch = self._given.branch if self._given else ""
         if self._committed:
             branch, self._files = self._committed.name, self._committed.files()

@@ -60,7 +60,7 @@ class OtherUrls:
     def warnings(
         self, branch: GitOpsBranch, tree: EnvironmentTree, missing: Collection[str]
     ) -> list[Problem]:
-        """Return the warning about clusters that do not count, though their types are missing."""
+        """Return the warning about clusters of `missing` types that follow other repositories."""
         strangers = [
             follower
             for follower in self._at_other_urls(branch, tree, missing)

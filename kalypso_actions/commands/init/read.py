@@ -33,7 +33,7 @@ from kalypso_actions.snapshot.revision_reader import read_documents
 
 @dataclass(frozen=True, slots=True)
 class CurrentState:
-    """The branches as they are, by role of the repository and name, and the wanted set-up."""
+    """The present branches, by role of the repository and name, and the wanted set-up."""
 
     setup: Setup
     states: Mapping[tuple[str, str], BranchState]
@@ -88,7 +88,7 @@ class _Reader:
             self._heads[repository.role, name] = heads.get(name)
 
     def check_main(self) -> None:
-        """Warn if the chain takes another branch than the default one for main."""
+        """Warn if the chain uses a branch other than the default one as main."""
         repository = self._repositories.control_plane
         if self._heads[repository.role, MAIN_BRANCH] and repository.main != MAIN_BRANCH:
             self.warnings.append(

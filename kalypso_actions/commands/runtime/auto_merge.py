@@ -20,8 +20,8 @@ def disable_all(
 ) -> Iterator[Problem]:
     """Disable the auto-merge of all our pull requests of an environment; yield problems.
 
-    With `of_people`, also if people enabled it: a warning names them. The next run of schedule
-    that may merge the pull requests enables it again.
+    With `of_people`, also disable an auto-merge that people enabled, with a warning. The next run
+    of schedule that may merge the pull requests enables it again.
     """
     try:
         environment = context.environment(name)

@@ -26,14 +26,14 @@ UNSIGNED: Final = "verified signatures"
 
 @dataclass(frozen=True, slots=True)
 class BranchWrite:
-    """A commit for a branch of a repository, which is at `expected` (None: absent).
+    """A commit for a branch of a repository; the branch is at `expected` (None: absent).
 
     `repository` is owner/name, `url` is for git.
 
     `changes` apply to the files of `parent` (None: no files): None deletes a file, bytes are its
     new content, and an id is that of a blob in the clone of `url`. `base` is the branch that the
-    commit is proposed to ("": none); `requires_signatures` says whether a rule of it requires them
-    (None: not known).
+    commit is proposed to ("": none); `requires_signatures` says whether a rule of `base`
+    requires signatures (None: not known).
     """
 
     repository: str
