@@ -104,7 +104,7 @@ def policy(
 
 
 def config_map(name: str, data: Mapping[str, str], **labels: str) -> ConfigMap:
-    """Return platform configuration, unless the labels say otherwise; `_` stands for `-`."""
+    """Return platform configuration, unless `labels` say otherwise; `_` in them stands for `-`."""
     own = {PLATFORM_CONFIG_LABEL: "true"}
     own |= {key.replace("_", "-"): value for key, value in labels.items()}
     file = f"{name}.yaml"

@@ -50,7 +50,7 @@ KNOWN: Final[set[bytes]] = set()
 
 
 def check(traffic: Traffic) -> None:
-    """Check it against GitHub's description, and against the list of the clients' endpoints."""
+    """Check the traffic against GitHub's description and the list of the clients' endpoints."""
     check_exchanges(traffic, KNOWN)
     for exchange in filter(by_client, traffic):
         endpoint = f"{exchange.method} {exchange.template}"

@@ -1,4 +1,4 @@
-"""Folders with unchanged inputs are taken over: the tree is the one that a whole run renders."""
+"""A run reuses folders with unchanged inputs: the tree is the same as that of a whole run."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ BASE = written(FIRST, NOTHING)
 
 
 def changed_fleets(chance: random.Random) -> Iterator[Fleet]:
-    """Yield fleets of which each differs a little from the one before."""
+    """Yield fleets; each differs a little from the previous one."""
     now = START
     while True:
         number, note = chance.randrange(8), chance.choice(NOTES)

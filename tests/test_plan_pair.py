@@ -1,4 +1,4 @@
-"""Two plans at once: the files that they do not render would be equal."""
+"""Two plans at once: files that are not rendered would be equal in both."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_removals_are_counted_in_the_tree_else_in_the_other_plan() -> None:
 
 
 def test_a_file_names_the_repositories_of_all_layers() -> None:
-    """Also of a layer whose values are all replaced: it may decide that a file differs."""
+    """Even a layer whose values are all replaced may decide that a file differs."""
     below, empty, above = (
         replace(config_map(name, data), where=Location(f"https://git.test/{name}"), places={})
         for name, data in (("a", {"K": "1"}), ("b", {}), ("c", {"K": "2"}))

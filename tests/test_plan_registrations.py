@@ -74,7 +74,7 @@ def test_an_unreadable_registration_that_no_run_has_read_keeps_what_may_be_its_o
 def test_a_never_readable_registration_is_recorded_without_a_commit(
     sources: bytes | None, recorded: str | None
 ) -> None:
-    """poll starts schedule once it can be read."""
+    """poll starts schedule as soon as the registration can be read."""
     made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=sources)
     written = json.loads(made.changes.files[".github/tracking/sources.json"])
     entry = written["registrations"]["app"]

@@ -142,7 +142,8 @@ class Machine:
     def has(self, installer: str) -> None:
         """Leave the machine this installer: uv or pip.
 
-        If uv refuses to install, launch.sh tries pip: beside uv, it refuses at once.
+        If uv refuses to install, launch.sh tries pip. So the machine with uv has a pip that refuses
+        at once.
         """
         if installer == "pip":
             (self.folder / "bin" / "uv").unlink()
@@ -196,7 +197,7 @@ class Launched:
 
     @property
     def surroundings(self) -> Any:
-        """The output of its command."""
+        """The output of the action's command."""
         assert self.exit_code == 0, self.errors
         return json.loads(self.output)
 

@@ -1,4 +1,4 @@
-"""Runs one composite action as GitHub's runner does, in a job of its own.
+"""Run one composite action as GitHub's runner does, in a job of its own.
 
 As on GitHub, inputs are no variables, a value is filled in once and never read as an expression
 again, and an action has only the outputs that it declares.
@@ -74,7 +74,7 @@ class Ran:
 
 
 def uses(job: Job, folder: Path, inputs: Mapping[str, str]) -> Ran:
-    """Run an action's steps; the first that fails is the last.
+    """Run an action's steps up to the first that fails.
 
     Raises KeyError for an input that the action does not declare (GitHub only warns of it).
     """

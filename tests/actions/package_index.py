@@ -15,7 +15,7 @@ CREDENTIAL = "reader:of-the-index"
 
 @dataclass
 class Index:
-    """Its URL with user and password; `requests` are the paths of requests that had these."""
+    """An index: its URL with user and password, and the paths of the requests that had both."""
 
     url: str
     requests: list[str] = field(default_factory=list)

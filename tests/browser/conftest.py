@@ -1,4 +1,4 @@
-"""Pages of the browser; any message of the console fails the test."""
+"""Pages of the browser; any message in the console fails the test."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Approvals:
         self.waiting: list[Run] = []
 
     def halves(self, run: Run) -> tuple[Run, Run | None]:
-        """Return the jobs that run at once and the jobs that wait; None if none waits."""
+        """Return a run of the jobs that run now, and a run of those that wait or None."""
         contexts = {
             "github": {"triggering_actor": run.event.actor},
             "inputs": run.event.payload.get("inputs") or {},

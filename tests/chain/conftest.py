@@ -41,7 +41,7 @@ class OpenChain(Protocol):
 
 @pytest.fixture(scope="session")
 def openings(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Layout], Opening]:
-    """Acme at rest in each layout; each is made once."""
+    """Return a function that finds the opening of a layout: Acme at rest, made once."""
     made: dict[str, Opening] = {}
 
     def find(layout: Layout) -> Opening:

@@ -1,4 +1,4 @@
-"""Drive the chain as people do, with pushes and merges, and say how it should stand."""
+"""Drive the chain as people do, with pushes and merges, and check its state."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Chain(WorkflowRuns):
         self._clock.each_time = event
 
     def settle(self) -> None:
-        """Merge all proposals to the GitOps repositories until all is at rest."""
+        """Merge all proposals to the GitOps repositories until the chain is at rest."""
         while self.run_everything() or self._merge_all():
             pass
 
@@ -198,7 +198,7 @@ class Chain(WorkflowRuns):
     ) -> None:
         """Assert that an environment is at rest with a commit: all files name it, nothing is open.
 
-        Its status is the one given, and each target folder has these values of configuration.
+        The commit has this status, and each target folder has these values of configuration.
         """
         assert self.has(environment) == commit
         assert self.status(commit, environment) == status

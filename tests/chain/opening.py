@@ -52,7 +52,7 @@ def founded(folder: Path, layout: Layout) -> Opening:
 def settled(folder: Path, layout: Layout) -> Opening:
     """Make Acme with its first commit deployed in all environments.
 
-    The actions of the clusters and of check-promote are left out.
+    Leave out the actions of the clusters and of check-promote.
     """
     begun = founded(folder, layout)
     with served(begun) as chain, quick_reads(chain.acme.sandbox):
@@ -83,8 +83,8 @@ def copied(opening: Opening, folder: Path) -> Opening:
 def served(opening: Opening) -> Iterator[Chain]:
     """Start the sandbox of an opening, in its folder.
 
-    GitHub knows workflow files from the default branch alone. This is the stricter of two possible
-    rules, so GitHub accepts the same writes with both.
+    The sandbox knows workflow files only from the default branch. This is the stricter of GitHub's
+    two possible rules, so GitHub accepts every write that the sandbox accepts.
     """
     clock = StoryClock(opening.time)
     folder = opening.folder

@@ -108,7 +108,7 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
 def may_sign_in(sandbox: Sandbox, layout: Layout) -> None:
     """Let jobs in an environment sign in to Azure, which shows deleted clusters for hours.
 
-    The sandbox stores neither.
+    The sandbox stores neither of these settings.
     """
     sandbox.azure.settings.linger = LINGER
     subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in layout.environments)

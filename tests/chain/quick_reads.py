@@ -92,7 +92,7 @@ class _Reader:
             return None
 
     def keep(self, git_dir: Path, arguments: Sequence[str], stdin: bytes, answer: bytes) -> None:
-        """Keep git's answer, unless an object is missing, which may come later."""
+        """Keep git's answer, unless it lacks an object, which may arrive later."""
         if _is_unchanging(arguments, stdin) and b" missing\n" not in answer:
             self._answers[_store(git_dir), *arguments, stdin] = answer
 
@@ -136,12 +136,12 @@ def _store(git_dir: Path) -> str:
 
 
 def _lines(refs: Mapping[str, str], wanted: Iterable[str]) -> bytes:
-    """Return the existing ones of these refs as `git ls-remote` prints them."""
+    """Return those of the wanted refs that exist, as `git ls-remote` prints them."""
     return "".join(f"{refs[ref]}\t{ref}\n" for ref in wanted if ref in refs).encode()
 
 
 def _answer(git_dir: Path, served: BareRepository, arguments: Sequence[str]) -> bytes | None:
-    """Do what git would do and return its output; None if git must do it, above all refusals."""
+    """Act as git would, and return its output; None if git itself must act, as for refusals."""
     if "--stdin" in arguments:  # the copy has these objects by now
         return b""
     refs = served.refs()

@@ -104,7 +104,7 @@ def test_a_rollback(always: Chain) -> None:
 
 
 def test_a_rollback_by_the_app(open_chain: OpenChain) -> None:
-    """cd turns it off itself: schedule starts later."""
+    """cd turns auto-merge off itself, because schedule starts later."""
     chain = checked(open_chain, "always", cd=OF_APP)
     older = chain.has("dev")
     chain.merge_to_main(RELEASE="one")

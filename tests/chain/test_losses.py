@@ -14,7 +14,7 @@ DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 
 
 def test_each_run_is_lost_once(chain: Chain) -> None:
-    """After each loss, somebody repeats the run before it."""
+    """After each loss, somebody repeats the run before the lost one."""
     commit = ""
 
     def push() -> None:
@@ -52,7 +52,7 @@ def test_each_run_is_lost_once(chain: Chain) -> None:
         assert chain.to_be_lost == set()
     for name in ("dev", "stage"):
         chain.expect(name, commit, RELEASE="one")
-        assert len(chain.pull_requests(name, state="all")) == 2  # with that of the opening
+        assert len(chain.pull_requests(name, state="all")) == 2  # including the one of the opening
 
 
 def test_a_later_commit_repairs_every_loss(chain: Chain) -> None:

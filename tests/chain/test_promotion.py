@@ -30,7 +30,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, sta
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.slow_cluster("dev", "large", 300)
-    chain.wait(300)  # the cluster complies with the merge before
+    chain.wait(300)  # the cluster complies with the previous merge
 
     def configuration() -> None:
         chain.configure("dev", REGION="north")

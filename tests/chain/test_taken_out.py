@@ -28,8 +28,8 @@ def schedule(chain: Chain, **inputs: str) -> list[str]:
 def undo(chain: Chain, merge: str, *, keep: str = "") -> str:
     """Revert one merge into dev as a person.
 
-    Files that a later merge changed as well get their earlier text back, but with `keep`: a text of
-    the later merge that replaces the older one.
+    Files that a later merge changed as well get their earlier text back. In these files, `keep`
+    replaces the region `west`, as if the later merge had set it.
     """
     git = chain.acme.sandbox.git(GITOPS)
     with chain.acme.sandbox.lock:

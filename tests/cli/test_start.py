@@ -81,7 +81,7 @@ def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator
     (["template", "LICENSE"], {"yaml"}, SERVERS | JINJA | {"pathspec"}),
     (["set-up"], {"pydantic"}, LIBRARIES),
     (["ci", *FLEET], {"requests", *RENDERING}, APPS | AZURE | SANDBOX | JINJA),
-    # It renders only if it does not end at once.
+    # schedule renders only if it does not end at once.
     (["schedule", *FLEET, *ENVIRONMENT], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
     (["cd", *FLEET, *COMMIT], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
     (["notify", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
@@ -104,7 +104,7 @@ def test_nothing_is_imported_that_a_command_does_not_need(
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_describes_a_command_as_its_help(name: str) -> None:
     command = load(name, COMMANDS[name])
-    assert command.name in {name, ""}  # a group has the name that it is added by
+    assert command.name in {name, ""}  # a group gets its name where the app adds it
     assert paragraph(command.help) == COMMANDS[name].summary
 
 

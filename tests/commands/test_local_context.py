@@ -1,4 +1,4 @@
-"""The credentials of local commands: a sandbox's token goes to that sandbox alone."""
+"""The credentials of local commands: a sandbox's token goes only to that sandbox."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_an_input_that_is_on_is_switched_off_by_its_value(clone: Path) -> None:
 
 
 def test_placements_depend_on_what_is_assigned(clone: Path) -> None:
-    """So the GitOps branches are read; without one, a note says so."""
+    """The preview therefore reads the GitOps branches; if one is missing, a note says so."""
     change(clone, "notes.txt", "1", "origin/main")
     unread = "what would change in"
     assert unread not in call_kalypso("preview").stdout

@@ -270,7 +270,7 @@ def test_very_verbose_logs_each_call_on_a_line(planes: Path) -> None:
 
 
 def test_the_folder_of_a_clone_is_what_lies_in_it(planes: Path) -> None:
-    """It is not the head of a branch with the environment's name."""
+    """The folder is not the head of a branch with the environment's name."""
     subprocess.run(["git", "init", "-q", "-b", "wip", planes / "dev"], check=True)
     done = render(planes)
     assert done.returncode == 0

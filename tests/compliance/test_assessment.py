@@ -144,12 +144,12 @@ def test_other_paths_of_the_branch_do_not_count() -> None:
         ForeignPaths(cluster_id("mon"), ("./monitoring",)),
         ForeignPaths(cluster_id("old"), ("./Drone",)),
     )
-    # They do not count among those that must comply.
+    # These clusters do not count among those that must comply.
     late = healthy_report("late", revision="")
     assert assessed(
         [*drones(1), late, healthy_report("mon", "./monitoring")], min_compliant=60
     ).verdict == ("waiting")
-    # They do not stand for a cluster type.
+    # These clusters do not represent a cluster type.
     assert assessed(
         [*drones(1), healthy_report("mon", "./x/large")], ("drone", "large")
     ).missing == ("large",)

@@ -25,7 +25,7 @@ def doubtful(
     started: timedelta = STARTED,
     known: Sequence[str] = (),
 ) -> list[str]:
-    """Return the doubtful ones of clusters: name, state, minutes since their last report."""
+    """Return the doubtful clusters; each is given as name, state, minutes since its last report."""
     reports = [
         healthy_report(name, reported_at=None if ago is None else NOW - minutes(ago))
         for name, _, ago in clusters

@@ -41,7 +41,7 @@ class Annotation:
 class JobRun:
     """The result of a job: `success`, `failure` or `skipped`, and the outputs of its steps.
 
-    All `outputs` of its steps are together, because their names differ here; people see `log`.
+    `outputs` has the outputs of all steps, because their names differ here; people see `log`.
     """
 
     result: str

@@ -33,7 +33,7 @@ from tests.e2e.stage import ActScenarioRunner
 PROGRAM: Final = ROOT / ".build" / "bin" / "act"
 
 LAG: Final = 1.0
-"""Seconds by which the sandbox lags behind a write, in real time: jobs wait for them."""
+"""Real seconds by which the sandbox lags behind a write; jobs must wait that long."""
 
 ROOM: Final = 1 << 30
 """Bytes that the runner may need: an installation, and its packages once more."""
@@ -46,7 +46,7 @@ OF_INSTALLERS: Final = ("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 class Chain:
     """Acme, its stage and its jobs.
 
-    `secrets` are those of its repositories; `token` has all permissions there.
+    `secrets` are those of Acme's repositories; `token` has all permissions in them.
     """
 
     sandbox: Sandbox

@@ -15,13 +15,13 @@ ARTIFACTS = ("actions/upload-artifact@", "actions/download-artifact@")
 
 
 def alone(content: bytes, job: str, artifacts: Path = Path("artifacts")) -> str:
-    """Return the workflow with this job only, which needs no other one.
+    """Return the workflow with this job only, without the job's `needs`.
 
     Artifacts are folders of `artifacts`: act does not implement GitHub's actions for them. Raises
     ValueError if the job uses outputs of another one.
     """
     document: dict[Any, Any] = yaml.safe_load(content)
-    # YAML 1.1 reads the word as a boolean.
+    # YAML 1.1 reads `on` as true.
     document = {"on" if key is True else key: value for key, value in document.items()}
     described = dict(document["jobs"][job])
     described.pop("needs", None)

@@ -22,11 +22,11 @@ ENVIRONMENT_FOLDER: Final = ".environments"
 NEXT: Final = "    kalypso.io/next-environment: stage\n"
 
 BEGINNING: Final = timedelta(minutes=30)
-"""How long ago all of it was created."""
+"""The age of the organisation when the story begins."""
 
 
 def create_organisation(sandbox: Sandbox, clock: PresentClock) -> dict[str, str]:
-    """Make all of it in an empty sandbox; return the secrets of the repositories' workflows."""
+    """Make the organisation in an empty sandbox; return the secrets of its workflows."""
     with clock.ago(BEGINNING):
         secrets = organisation.create_organisation(sandbox)
         _name_the_next_by_variables(sandbox)

@@ -11,8 +11,8 @@ from kalypso_actions.sandbox.faults import PUSH_KINDS, FaultKind
 from tests.faults.write import Write
 
 Extent = Literal["once", "each time", "from then on"]
-"""Whether the fault hits the write's request once, or each time; or every request of the call from
-there on, so that the client cannot look anything up either.
+"""The requests that the fault hits: the write's request once, or each time; or every request of
+the call from the write on, so that the client cannot look anything up either.
 """
 
 EXTENTS: Final[Sequence[Extent]] = get_args(Extent)
@@ -29,8 +29,8 @@ UNCERTAIN: Final[frozenset[FaultKind]] = frozenset({"status", "dropped", "lost",
 class Disturbance:
     """A fault by its name in the table.
 
-    `hides`: the server acts, but its response is lost. `ends`: waiting does not help; the call
-    fails with the reason, and the next one begins with the state at that time.
+    `hides` means that the server acts, but its response is lost. `ends` means that waiting does not
+    help: the call fails with the reason, and the next call begins with the state at that time.
     """
 
     name: str
@@ -41,15 +41,15 @@ class Disturbance:
 
     @property
     def uncertain(self) -> bool:
-        """Whether the response leaves open if the write happened."""
+        """Whether it is unknown after the response if the write happened."""
         return self.kind in UNCERTAIN
 
     def ends_for(self, write: Write) -> bool:
-        """Tell whether the call fails at once: it does not wait for writes of another run."""
+        """Tell whether the call fails at once, without waiting for writes of another run."""
         return self.ends or (self.kind == "lag" and not write.is_recent)
 
     def meets(self, write: Write, extent: Extent) -> bool:
-        """Tell whether the matrix has a cell for it."""
+        """Tell whether the matrix has a cell for this fault of the write."""
         if self.kind == "lag":
             return write.can_lag and extent != "from then on"
         if self.kind == "too-quickly" and not write.endpoint[1].endswith(CONTENT):

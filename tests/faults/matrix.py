@@ -1,8 +1,8 @@
 """A cell of the matrix: a write that hits a fault, and its result.
 
-Afterwards each fact is as before or as wanted. If the call succeeds, all are as wanted; if it
-fails, a second call makes them so. The client repeats no successful request, and a call writes
-nothing if everything is as wanted.
+After the call, each fact is as before or as wanted. If the call succeeds, all facts are as wanted;
+if it fails, a second call makes them so. The client repeats no successful request, and a call
+writes nothing if everything is as wanted.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _outcome(course: Course, after: Facts, error: KalypsoError | None) -> Outcom
 def _wrong_facts(
     course: Course, after: Facts, error: KalypsoError | None, half_open: int | None = None
 ) -> Iterator[str]:
-    """Return facts that are neither as before nor as wanted; after a success, all not as wanted.
+    """Yield the facts that are not as wanted; after a failure, a fact may also be as before.
 
     After a failure, `half_open` may be open.
     """
@@ -134,7 +134,7 @@ def _wrong_facts(
 def _wrong_failure(
     write: Write, disturbance: Disturbance, extent: Extent, error: KalypsoError | None
 ) -> Iterator[str]:
-    """Yield a fault if the call fails although it must not, or the other way round."""
+    """Yield a fault if the call fails although it must pass, or passes although it must fail."""
     known = write.can_be_found or not disturbance.uncertain
     ends = disturbance.ends_for(write)
     passes = extent == "once" and not ends and known

@@ -307,7 +307,7 @@ def test_an_environment_becomes_a_namespace(name: str, fault: str) -> None:
     ],
 )
 def test_the_commit_of_a_base_repo_is_a_full_id(commit: str, problems: int) -> None:
-    """It becomes the tracking file as it stands."""
+    """The commit is written to the tracking file unchanged."""
     spec = f"{{repo: r, branch: main, path: ., commit: {commit}}}"
     _, diagnostics, _ = parse(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\n"

@@ -250,7 +250,7 @@ def test_adopted_branches_are_not_read_to_their_beginning() -> None:
 
 
 def test_a_merge_upon_a_revert_by_hand_ends_no_era() -> None:
-    """Our pull request was made upon M1, and changes another file."""
+    """Our pull request is based on M1, and changes another file."""
     branch = promoted()
     branch.commit({TRACKING: M0, CONFIG: "a"})
     branch.commit({SPACE: "c"}, number=3)

@@ -26,7 +26,7 @@ EXPECTED = HERE / "expected"
 TEMPLATES = HERE / "fleet" / "main" / "templates"
 
 OLD_NAMES = {".Repo": ".Manifests.repo", ".Branch": ".Manifests.branch", ".Path": ".Manifests.path"}
-"""Fields of the first templates, which today's operator no longer knows."""
+"""Fields of the first templates, which the current operator no longer knows."""
 
 
 def main() -> int:

@@ -74,7 +74,7 @@ def workload(name: str, manifests: Mapping[str, str], target: str = "web", more:
 
 
 class FleetUnderAttack:
-    """Its control plane, its two applications and, with git, its GitOps tree."""
+    """The fleet's control plane, its two applications and, with git, its GitOps tree."""
 
     def __init__(self, folder: Path, *, with_git: bool = False) -> None:
         self.folder = folder

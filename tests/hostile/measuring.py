@@ -26,7 +26,7 @@ class Cost:
 
 
 def measured(most_seconds: int, attack: Callable[..., str], *arguments: object) -> Cost:
-    """Run an attack in a process of its own, with its children; both must be importable.
+    """Measure an attack and its children in a process of its own; it must be importable.
 
     It is killed when it has used `most_seconds` of processor time.
     """

@@ -1,4 +1,4 @@
-"""Globs of allowed-repositories, against URLs that only look as if they matched."""
+"""Globs of allowed-repositories, against URLs that only seem to match."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_the_longest_name_that_has_room(fleet: FleetUnderAttack) -> None:
 
 
 def test_a_cluster_type_without_room_for_anybody(fleet: FleetUnderAttack) -> None:
-    """It is the platform's own fault."""
+    """The fault is the platform's own."""
     edge = (fleet.folder / "dev/edge.yaml").read_text()
     fleet.commit("dev", {"edge.yaml": edge.replace("name: edge", f"name: {'e' * 60}")})
     assert {item.code for item in fleet.render().problems} == {"namespace-invalid"}
@@ -134,7 +134,7 @@ FAULTS = {
 @pytest.mark.parametrize("line", FAULTS.values(), ids=FAULTS.keys())
 @pytest.mark.parametrize("text", ["boards", "'two words'"])
 def test_a_fault_of_a_template_stops(kept: FleetUnderAttack, line: str, text: str) -> None:
-    """Also for an application with special characters, and for one that has changed."""
+    """It also stops for an application with special characters, and for one that has changed."""
     kept.commit_main(f"{FLUX}# {line}\n")
     kept.attack(description=text, branch="other")
     document = kept.render()

@@ -1,4 +1,4 @@
-"""URLs that a server, a proxy and the allow-list could read differently."""
+"""URLs that a server, a proxy and the allow-list could interpret differently."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_no_template_is_made_of_texts(
 
 
 def test_texts_of_the_control_plane_see_what_templates_set(fleet: FleetUnderAttack) -> None:
-    """They are rendered in later passes."""
+    """Such texts are rendered in later passes."""
     fleet.commit_main(
         '{{ $_ := set .ConfigData "COLOR" "red" }}{{ $_ := set .ConfigData "LATER" '
         '"{{ .ConfigData.COLOR }}" }}a: {{ .ConfigData.LATER }}\n'

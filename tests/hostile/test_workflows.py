@@ -46,7 +46,7 @@ def test_no_cache_and_no_artifact_of_another_run_is_read(file: Path) -> None:
 @pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_no_event_of_strangers_gets_secrets(file: Path) -> None:
     document = yaml.safe_load(file.read_text(encoding="utf-8"))
-    events = document[True]  # YAML 1.1 reads `on` so
+    events = document[True]  # YAML 1.1 reads `on` as true
     assert TEMPLATES
     assert UNTRUSTED_EVENTS.isdisjoint(events) or file.stem in (COMMENTER, *REPORTS)
 

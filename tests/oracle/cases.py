@@ -71,7 +71,7 @@ def differences(
 ) -> dict[str, tuple[object, object]]:
     """Return our answer and Go's by the name of each case in which they are not the same.
 
-    A case that has `differs` counts if they are the same.
+    A case that has `differs` counts if the answers are the same.
     """
     differing = {}
     for case in cases:

@@ -133,7 +133,7 @@ def test_no_environments() -> None:
                 "'a' names 'c' (.environments/a.yaml:7), 'c' names 'a' (.environments/c.yaml:7)",
             ],
         ),
-        # The same three, both ways round.
+        # The same three, in both orders.
         (
             {"a": "next=b", "b": "next=c", "c": "next=a,b"},
             [
@@ -162,7 +162,7 @@ def test_circles(annotations: dict[str, str], circles: list[str]) -> None:
         ((), {"dev": "", "stage": "", "prod": ""}, ["stage", "prod"]),
         ((), {"dev": "first next=stage", "stage": "", "lab": "first"}, []),
         ((), {"dev": "", "lab": "next=lab"}, ["lab"]),
-        # The input reaches lab, and dev no longer.
+        # The input selects lab instead of dev.
         (("lab",), {"dev": "next=stage", "stage": "", "lab": ""}, ["dev"]),
         # If the first one is ambiguous, there is none.
         ((), {"qa": "next=prod", "prod": "", "lab": ""}, ["qa", "lab"]),

@@ -30,7 +30,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
 def test_plain_lines_only_of_a_slow_step(clock: Time) -> None:
     stream = StringIO()
     with ProgressDisplay(Console(file=stream), "rendering") as display:
-        clock.now += 60  # fetching took so long
+        clock.now += 60  # fetching took this long
         update = display.of("rendering")
         for done in range(4):
             update(done, 4)

@@ -44,7 +44,7 @@ def test_place_message_and_advice() -> None:
 
 
 def test_a_list_is_aligned() -> None:
-    """Upstream indents the first refused value alone."""
+    """Upstream indents only the first refused value."""
     assert shown(Problem("refused: \n - a is required\n- b is required")) == (
         "problem: refused: \n    - a is required\n    - b is required\n"
     )

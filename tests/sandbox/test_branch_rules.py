@@ -157,7 +157,7 @@ def test_workflows_are_changed_by_permission_only(github: ApiClient) -> None:
 
 
 def test_a_new_branch_brings_what_it_does_not_have_from_another(github: ApiClient) -> None:
-    """However much that one differs from the default branch."""
+    """The other branch may differ from the default branch in any way."""
     by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
     github.commit("main", WORKFLOW)
     github.made("POST", "git/refs", {"ref": "refs/heads/dev", "sha": github.root})

@@ -84,7 +84,7 @@ def test_many_files_in_pieces(tmp_path: Path) -> None:
 def test_a_fault_meets_what_is_pushed_in_pieces(
     tmp_path: Path, kind: FaultKind, made: bool
 ) -> None:
-    """The fault does not hit the question before it."""
+    """The fault does not hit the preceding request for permission."""
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         copy.run("config", "http.postBuffer", "65536")

@@ -1,4 +1,4 @@
-"""samples/scheduler-plugin: the sample places by price."""
+"""samples/scheduler-plugin: the sample chooses cluster types by price."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Ended:
     started: Sequence[Started]
 
     def by_itself(self, program: Started) -> Started:
-        """Return the ancestor of a program that the run itself has started."""
+        """Return the ancestor of a program that the run itself started, or the program itself."""
         numbers = {other.number: other for other in self.started}
         while program.parent in numbers and numbers[program.parent] is not program:
             program = numbers[program.parent]

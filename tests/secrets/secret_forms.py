@@ -8,7 +8,7 @@ from functools import cache
 from urllib.parse import quote
 
 LONG = 16
-"""So many characters of a secret reveal it; shorter pieces occur in other texts by chance."""
+"""The number of characters that reveal a secret; shorter pieces occur elsewhere by chance."""
 
 
 def found(secrets: Iterable[str], text: str) -> list[str]:

@@ -155,7 +155,7 @@ PATHS = [
 def test_without_negation_patterns_mean_what_they_mean_to_git(
     tmp_path_factory: pytest.TempPathFactory, patterns: list[str]
 ) -> None:
-    """Ask `git check-ignore`, which does not need the paths to exist."""
+    """Compare with `git check-ignore`, for which the paths need not exist."""
     folder = tmp_path_factory.getbasetemp() / "ignoring"
     if not folder.exists():
         git(folder.parent, "init", "--quiet", str(folder))

@@ -46,7 +46,7 @@ FOREIGN: Final = {"notes/owners.txt": "Ada\n", "large/shop-web/extra.txt": "ours
 """Files of people in the GitOps branches, beside Kalypso's own files and among them."""
 
 ASIDE: Final = "aside"
-"""A branch of somebody else, in each repository."""
+"""A branch of somebody else in each repository."""
 
 MAIN_CHANGES: Final = ("release", "template", "document", "unbearable", "broken")
 CONFIGURATIONS: Final = ("region", "unbearable", "failing", "unreadable")

@@ -1,4 +1,4 @@
-"""The content that people removed from a GitOps branch, and asked for again."""
+"""The contents that people removed from a GitOps branch, and those that they asked for again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.chain.machine.acme import FOREIGN
 
 
 def digest(files: Mapping[str, bytes]) -> str:
-    """Return a digest of the owned files of a tree, without those of tracking."""
+    """Return a digest of the owned files of a tree, without the tracking files."""
     owned = sorted(
         (path, content)
         for path, content in files.items()
@@ -35,7 +35,7 @@ class Content:
         self.removed.discard(now)
 
     def people_changed(self, before: str, now: str) -> None:
-        """Record a person's commit: contents of earlier merges are gone."""
+        """Record a person's commit, which may remove the content of an earlier merge."""
         if before != now and before in self._held:
             self.removed.add(before)
         self.removed.discard(now)

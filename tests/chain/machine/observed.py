@@ -86,7 +86,7 @@ class Observed:
         return states
 
     def note(self) -> None:
-        """Take the states as they are now for the next comparison."""
+        """Record the present states for the next comparison."""
         self._states = self.look()
 
     def every_change_is_allowed(self, actors: Collection[Actor]) -> None:

@@ -40,20 +40,20 @@ class Promotions:
         self.wished = {name: {first} for name in names}
         """The commits that a person brought to an environment, or wanted there."""
         self.claimed: dict[str, set[str]] = {name: set() for name in names}
-        """The commits that a person brought to an environment because the one before names them."""
+        """The commits that a person brought to an environment, as the previous one names them."""
         self.written: dict[str, set[str]] = {name: {first} for name in names}
         """The commits that a person wrote into the tracking file of a GitOps branch."""
         self._proven = {name: {first} for name in names}
-        """The commits that the clusters of an environment ran while `base-repo.yaml` said so."""
+        """The commits that the clusters of an environment ran while `base-repo.yaml` named them."""
         self._named = dict.fromkeys(names, first)
         self._history = {name: {first} for name in names}
         self._changes = {name: [(chain.acme.sandbox.store.now, first)] for name in names}
         """The times at which `base-repo.yaml` named each commit."""
         self._since = {name: {first} for name in names}
-        """The commits that it has named since the last runs began."""
+        """The commits that `base-repo.yaml` has named since the last runs began."""
         self._left: dict[str, str] = {}
-        """The newest commit that a rollback of an environment undid, until the environment passes
-        it.
+        """The newest commit that a rollback of an environment undid, until the environment gets
+        that commit or a later one.
         """
         self._firsts: dict[str, set[str]] = defaultdict(set)
         self._events = len(chain.acme.sandbox.store.events)
@@ -163,7 +163,7 @@ class Promotions:
         return any(self._git.is_ancestor(commit, other) for other in commits)
 
     def _stood(self, environment: str, commit: str, moment: datetime) -> bool:
-        """Tell whether it named the commit or a later one at a moment."""
+        """Tell whether an environment named the commit or a later one at a moment."""
         changes = self._changes[environment]
         before = [other for at, other in changes if at < moment][-1:]
         commits = [*before, *(other for at, other in changes if at == moment)]

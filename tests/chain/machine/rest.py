@@ -19,7 +19,7 @@ ATTEMPTS: Final = 3
 """The most starts of the same kind."""
 
 ROUNDS: Final = 8
-"""The most starts by hand of an environment that is not at rest, while they change anything."""
+"""The most starts by hand of an environment that is not at rest, as long as they have an effect."""
 
 
 class Rest(People):

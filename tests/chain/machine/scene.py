@@ -160,18 +160,18 @@ class Scene(RuleBasedStateMachine):
     # Runs
 
     def take(self, place: int) -> Run:
-        """Take a waiting run by its place, modulo their number."""
+        """Take a waiting run by its place, modulo the number of waiting runs."""
         return self.chain.take(place % len(self.chain.waiting))
 
     def run_one(self, run: Run) -> None:
-        """Run it, and check its actions against the rules."""
+        """Run a taken run, and check its actions against the rules."""
         inputs = run.event.payload.get("inputs") or {}
         if inputs.get("force") in {"true", True}:
             self.content[inputs["environment"]].people_wish()
         self.watched(lambda: self.chain.run(run), [run])
 
     def watched(self, act: Callable[[], Sequence[str]], runs: Sequence[Run]) -> None:
-        """Let runs happen, also killed ones, and check their actions against the rules."""
+        """Let runs happen, including killed ones, and check their actions against the rules."""
         before = self.safety.trees()
         self._changed_by_hand.clear()
         self.promotions.runs_begin()

@@ -28,7 +28,7 @@ def changed(story: Story) -> str:
 
 
 def promote(story: Story, environment: str, commit: str) -> None:
-    """Write to a branch as a run would that no person has started."""
+    """Write to a branch as a run that no person has started."""
     text = story.chain.acme.files(environment)["base-repo.yaml"]
     text = text.replace(story.chain.has(environment), commit)
     story.chain.acme.commit({"base-repo.yaml": text}, environment)
@@ -64,7 +64,7 @@ def start_cd(story: Story, environment: str, commit: str, promoted_from: str) ->
 
 
 def propose(story: Story, files: dict[str, str | bytes | None]) -> None:
-    """Commit this on top of our branch."""
+    """Set our branch to dev's head, and commit these files on top of it."""
     head = story.chain.acme.head("dev", GITOPS)
     story.chain.acme.reset("kalypso/dev", head, GITOPS)
     story.chain.acme.commit(files, "kalypso/dev", GITOPS)
@@ -233,7 +233,7 @@ def test_a_promotion_by_a_person_is_not_wrong(story: Story) -> None:
 
 
 def test_a_merge_over_a_change_of_people_is_noticed(story: Story) -> None:
-    """Schedule with `auto-merge` must not."""
+    """Schedule with `auto-merge` must not merge over it."""
     path = "large/shop-web/platform-config.yaml"
     story.change_by_hand("dev", {path: "kind: Other\n"}, "changes a file")
     story.chain.acme.commit({path: "kind: ConfigMap\n"}, "dev", GITOPS)

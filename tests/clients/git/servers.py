@@ -25,8 +25,8 @@ FaultKind = Literal["dropped", "lost", "cut", "meanwhile"]
 class Fault:
     """A fault of one request, whose path has this end.
 
-    dropped     the server closes the connection before it does anything
-    lost        it closes the connection when everything is done
+    dropped     the server closes the connection before it acts
+    lost        it closes the connection after it has acted
     cut         it closes the connection after half of the response
     meanwhile   it calls `act` before it executes the request
     """

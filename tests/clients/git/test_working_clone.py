@@ -148,7 +148,7 @@ def test_a_branch_of_another_work_tree_is_left_alone(folder: Path) -> None:
     head = clone.head("dev")
     with pytest.raises(KalypsoError, match="checked out in a work tree"):
         clone.move("dev", made(clone, head, b="b\n"), head)
-    # The other work tree can write it, but not main, which is checked out here.
+    # The other work tree can move dev, but not main, which is checked out here.
     other = clone_at(folder.parent / "other")
     new = made(other, head, b="b\n")
     other.move("dev", new, head)

@@ -28,7 +28,7 @@ MERGEABILITY_UNKNOWN: Step = (
         [ALREADY_MERGED],
         [OPEN, (PUT, LOST, None), ALREADY_MERGED],
         [OPEN, (PUT, 502, None), OPEN, MERGED],
-        # A proxy has delivered it twice; the second delivery finds nothing to merge.
+        # A proxy delivered the request twice; the second delivery finds nothing to merge.
         [OPEN, (PUT, 405, refusal("Pull Request is not mergeable")), ALREADY_MERGED],
         [OPEN, MERGEABILITY_UNKNOWN, OPEN, OPEN, MERGED],
     ],

@@ -67,7 +67,7 @@ def test_waits_as_github_says(
 
 @pytest.mark.parametrize("headers", [{}, used_up(minutes=3)])
 def test_a_refusal_for_want_of_permission_is_no_limit(headers: Mapping[str, str]) -> None:
-    """It may have used up the rate limit itself."""
+    """Such a request may itself have used up the rate limit."""
     clock = Clock()
     with responses.RequestsMock() as server:
         server.get(REPOSITORY, status=403, json=DENIED, headers=dict(headers))

@@ -1,4 +1,4 @@
-"""Microsoft Entra ID as tests answer for it, and credentials for it."""
+"""Answers of Microsoft Entra ID, and credentials for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts that lead to no run."""
+"""Records of starts without a run."""
 
 from __future__ import annotations
 

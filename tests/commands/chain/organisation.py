@@ -297,7 +297,7 @@ class Organisation:
         self.sandbox.traffic.clear()
 
     def writes(self) -> list[str]:
-        """Return the writes since then: `POST <path>`, `push <repository>`.
+        """Return the writes since `forget`: `POST <path>`, `push <repository>`.
 
         Records of starts are left out.
         """
@@ -308,5 +308,5 @@ class Organisation:
         ]
 
     def recorded(self) -> list[str]:
-        """Return the contexts of the records of starts that were posted since then."""
+        """Return the contexts of the records of starts that were posted since `forget`."""
         return [name for exchange in self.sandbox.traffic if (name := recorded(exchange))]

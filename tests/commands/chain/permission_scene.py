@@ -24,7 +24,7 @@ class Scene:
     """A command that needs exactly `needs`: the level of each permission, by repository.
 
     `prepare` sets up the scene and returns the command. `check` asserts its whole effect.
-    `verify_only`: the command gets this input.
+    With `verify_only`, the command gets this input.
     """
 
     command: str

@@ -54,7 +54,7 @@ def checks(merged: str, promoted: str = "", environment: str = "dev") -> Dispatc
 
 
 def starts(acme: Organisation) -> list[Dispatch]:
-    """Return the starts since then."""
+    """Return the starts since `forget`."""
     notified = acme.dispatches()
     with acme.sandbox.lock:
         acme.sandbox.repository(CONTROL_PLANE).runs.clear()

@@ -77,7 +77,7 @@ def test_a_cluster_that_comes_back_complies(acme: Organisation) -> None:
 
 @pytest.mark.parametrize("behaviour", ["follow", "fail", "suspended"])
 def test_a_deleted_cluster_leaves_the_count(acme: Organisation, behaviour: str) -> None:
-    """Resource Graph shows its row for hours: of an old commit, of a failure, or suspended."""
+    """Resource Graph shows its row for hours, with an old commit, a failure, or suspended."""
     name = second_drone(acme, behaviour=behaviour)
     commit = main_commit(acme)
     merged = merge(acme, commit)

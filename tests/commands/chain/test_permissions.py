@@ -39,7 +39,7 @@ ONLY_WARNS: frozenset[tuple[str, str]] = frozenset(
         # schedule turns off auto-merge as well.
         ("cd", GITOPS),
         ("schedule", SHOP),
-        # A pull request from a fork has no more, and a partial comparison is useful.
+        # A pull request from a fork has no more permissions, and a partial comparison is useful.
         *(("preview", name) for name in ("statuses", "pull-requests", GITOPS, SHOP)),
         ("poll", SHOP),
     }

@@ -90,7 +90,7 @@ def test_problems_of_one_environment_block_others_on_main(acme: Organisation) ->
 
 
 def test_known_problems_of_the_branch_do_not_fail(acme: Organisation) -> None:
-    """But they block the arriving commits."""
+    """Known problems only block the arriving commits."""
     acme.commit({"broken.yaml": "kind: [ClusterType\n"})
     number = propose(acme, setting("two"))
     result = run(acme)

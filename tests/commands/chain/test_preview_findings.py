@@ -32,7 +32,7 @@ def test_an_artifact(acme: Organisation) -> None:
 
 
 def test_a_mass_removal_is_announced(acme: Organisation) -> None:
-    """It looks at the assignments that are in the GitOps branch."""
+    """The preview counts the assignments that are in the GitOps branch."""
     names = ("a", "b", "c", "d")
     acme.commit({f"{name}.yaml": documents.cluster_type(name) for name in names}, "dev")
     removed: dict[str, str | bytes | None] = {"policy.yaml": None}

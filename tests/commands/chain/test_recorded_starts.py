@@ -75,7 +75,7 @@ def test_the_record_comes_first(
 
 
 def test_a_start_that_github_refuses_stays_recorded(acme: Organisation) -> None:
-    """poll repeats it."""
+    """poll repeats the start."""
     run = BY_ID["ci, a push to main"].prepare(acme)
     with (
         acme.sandbox.faults.on(Fault("POST", DISPATCH, "status", count=0)),

@@ -104,7 +104,7 @@ def test_a_merge_that_cannot_be_prevented_is_logged(acme: Organisation) -> None:
 
 
 def test_a_merge_while_the_refusal_is_noted(acme: Organisation) -> None:
-    """GitHub lists an open pull request no longer: it must not be opened once more."""
+    """GitHub no longer lists an open pull request, but schedule must not open it once more."""
     merged = acme.sandbox.interruptions.add(
         lambda: pass_check(acme), path=f"*{GITOPS}/pulls/1", method="PATCH"
     )
@@ -118,7 +118,7 @@ def test_a_merge_while_the_refusal_is_noted(acme: Organisation) -> None:
 def test_a_description_that_a_person_has_rewritten(
     acme: Organisation, prefix: str, is_blocked: bool
 ) -> None:
-    """Author and head tell that it is ours: the hidden line is gone."""
+    """Author and head show that the pull request is ours, although the hidden line is gone."""
     run(acme, auto_merge="always", branch_prefix=prefix)
     acme.ask("PATCH", f"{GITOPS}/pulls/1", {"body": "Please look at this."})
     nowhere = documents.base_repo("https://github.com/acme/nowhere", "a" * 40)
@@ -161,7 +161,7 @@ def test_schedule_warns_of_what_it_disabled_before_a_conflict(acme: Organisation
 
 
 def test_cd_warns_of_what_it_disabled_before_a_conflict(acme: Organisation) -> None:
-    """A rollback disables it before the write: another run has rolled back, too."""
+    """A rollback disables auto-merge before the write; another run has rolled back, too."""
     older = acme.head("main") or ""
     promote(acme, change_main(acme))
     run(acme)

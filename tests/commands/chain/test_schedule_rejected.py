@@ -143,7 +143,7 @@ def test_a_setting_that_is_changed_again_asks_for_a_proposal(acme: Organisation)
 
 
 def test_the_latest_counts(acme: Organisation) -> None:
-    """It was closed first, merged by force later, and has changed since."""
+    """The content was closed first and merged by force later; it has changed since."""
     run(acme)
     acme.close(1)
     run(acme, force="true")
@@ -166,7 +166,7 @@ def test_a_pull_request_without_its_commits_is_no_rejection(acme: Organisation) 
 
 
 def test_little_is_read_if_nothing_was_removed(acme_over_http: Organisation) -> None:
-    """It reads one page of pull requests and the branch's history, no commit and no event."""
+    """schedule reads one page of pull requests and the branch's history, no commit, no event."""
     acme = acme_over_http
     settle(acme)
     for region in ("north", "south"):

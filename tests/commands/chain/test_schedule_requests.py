@@ -108,7 +108,7 @@ def test_first_promotion_of_an_open_pull_request(acme: Organisation, further: in
 
 
 def test_several_gitops_repos_of_one_repository(acme: Organisation) -> None:
-    """Its labels are created once; each lists the pull requests, because others are open."""
+    """The labels are created once; each GitOpsRepo lists the pull requests: others are open."""
     repo = documents.gitops_repo(acme.url(GITOPS), "dev", "other", "fleet")
     acme.commit({"gitops-repo-other.yaml": repo}, "dev")
     assert requests(acme) <= FIRST + FURTHER

@@ -190,7 +190,7 @@ def test_rules_that_cannot_be_read_are_no_rules(acme: Organisation, app: dict[st
 
 
 def test_an_old_server_only_adds_commits(tmp_path: Path) -> None:
-    """It cannot replace the commit of a proposal safely."""
+    """Such a server cannot replace the commit of a proposal safely."""
     with organisation(tmp_path, flavour="ghes") as acme:
         number, key = acme.sandbox.create_app("acme")
         app = {"app_id": str(number), "app_private_key": key}

@@ -127,7 +127,7 @@ def test_a_branch_that_is_gone(acme: Organisation) -> None:
 
 @pytest.mark.parametrize("by_us", [True, False])
 def test_a_recorded_start_with_force_passes_it_on(acme: Organisation, by_us: bool) -> None:
-    """Its run has not begun, and GitHub cancels a waiting run for a newer one."""
+    """The recorded run has not begun, and GitHub cancels a waiting run for a newer one."""
     status = {
         "state": "pending",
         "context": "kalypso / schedule dev",

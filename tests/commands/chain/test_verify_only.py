@@ -136,7 +136,7 @@ def test_a_start_by_a_person_has_no_record(acme: Organisation) -> None:
 
 
 def test_a_refusal_leaves_the_record(acme: Organisation) -> None:
-    """poll repeats it, and gives it up."""
+    """poll repeats the refused start, and then gives it up."""
     beside = acme.commit({"x": "1"}, "beside")
     acme.status(beside, CD, "Starting, attempt 1: ci")
     with pytest.raises(UsageError):

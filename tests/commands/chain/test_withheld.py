@@ -173,7 +173,7 @@ def test_a_person_may_bring_anything(acme: Organisation, old: str, new: str) -> 
 
 
 def test_the_first_job_lets_it_pass(acme: Organisation, old: str, new: str) -> None:
-    """The second one finds it right before the write."""
+    """The second job finds the rollback right before the write."""
     name_in_base(acme, old)
     assert not promote(acme, new, verify_only="true").failed
 
@@ -239,7 +239,7 @@ def test_a_new_environment_with_an_older_commit_is_not_rolled_back(
 def test_a_claim_of_a_commit_that_dev_named_before_another_branch_was_cut(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch, old: str, new: str
 ) -> None:
-    """Their common history does not count; the commit that dev names now does."""
+    """The common history of both branches does not count; the commit that dev names now does."""
     sign_in(acme, monkeypatch)
     merged = merge(acme, new)
     acme.reset("stage", acme.head("dev"))

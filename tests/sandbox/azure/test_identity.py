@@ -201,7 +201,7 @@ def test_forged_assertions_are_refused(made: Azure, value: str) -> None:
 
 
 def test_a_token_is_no_assertion_nor_the_other_way_round(made: Azure) -> None:
-    """One key signs both."""
+    """The same key signs tokens and assertions."""
     application = made.register(SUBJECT)
     token = made.issue_token(audience=AUDIENCE)
     assert with_assertion(made, application, token).get_json()["error_codes"] == [50027]

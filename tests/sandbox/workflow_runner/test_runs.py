@@ -76,7 +76,7 @@ class Command:
         self.failed = False
 
     def __call__(self, inputs: CdInputs, context: CommandContext) -> CommandResult:
-        """Note the run."""
+        """Record the run."""
         self.runs.append((inputs, context))
         context.runtime.log(f"the token is {inputs.token.get_secret_value()}")
         context.runtime.sleep(60)
