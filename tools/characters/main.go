@@ -1,5 +1,5 @@
-// Writes kalypso_actions/gotemplate/characters.py: the characters that Go prints, and those that
-// Go takes for letters and digits, so that the Unicode version of Python does not matter.
+// Writes kalypso_actions/gotemplate/characters.py: the characters that Go regards as printable, as
+// letters, and as digits, so that the Unicode version of Python does not matter.
 //
 //	go run ./tools/characters > kalypso_actions/gotemplate/characters.py
 package main

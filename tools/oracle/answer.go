@@ -135,8 +135,8 @@ func textOrError(text string, err error) ([]byte, error) {
 	return encodeString(text), nil
 }
 
-// encodeString writes a JSON string. A byte that is no UTF-8 becomes the lone surrogate that
-// stands for it in Python ("surrogateescape"), which encoding/json would lose.
+// encodeString writes a JSON string. A byte that is not UTF-8 becomes the lone surrogate
+// that represents it in Python ("surrogateescape"); encoding/json would lose it.
 func encodeString(text string) []byte {
 	var encoded strings.Builder
 	encoded.WriteByte('"')

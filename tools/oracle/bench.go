@@ -13,8 +13,8 @@ import (
 )
 
 // bench renders the templates of a file of requests, in turn, for so many seconds, and prints the
-// manifests per second. Data are prepared before the clock starts. Each template is parsed anew for
-// every use as the operator does, or, with parseOnce, only once before the clock starts.
+// manifests per second. It prepares the data before the clock starts. It parses each template anew
+// for every use, as the operator does, or, with parseOnce, only once before the clock starts.
 func bench(path, seconds string, parseOnce bool, output io.Writer) error {
 	limit, err := strconv.ParseFloat(seconds, 64)
 	if err != nil {

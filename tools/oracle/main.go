@@ -35,7 +35,7 @@ func run(arguments []string) error {
 	return errors.New(usage)
 }
 
-// eachLine calls handle with every line, the newline included.
+// eachLine calls handle with every line, including its newline.
 func eachLine(input io.Reader, handle func(line []byte) error) error {
 	reader := bufio.NewReaderSize(input, 1<<20)
 	for {

@@ -12,12 +12,12 @@ import (
 
 const (
 	workerArgument = "worker"
-	// timeLimit for one request; a template may loop for ever, and no goroutine can be stopped.
+	// timeLimit bounds one request: a template may loop for ever, and no goroutine can be stopped.
 	timeLimit = 10 * time.Second
 )
 
-// supervise hands every request to a worker process. One that hangs or dies (Go's stack overflow
-// cannot be recovered from) becomes an error answer, and the next request gets a new worker.
+// supervise hands every request to a worker process. If the worker hangs or dies (Go cannot recover
+// from a stack overflow), the answer is an error, and the next request gets a new worker.
 func supervise(input io.Reader, output io.Writer) error {
 	writer := bufio.NewWriter(output)
 	defer writer.Flush()
@@ -72,8 +72,8 @@ func startWorker() (*worker, error) {
 	return started, nil
 }
 
-// read passes on the worker's answers, and closes the channel at their end. A read error means the
-// same: the worker is gone.
+// read passes on the worker's answers, and closes the channel at their end or after a read error:
+// both mean that the worker is gone.
 func (w *worker) read(output io.Reader) {
 	defer close(w.answers)
 	_ = eachLine(output, func(line []byte) error {
@@ -82,7 +82,7 @@ func (w *worker) read(output io.Reader) {
 	})
 }
 
-// ask says whether the worker can be asked again.
+// ask returns the answer to a request, and whether the worker can take another one.
 func (w *worker) ask(line []byte) (answer []byte, alive bool) {
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		line = append(line, '\n')

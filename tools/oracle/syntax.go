@@ -19,7 +19,7 @@ type syntax struct {
 	Formats   []string       `json:"formats"` // printf's, where they are constants
 }
 
-// nodeKinds are the kinds of Go's own tree, and those that it keeps in a node's fields.
+// nodeKinds are the kinds of nodes in Go's own tree, and those that the tree keeps in fields.
 var nodeKinds = []string{
 	"action", "assignment", "block", "bool", "break", "chain", "command", "comment", "continue",
 	"declaration", "define", "dot", "else", "elseIf", "elseWith", "field", "identifier", "if",
@@ -58,7 +58,7 @@ func describeSyntax(text string) ([]byte, error) {
 	return json.Marshal(found)
 }
 
-// walk counts a node and what its fields hold: every node of text/template/parse is a pointer to
+// walk counts a node and the nodes in its fields: every node of text/template/parse is a pointer to
 // a struct whose exported fields are its parts.
 func (s *syntax) walk(value reflect.Value) {
 	switch value.Kind() {
@@ -127,7 +127,7 @@ func (s *syntax) countCommand(node *parse.CommandNode) {
 	}
 }
 
-// countElse tells {{else if}} from {{else}}{{if}} as little as the tree does.
+// countElse does not distinguish {{else if}} from {{else}}{{if}}, because the tree does not.
 func (s *syntax) countElse(list *parse.ListNode) {
 	if list == nil {
 		return

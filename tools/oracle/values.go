@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Values travel as JSON whose numbers and containers say their Go type:
-// {"int": "5"}, {"list": […]}, {"map": [[key, value], …]}; strings, booleans and null stand for
-// themselves.
+// Values travel as JSON whose numbers and containers carry their Go type:
+// {"int": "5"}, {"list": […]}, {"map": [[key, value], …]}; strings, booleans and null are plain
+// JSON.
 
 func decodeValue(encoded []byte) (interface{}, error) {
 	trimmed := bytes.TrimSpace(encoded)
@@ -48,10 +48,10 @@ func decodeValue(encoded []byte) (interface{}, error) {
 	panic("unreachable: one key was just counted")
 }
 
-// escape is a JSON escape: a pair of surrogates, the lone surrogate that stands for a byte, another.
+// escape matches a JSON escape: a pair of surrogates, a lone surrogate for a byte, or another one.
 var escape = regexp.MustCompile(`(?i)\\u(?:d[89ab]..\\ud[c-f]..|dc([89a-f].))|\\.`)
 
-// decodeString reads a JSON string, in which a lone surrogate stands for a byte that is no UTF-8.
+// decodeString reads a JSON string, in which a lone surrogate represents a byte that is not UTF-8.
 func decodeString(encoded []byte) (string, error) {
 	var text strings.Builder
 	rest := encoded[1 : len(encoded)-1]

@@ -16,7 +16,7 @@ func ParseConfig(raw map[string]string) map[string]interface{} {
 }
 
 // ParseConfigValue reads one configuration value: text in single quotes stays a string without
-// them; a YAML list or map becomes one; everything else stays the text it was.
+// them; a YAML list or map becomes a list or map; every other text stays unchanged.
 func ParseConfigValue(text string) interface{} {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "'") && strings.HasSuffix(trimmed, "'") {

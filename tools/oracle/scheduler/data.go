@@ -1,5 +1,5 @@
-// Package scheduler does what the operator's package of that name does with templates and
-// configuration, so that types print as they do there (scheduler.dataType).
+// Package scheduler treats templates and configuration as the operator's package of that name does,
+// so that types print as they do there (scheduler.dataType).
 package scheduler
 
 // Fields is the assignment of a request; Config holds the raw values of ConfigMaps.

@@ -12,7 +12,7 @@ import (
 	yaml3 "gopkg.in/yaml.v3"
 )
 
-// functions are sprig's and, over them, the operator's own four.
+// functions are sprig's and the operator's own four, which take precedence.
 func functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	all["toYaml"] = ToYAML
@@ -25,7 +25,7 @@ func functions() template.FuncMap {
 // FunctionNames lists sprig's and the operator's functions; Go's own are not among them.
 func FunctionNames() []string { return slices.Collect(maps.Keys(functions())) }
 
-// ToYAML writes a value as yaml.v3 does, without the last newline; "" where it cannot.
+// ToYAML writes a value as yaml.v3 does, without the last newline; "" if yaml.v3 cannot write it.
 func ToYAML(value interface{}) string {
 	return strings.TrimSuffix(marshal(value), "\n")
 }
@@ -38,9 +38,9 @@ func marshal(value interface{}) string {
 	return string(text)
 }
 
-// stringify writes a map as YAML whose lists are texts of YAML themselves, with their last newline:
-// the operator writes them by yaml.v3 itself, not by toYaml. A nested mapping
-// of yaml.v2 has another type than the one sought here, and stays a mapping.
+// stringify writes a map as YAML in which each list is itself a text of YAML, with a last newline:
+// the operator writes the lists by yaml.v3, not by toYaml. A nested mapping of yaml.v2 has another
+// type than the one that stringify looks for, and stays a mapping.
 func stringify(value interface{}) string {
 	object, ok := value.(map[string]interface{})
 	if !ok {

@@ -4,8 +4,8 @@ type list = []interface{}
 type yamlMap = map[interface{}]interface{}
 
 // Merge lays a later configuration value over an earlier one: maps merge deeply, lists by the
-// "name" of their maps, anything else is replaced. It changes the earlier one, as the operator
-// does.
+// "name" of their maps; the later value replaces any other. Merge changes the earlier value, as the
+// operator does.
 func Merge(earlier, later interface{}) interface{} {
 	switch old := earlier.(type) {
 	case list:
@@ -29,8 +29,8 @@ func mergeLists(merged, later list) list {
 	return merged
 }
 
-// mergeElement merges a map into every map of the same name (none counts as a name too).
-// Names are compared as Go compares interfaces: lists and maps as names are a panic.
+// mergeElement merges a map into every map of the same name (two missing names are the same).
+// It compares names as Go compares interfaces: a list or a map as a name causes a panic.
 func mergeElement(merged list, element interface{}) bool {
 	fresh, isMap := element.(yamlMap)
 	if !isMap {

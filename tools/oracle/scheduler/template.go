@@ -7,7 +7,7 @@ import (
 	"text/template"
 )
 
-// maxPasses bounds re-rendering, which the operator does without end.
+// maxPasses bounds re-rendering, which the operator does not bound.
 const maxPasses = 8
 
 // maxOutput keeps an endless template from taking the machine's memory.

@@ -10,9 +10,8 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// Validate checks parsed configuration against every schema. The message is the operator's, but
-// for the order of a schema's violations, which is random there and sorted here; "" when all
-// hold.
+// Validate checks parsed configuration against every schema. The message is the operator's, except
+// that a schema's violations are sorted here and in random order there; "" if all schemas hold.
 func Validate(config map[string]interface{}, schemas []string) string {
 	var messages []string
 	for _, schema := range schemas {
