@@ -256,7 +256,7 @@ def test_installers_get_no_token_and_cannot_command_the_runner(machine: Machine)
     names = ("GH_TOKEN", "GITHUB_TOKEN", "KALYPSO_APP_PRIVATE_KEY", "ACTIONS_RUNTIME_TOKEN")
     launched = machine.launch(machine.offline() | dict.fromkeys(names, "secret"))
     assert launched.exit_code == 1
-    assert launched.errors.count("its last words") == 3  # of uv, and of both in the annotation
+    assert launched.errors.count("its last words") == 3  # from uv, and from both in the annotation
     assert "PATH=" in log.read_text()
     assert "secret" not in log.read_text()
     assert "--require-hashes --only-binary :all:" in options.read_text()

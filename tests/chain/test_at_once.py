@@ -15,7 +15,7 @@ def test_ten_schedule_runs_at_once(chain: Chain) -> None:
     assert len(lines) == 10
     assert all(line.startswith("schedule dev: ") for line in lines)
     assert not any(run.exit_code for run in chain.done)
-    assert len(chain.pull_requests("dev", state="all")) == 2  # one of them is that of the opening
+    assert len(chain.pull_requests("dev", state="all")) == 2  # one of them belongs to the opening
     chain.merge_pull_request("dev")
     assert chain.run_everything() == FROM_DEV
     chain.settle()

@@ -202,7 +202,7 @@ def test_leftover_processes_are_not_awaited(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="this system has no waitid")
 def test_only_groups_that_are_certainly_our_own_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program in its own session is left alone; the id of an ended one may belong to another."""
+    """A program in its own session survives; the id of an ended one may belong to another."""
     killed: list[int] = []
     kill = os.killpg
 

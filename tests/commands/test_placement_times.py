@@ -52,7 +52,7 @@ def make_tainted_clone(folder: Path, *taints: str) -> Path:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone with two taints: the GitOps branch has selected the cluster type, which spares it."""
+    """A clone with two taints: `full` spares the cluster type that the GitOps branch selected."""
     folder = make_tainted_clone(tmp_path_factory.mktemp("now"), EDGE, FULL)
     for branch in ("dev", "stage"):
         commit_branch(

@@ -62,7 +62,7 @@ WRITTEN = st.sampled_from(["{}", "./{}", "/{}", "{}/", "./{}/", "x/../{}", "./{}
 
 @given(PATHS, FOLDERS, WRITTEN)
 def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, form: str) -> None:
-    """Check the same by the files of a tree below the path."""
+    """Compare with the files of a tree that lie below the path."""
     targets = {f"{name}/web" for name in OWN}
     files = {posixpath.join(folder, target) for target in targets}
     below = {file for file in files if not path or f"{file}/".startswith(f"{path}/")}

@@ -295,7 +295,7 @@ def test_a_leftover_failure_has_the_grace_period_from_the_apply(
 
 
 def test_a_nested_object_of_a_kustomization_that_runs_the_commit() -> None:
-    """Another Kustomization of the configuration still runs the commit before."""
+    """Another Kustomization of the configuration still runs the previous commit."""
     given = [
         applied(f"dev@sha1:{MERGED}"),
         applied(f"dev@sha1:{OLD}", "fleet-web"),

@@ -1,4 +1,4 @@
-"""Results read from act's lines, which are shortened ones of act 0.2.89."""
+"""Results read from act's log: shortened lines of act 0.2.89."""
 
 from __future__ import annotations
 

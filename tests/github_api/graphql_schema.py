@@ -1,6 +1,6 @@
 """Checks of queries and their answers against GitHub's GraphQL schema.
 
-`schema.graphql` is cut from what GitHub publishes: `tools.github_api.extract`.
+`tools.github_api.extract` cuts `schema.graphql` from the schema that GitHub publishes.
 """
 
 from __future__ import annotations

@@ -135,11 +135,11 @@ class Scene:
         return value() if callable(value) else value
 
     def name(self) -> str:
-        """Return a name that nothing has."""
+        """Return an unused name."""
         return f"new-{next(self._numbers)}"
 
     def plain(self) -> int:
-        """Return a number that nothing has."""
+        """Return an unused number."""
         return next(self._numbers)
 
     def branch(self) -> str:

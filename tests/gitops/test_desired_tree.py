@@ -53,7 +53,7 @@ def test_nothing_is_preserved_if_everything_can_be_read() -> None:
 
 
 def test_the_record_of_an_earlier_run() -> None:
-    """`lost` was never read; the former targets of `good` do not belong to it."""
+    """`lost` was never read; the former targets of `good` are not among its targets."""
     sources = b"""{"schema": "kalypso.sources/v1", "environment": "dev",
         "registrations": {}, "targets": {"old-web": "good"}}"""
     folders = preserved(reading("good", "web"), reading("lost"), sources=sources)

@@ -129,10 +129,10 @@ CLOSED, DELETED = event("closed"), event("head_ref_deleted")
     [
         ([event("labeled"), CLOSED], True),
         ([event("closed", by_bot=True)], False),
-        # A bot closed it first and a person last; and the other way round.
+        # A bot closed the pull request first and a person last, or the reverse.
         ([event("closed", by_bot=True), event("reopened"), event("closed", 60)], True),
         ([CLOSED, event("reopened", 30), event("closed", 60, by_bot=True)], False),
-        # The deletion of the branch closes it. GitHub reports both events in either order.
+        # The deletion of the branch closes the pull request; GitHub reports both in either order.
         ([DELETED, event("closed", 5)], False),
         ([CLOSED, DELETED], False),
         ([CLOSED, event("head_ref_deleted", 2)], False),

@@ -72,7 +72,7 @@ def execution(
 def test_executions_are_the_same(
     template: gotemplate.Template, values: dict[str, str], runs: list[tuple[str, int, int]]
 ) -> None:
-    """The budget has been used up to near its limit, or to where small values count."""
+    """The earlier work ends near the budget's limit, or where small values count."""
     config, kept = GoMap(ANY_MAP, values), KeptTexts()
     for name, used, more in runs:
         alone, sharing = (Budget(Limits(work=LIMIT)) for _ in range(2))
@@ -87,7 +87,7 @@ def test_only_calls_that_depend_on_the_field_alone_are_kept() -> None:
     kept = {text: KeptTexts() for text in MANIFESTS}
     for text, texts in kept.items():
         execution(parsed(text), "n", config, Budget(Limits()), Config=texts)
-    # The last manifest writes the same action three times; each is kept for itself.
+    # The last manifest writes the same action three times; each is kept separately.
     assert [len(texts) for texts in kept.values()] == [1, 2, 1, 1, 2, 1, 0, 2, 1, 1, 1, 3]
 
 

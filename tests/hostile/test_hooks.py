@@ -75,7 +75,7 @@ def test_the_actions_run_this_tree(runner_temp: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("action", ["cd", "the root's"])
 def test_no_ancestor_shows_a_secret(acme: Organisation, job: Job, action: str) -> None:
-    """These tests may run as root, which sees none either."""
+    """These tests may run as root, and root sees no secret either."""
     job_of(acme, job).variables |= SECRETS
     seen = job.folder / "seen"
     command = f"{shlex.quote(sys.executable)} -I -c {shlex.quote(READER)} {shlex.quote(str(seen))}"

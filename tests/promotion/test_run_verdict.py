@@ -44,7 +44,7 @@ ABSENT = other("waiting", holds=False)
         # Two trees in one branch.
         ([own(), own("nothing-scheduled")], "compliant", "compliant"),
         ([own(), own("waiting")], None, "timed-out"),
-        # The others hold the commit: all must comply, but none makes the run fail by time.
+        # The others hold the commit: all must comply, but none makes the run time out.
         ([own(), other()], "compliant", "compliant"),
         ([own(), other("nothing-scheduled")], "compliant", "compliant"),
         ([own(), other("waiting")], None, "waiting"),

@@ -1,7 +1,7 @@
 """Whole commands: no secret in their output, files, or arguments of programs.
 
-Each secret of a run is given to the runner to be masked; those lines are for the runner alone. A
-credential of git stands in the environment of the one program that talks to its server.
+A run passes each of its secrets to the runner for masking; only the runner reads those lines. A
+credential of git is in the environment of only one program: the one that talks to its server.
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ def test_our_own_bugs(laboratory: Laboratory) -> None:
 
 @SLOW
 def test_local_commands(laboratory: Laboratory) -> None:
-    """These commands need no token; one of the environment belongs to its own server."""
+    """These commands need no token; a token in the environment belongs to its own server."""
     url = laboratory.acme.url()
     variables = {
         "GITHUB_TOKEN": laboratory.acme.token,

@@ -89,7 +89,7 @@ class Scene(RuleBasedStateMachine):
         self.story.append(line)
 
     def next_number(self) -> int:
-        """Return a number that nothing in the story has."""
+        """Return a number that is unused in the story."""
         self._number += 1
         return self._number
 

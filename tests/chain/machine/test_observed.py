@@ -118,7 +118,7 @@ def test_a_status_by_a_wrong_actor_is_noticed(
     story: Story, description: str, actors: set[Actor]
 ) -> None:
     commit = offered(story)
-    if description.startswith("Waiting"):  # of a commit that base-repo.yaml does not name
+    if description.startswith("Waiting"):  # a commit that base-repo.yaml does not name
         commit = story.chain.acme.commit({"docs/more.md": "?\n"})
     post(story, commit, description)
     with pytest.raises(AssertionError, match=f"{commit[:7]} in dev was"):

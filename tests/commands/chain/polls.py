@@ -62,7 +62,7 @@ def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
 def at_rest(
     acme: Organisation, *environments: str, kind: Kind = "scheduled", attempt: int = 0, **given: Any
 ) -> None:
-    """Record the present inputs of these environments (all), as schedule would.
+    """Record the present inputs of these environments (by default all), as schedule would.
 
     `kind` and `attempt` change the record; `given` are inputs of poll.
     """

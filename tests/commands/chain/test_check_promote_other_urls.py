@@ -38,7 +38,7 @@ def test_the_clusters_of_a_former_name_count(acme: Organisation) -> None:
 
 
 def test_some_clusters_of_a_type_follow_a_former_name(acme: Organisation) -> None:
-    """They count beside those of the present name, whose type is not missing."""
+    """These clusters count beside those of the present name, whose type is not missing."""
     acme.sandbox.repository(GITOPS).former_names.append("acme/fleet")
     for number in range(12):
         acme.sandbox.create_repository(f"acme/a-{number}")

@@ -166,7 +166,7 @@ spec:
 
 
 def test_the_branches_of_several_gitops_repos_in_one_repository(healthy: Acme) -> None:
-    """Each has a branch of its own to propose from."""
+    """Each GitOpsRepo has a branch of its own to propose from."""
     second = SECOND.format(url=healthy.sandbox.url)
     healthy.sandbox.commit(CONTROL_PLANE, {"second.yaml": second}, branch="dev")
     rule(GITOPS, pattern="kalypso/dev.second", restrict_pushes=True)(healthy)

@@ -77,7 +77,7 @@ spec:
 
 
 def test_environments_in_folders_of_one_branch_that_holds_nothing_yet(acme: Acme) -> None:
-    """Each proposes to its own branch of the GitOps repository."""
+    """Each environment proposes to its own branch of the GitOps repository."""
     names = ("dev", "stage")
     objects = {
         f".environments/{name}.yaml": ENVIRONMENT.format(name=name, url=acme.url) for name in names

@@ -1,7 +1,7 @@
 """For every endpoint of the sandbox and every status that it gives: a request that gets it.
 
-What all endpoints have in common (a wrong token, a missing permission, a hidden or renamed
-repository) is not listed here: `test_sandbox_answers` derives those requests.
+The list omits cases that all endpoints share (a wrong token, a missing permission, a hidden or
+renamed repository): `test_sandbox_answers` derives those requests.
 """
 
 from __future__ import annotations
