@@ -301,11 +301,10 @@ def _missing_values(
     new: dict[frozenset[str], list[Rendered]] = {}
     known: list[Rendered] = []
     for folder, item in compared.items():
-        if item.gaps_new or item.gaps_known:
-            assignment = after.assignments[folder]
-            known += [(assignment, {name: line}) for name, line in item.gaps_known]
+        known += [(after.assignments[folder], {name: line}) for name, line in item.gaps_known]
+        for name, line in item.gaps_new:
             rows = new.setdefault(after.repositories(folder), [])
-            rows += [(assignment, {name: line}) for name, line in item.gaps_new]
+            rows.append((after.assignments[folder], {name: line}))
     templates = after.fleet.templates
     problems = [
         _quoting(problem, repositories)

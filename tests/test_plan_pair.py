@@ -204,6 +204,22 @@ def test_a_line_without_a_value_is_new_or_known(was_there: bool, expected: tuple
     assert (len(made.warnings_new), made.warnings_known) == expected
 
 
+def test_new_lines_without_a_value_come_in_the_order_of_their_assignments() -> None:
+    gap = template("reconciler", "port: {{ .ConfigData.NONE }}\n{{ .ConfigData.K }}\n")
+    base = replace(fleet_with(), cluster_types=(LARGE,), templates=(gap, *TEMPLATES[1:]))
+    head = replace(
+        base,
+        cluster_types=fleet_with().cluster_types,
+        config_maps=(*base.config_maps, config_map("c", {"K": "w"})),
+    )
+    known = target("a")
+    other = replace(target("b"), where=Location("https://git.test/other", "b.yaml", 1))
+    made = pair(snapshot(base, reading(known)), snapshot(head, reading(known, other))).comparison
+    first, second = (problem.message for problem in made.warnings_new)
+    assert first.endswith("into 2 files (app-b on large and 1 more)")
+    assert second.endswith("into 1 file (app-a on small)")
+
+
 def test_removals_are_counted_in_the_tree_else_in_the_other_plan() -> None:
     targets = [target(f"t{number}") for number in range(10)]
     base, head = (snapshot(fleet_with(), reading(*chosen)) for chosen in (targets, targets[:1]))
