@@ -47,7 +47,7 @@ SECRETS = (
     *("KALYPSO_", "GH_TOKEN", "GITHUB_TOKEN", "AZURE_CREDENTIALS"),
     *("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_RUNTIME_TOKEN"),
 )
-"""Prefixes of variables that an index need not know."""
+"""Prefixes of variables that an installer does not get, because no index needs them."""
 
 MOST_SHOWN = 4000
 """Characters of an installer's output: the last ones, which contain the error."""
@@ -187,8 +187,9 @@ def install(folder: Path, wheelhouse: Path | None) -> Path:
 
 
 def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
-    """Install by uv, which is quicker, or else by pip, which companies often configure further.
+    """Install by uv, which is quicker. If uv is missing or fails, install by pip.
 
+    Companies often configure pip further than uv.
     Python compiles the modules that a command imports, and keeps the result; compiling all packages
     here would take two seconds more.
     """

@@ -104,7 +104,7 @@ def make_fleet(folder: Path, assignments: int, shape: Shape = "distinct") -> Fle
 
 
 def _main(size: _Size) -> dict[str, Documents]:
-    """The main branch: templates, registrations, configuration and schemas for all."""
+    """Return the main branch: templates, registrations, configuration and schemas for all."""
     registrations = [
         _document(
             "WorkloadRegistration",
@@ -136,7 +136,7 @@ def _main(size: _Size) -> dict[str, Documents]:
 
 
 def _environment(size: _Size) -> dict[str, Documents]:
-    """The environment branch: cluster types, policies and the layers of configuration."""
+    """Return the environment branch: cluster types, policies and the layers of configuration."""
     repository = {"branch": "main", "path": "."}
     files: dict[str, Documents] = {
         "dev/base-repo.yaml": [
@@ -167,7 +167,7 @@ def _environment(size: _Size) -> dict[str, Documents]:
 
 
 def _workloads(size: _Size) -> dict[str, Documents]:
-    """The application repositories; a target belongs to one region."""
+    """Return the application repositories; a target belongs to one region."""
     files: dict[str, Documents] = {}
     for number in range(size.workloads):
         workload = f"workload-{number:05}"

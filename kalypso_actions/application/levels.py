@@ -18,7 +18,7 @@ def find_targets(
 
     Upstream's targets are the folders with a values.yaml and without subfolders. With `none`, a
     subfolder counts only if a values.yaml is in it or below it, so a folder of documentation does
-    not make a group. Symbolic links are not followed, since a link to a folder above never ends.
+    not make a group. Do not follow symbolic links, since a link to a folder above never ends.
     """
     counted = (
         path

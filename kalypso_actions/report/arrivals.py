@@ -1,4 +1,4 @@
-"""The content of a proposal, in a pull request: commits, assignments, configuration values."""
+"""A pull request's sections about its content: commits, assignments, configuration values."""
 
 from __future__ import annotations
 

@@ -25,9 +25,10 @@ class AssignmentCell:
 
 
 def assignment_matrix(cells: Sequence[AssignmentCell]) -> str:
-    """Return a collapsed table of targets, or of workspaces for many targets, by cluster types.
+    """Return a collapsed table: a row per target, or per workspace; a column per cluster type.
 
-    Returns "" without assignments, and for a fleet that is too large for either table.
+    Rows are workspaces if there are too many targets. Returns "" without assignments, and for a
+    fleet that is too large for either table.
     """
     columns = sorted({cell.cluster_type for cell in cells})
     targets = {cell.target: cell.target for cell in cells}

@@ -15,7 +15,7 @@ _COMMANDS = (("##[", r"##\u005b"), ("::", r":\u003a"))
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
-    r"""Format JSON whose parsed value is `value`; a byte that is not UTF-8 becomes \xff in it.
+    r"""Format JSON that parses to `value`, except that a byte that is not UTF-8 becomes \xff.
 
     This escapes workflow commands, and characters that control, separate or reorder lines.
     """

@@ -23,7 +23,7 @@ STYLES: Final[dict[Mark, str]] = {
     "failed": "stroke:#cf222e,stroke-width:3px",
     "active": "stroke:#bf8700,stroke-width:3px",
 }
-"""Borders alone: GitHub chooses the other colours by the reader's theme."""
+"""The colours of borders only: GitHub chooses the other colours by the reader's theme."""
 
 SAFE: Final = re.compile(r"[^\w ./-]", re.ASCII)
 
