@@ -100,7 +100,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_of_others_are_pinned(file: Path) -> None:
-    """They are pinned by the commit, which nobody can move, with the version for people."""
+    """A workflow names the commit, which nobody can move, and the version for people."""
     pinned = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
     used = re.findall(r"^ *(?:- )?uses: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     others = [action for action in used if not action.startswith("./")]

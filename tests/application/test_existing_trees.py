@@ -39,7 +39,7 @@ def test_dropped_targets_are_deleted_and_files_of_others_stay(application: Appli
 
 
 def test_a_tree_of_upstreams_has_no_record(application: Application) -> None:
-    """Its files are known by their names in a folder with generated manifests."""
+    """Upstream's files are known by their names in a folder with generated manifests."""
     old = {
         "old/gen_manifests.yaml": "kind: X\n",
         "old/kustomization.yaml": "resources:\n- gen_manifests.yaml\n",

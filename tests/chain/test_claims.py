@@ -75,7 +75,7 @@ def test_the_chain_continues_after_a_forgery(chain: Chain) -> None:
 
 
 def test_a_commit_that_the_tree_lacks(chain: Chain) -> None:
-    """Its pull request is open, and somebody writes the tracking file by hand."""
+    """The commit's pull request is open, and somebody writes the tracking file by hand."""
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     forged = forge(chain, commit, "tracking file")

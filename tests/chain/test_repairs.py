@@ -137,7 +137,7 @@ def test_a_lost_start_with_force_is_repeated_with_force(chain: Chain) -> None:
 
 
 def test_a_start_that_was_refused_is_not_repeated(chain: Chain) -> None:
-    """Its commit is no longer on the branch, and no later start changes that."""
+    """The commit of the start is no longer on the branch, and no later start changes that."""
     before = chain.acme.head("dev", GITOPS)
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -118,7 +118,7 @@ def test_reverts_of_several_merges(open_chain: OpenChain) -> None:
 
 
 def test_a_revert_of_a_revert(open_chain: OpenChain) -> None:
-    """It restores the content, as if there had been no revert."""
+    """The second revert restores the content, as if there had been no revert."""
     chain = open_chain(ALWAYS)
     merge = configured(chain, "north")
     undo(chain, merge)

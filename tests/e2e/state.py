@@ -13,7 +13,7 @@ from kalypso_actions.sandbox.store import Repository
 
 WORKFLOWS: Final = ".github/workflows/"
 ENVIRONMENTS_FOLDER: Final = ".environments/"
-"""Its files are left out: variables can replace their annotations."""
+"""The state omits the files of this folder: variables can replace their annotations."""
 
 IDS: Final = re.compile(r"\b[0-9a-f]{7,64}\b")
 RUNS: Final = re.compile(r"/actions/runs/\d+")

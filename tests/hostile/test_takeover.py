@@ -97,7 +97,7 @@ def test_a_registration_that_is_gone(kept: FleetUnderAttack) -> None:
 
 
 def test_a_name_without_an_owner(fleet: FleetUnderAttack) -> None:
-    """Nobody knows the owner, so both are invalid."""
+    """Nobody knows the owner, so both registrations are invalid."""
     fleet.deliver("evil", THEFT)
     codes = [item.code for item in fleet.render().warnings]
     assert codes.count("workload-conflict") == 2

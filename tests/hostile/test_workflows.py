@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "workflows-templates").rglob("*.yaml"))
 ACTIONS = [ROOT / "action.yml", *sorted((ROOT / "actions").rglob("action.yml"))]
 COMMENTER = "preview-comment"
-"""It comments on a fork's pull request, takes an artifact, and has no secrets."""
+"""This workflow comments on a fork's pull request, takes an artifact, and has no secrets."""
 REPORTS = ("report", "report-pages")
-"""They have secrets, and start after each run of check-promote, but read nothing of that run."""
+"""These have secrets, and start after each run of check-promote, but read nothing of that run."""
 ACTIONS_OF_GITHUB = {
     "preview": ["upload-artifact"],
     COMMENTER: ["download-artifact"],

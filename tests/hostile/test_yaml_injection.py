@@ -300,7 +300,7 @@ def test_a_template_that_quotes_nothing_is_noted(
 
 
 def test_two_texts_together(fleet: FleetUnderAttack) -> None:
-    """Each alone breaks the YAML, but both together hide the lines between them."""
+    """Each text alone breaks the YAML, but both together hide the lines between them."""
     fleet.commit_main(
         "kind: ConfigMap\na: {{ .Manifests.description }}\nnamespace: team\n"
         "b: {{ .Manifests.branch }}\n"

@@ -155,7 +155,7 @@ def test_one_sandbox_at_a_time(tmp_path: Path) -> None:
         with Sandbox(tmp_path / "other", programs()):
             """A sandbox that could not start has released its folder."""
     with Sandbox(tmp_path, programs()):
-        """So has a sandbox that has ended."""
+        """A sandbox that has ended has also released its folder."""
 
 
 def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_several_runs_at_once(acme: Organisation) -> None:
 
 
 def test_an_old_run_and_a_new_one_at_once(acme: Organisation) -> None:
-    """Both end as they do one after the other."""
+    """Both runs end as if one had run after the other."""
     old = main_commit(acme)
     first = merge(acme, old)
     new = main_commit(acme, "another")

@@ -121,7 +121,7 @@ def test_azure_inputs_that_do_not_suffice(acme: Organisation) -> None:
 
 
 def test_a_branch_cut_from_that_of_another_environment(acme: Organisation) -> None:
-    """Its tracking file names the commit of the other environment."""
+    """The tracking file of the branch names the commit of the other environment."""
     commit = main_commit(acme)
     merged = merge(acme, commit, environment="stage")
     assert "names no commit" in refused(acme, merged, commit)

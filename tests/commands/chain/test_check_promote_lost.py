@@ -128,7 +128,7 @@ def test_a_cluster_that_is_created_again_counts(
 
 
 def test_a_cluster_that_azure_still_has_counts(acme: Organisation) -> None:
-    """It is silent, but not deleted; Azure is asked every five minutes."""
+    """The cluster is silent, but not deleted; check-promote asks Azure every five minutes."""
     second_drone(acme, behaviour="disconnected")
     commit = main_commit(acme)
     merged = merge(acme, commit)

@@ -271,7 +271,7 @@ def test_a_gitops_branch_that_cannot_be_read_hides_only_the_changes(acme: Organi
 
 
 def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None:
-    """It is rendered with its first commit, and compared with main's commit before."""
+    """ci renders the environment with its first commit, and compares it with the previous one."""
     acme.commit({"base-repo.yaml": None}, "stage")
     acme.commit({"notes.txt": "1"})
     result = run(acme)

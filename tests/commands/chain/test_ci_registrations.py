@@ -39,7 +39,7 @@ def test_a_new_registration_that_is_unusable(
 
 
 def test_a_registration_that_invalidates_another_fails(acme: Organisation) -> None:
-    """Both deliver a Workload of the same name: neither is usable."""
+    """Both registrations deliver a Workload of the same name: neither is usable."""
     acme.sandbox.create_repository("acme/shop2", acme.files("main", SHOP))
     acme.commit(
         {"registrations/shop2.yaml": documents.registration("shop2", acme.url("acme/shop2"))}

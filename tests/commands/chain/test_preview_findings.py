@@ -122,7 +122,7 @@ def test_the_place_of_a_value_is_a_link_and_names_its_branch(acme: Organisation)
 
 
 def test_a_new_cluster_type_of_an_environment_warns_of_nothing(acme: Organisation) -> None:
-    """Its Templates are those of main, which the pull request does not change."""
+    """The cluster type uses Templates of main, which the pull request does not change."""
     propose(acme, {"edge.yaml": documents.cluster_type("edge")}, base="dev")
     shown = document(run(acme))
     assert (shown.problems, shown.warnings) == ((), ())

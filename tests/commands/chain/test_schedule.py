@@ -319,7 +319,7 @@ def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
 
 
 def test_our_commit_rewritten_by_somebody_is_not_ours(acme: Organisation) -> None:
-    """They changed a file in the commit and kept its message with our digest."""
+    """Somebody changed a file in the commit and kept its message with our digest."""
     run(acme)
     ours = acme.ask("GET", f"{GITOPS}/git/commits/{acme.head(OWN, GITOPS)}")
     files: dict[str, str | bytes | None] = {**acme.files(OWN, GITOPS), FLUX: "by hand\n"}

@@ -18,7 +18,7 @@ def test_another_prefix_withdraws_what_was_proposed_from_the_old_branch(
 
 
 def test_another_prefix_withdraws_what_an_earlier_version_proposed(acme: Organisation) -> None:
-    """Its marker does not name the control plane."""
+    """The marker of an earlier version does not name the control plane."""
     run(acme)
     (pull,) = acme.pulls()
     body = pull["body"].replace(f" control-plane={CONTROL_PLANE}", "")
@@ -36,7 +36,7 @@ def test_with_nothing_to_propose_another_prefix_withdraws_all_the_same(
 
 
 def test_another_control_plane_keeps_its_proposals(acme: Organisation) -> None:
-    """Both write with one account to the same branch, each from a branch of its own prefix."""
+    """Both control planes propose to one branch with one account, each with its own prefix."""
     other = "acme/other"
     acme.sandbox.create_repository(other, acme.files("main"))
     acme.reset("dev", acme.head("main", other), other)

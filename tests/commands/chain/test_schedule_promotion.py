@@ -94,7 +94,7 @@ def test_without_a_commit_nothing_is_tracked(acme: Organisation) -> None:
 
 
 def test_a_branch_that_was_cut_from_another_environments_is_promoted(acme: Organisation) -> None:
-    """Its tracking file may name the commit already: only `sources.json` differs."""
+    """The branch's tracking file may name the commit already: only `sources.json` differs."""
     settle(acme, "stage")
     acme.reset("dev", acme.head("stage", GITOPS), GITOPS)
     document = run(acme)

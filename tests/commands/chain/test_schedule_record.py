@@ -150,7 +150,7 @@ def test_a_repository_that_github_does_not_show_is_recorded_so(acme: Organisatio
 
 
 def test_a_registration_with_wrong_content_is_recorded(acme: Organisation) -> None:
-    """It is read again when its folder changes."""
+    """schedule reads the registration again when its folder changes."""
     settle(acme)
     push_to_shop(acme, text=documents.config_map(A="b"))
     assert run(acme).degraded

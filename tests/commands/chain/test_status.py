@@ -186,7 +186,7 @@ def test_one_graphql_request_for_each_repository(acme: Organisation) -> None:
 
 
 def test_watch_looks_again_by_the_clock(acme: Organisation) -> None:
-    """Each look shows what waits for whom; after a failed look, which shows nothing, it goes on."""
+    """Each look shows all waits; status goes on after a failed look, which shows nothing."""
     promoted = main_commit(acme)
     acme.status(promoted, "dev environment", "Promoted")
     name_in_base(acme, promoted)
