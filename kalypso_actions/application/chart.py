@@ -83,7 +83,7 @@ def with_variables(
 ) -> tuple[dict[str, bytes], Findings]:
     """Replace the variables in every values.yaml of a chart and its subcharts.
 
-    Templates stay as they are. `where` is the folder of the chart.
+    Templates stay unchanged. `where` is the folder of the chart.
     """
     result, findings = dict(files), Findings()
     for path, content in files.items():

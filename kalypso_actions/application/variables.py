@@ -27,7 +27,7 @@ def replace_variables(
     """Return the text with the values of `variables`, and a problem for each other variable.
 
     `where` is the file. If one of the ten names has no value, upstream writes nothing for it; with
-    `none`, it is a problem. References in comments stay as they are, unless they have a value.
+    `none`, it is a problem. References in comments stay unchanged, unless they have a value.
     """
     problems: list[Problem] = []
 

@@ -157,5 +157,5 @@ def key_text(path: Sequence[Hashable]) -> str:
 
 
 def value_text(value: object) -> str:
-    """Format a value as JSON; a text stays as it is."""
+    """Format a value as JSON; a text stays unchanged."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PageParts:
-    """The texts of `page_parts`; TITLE stands for the heading in the body."""
+    """The texts of `page_parts`; in the body, TITLE is the place of the heading."""
 
     style: str
     script: str

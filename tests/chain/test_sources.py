@@ -72,7 +72,7 @@ def test_a_change_that_an_application_reverts_is_withdrawn(chain: Chain) -> None
 
 
 def test_a_registration_breaks_and_is_repaired(chain: Chain) -> None:
-    """Meanwhile a commit of main is promoted; the registration's folders stay as they are."""
+    """Meanwhile, a commit of main is promoted; the registration's folders stay unchanged."""
     chain.acme.commit(BROKEN, repository=SHOP)
     before = chain.acme.files("dev", GITOPS)
     chain.start("poll")

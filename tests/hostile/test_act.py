@@ -1,4 +1,4 @@
-"""A job that act runs: hostile texts in outputs and summaries reach the next step as they are."""
+"""A job that act runs: hostile texts in outputs and summaries reach the next step unchanged."""
 
 from __future__ import annotations
 

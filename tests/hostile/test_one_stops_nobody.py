@@ -110,7 +110,7 @@ def test_a_key_is_missing_that_the_last_good_commit_has(kept: FleetUnderAttack) 
 
 
 def test_a_last_good_commit_that_fails_as_well_is_not_used(kept: FleetUnderAttack) -> None:
-    """The text is at fault, but the tree stays as it is."""
+    """The text is at fault, but the tree stays unchanged."""
     kept.commit_main(
         FLUX + '# {{ if eq .Manifests.description "boards" }}{{ fail "boards" }}{{ end }}'
         '{{ if contains " " .Manifests.description }}{{ fail "spaces" }}{{ end }}\n'

@@ -135,7 +135,7 @@ def test_a_commit_that_came_another_way_leaves_nothing_to_merge(acme: Organisati
     new = change_main(acme)
     run(acme, new)
     (pull,) = acme.pulls(CONTROL_PLANE)
-    acme.clock.sleep(1)  # otherwise it would be the commit of the proposal
+    acme.clock.sleep(1)  # otherwise the new commit would be the same as the proposal's
     run(acme, new, mode="commit")
     assert action(run(acme, new)) == "unchanged"
     assert acme.pulls(CONTROL_PLANE) == []
@@ -237,7 +237,7 @@ def test_a_proposal_that_people_closed_and_opened_again(acme: Organisation) -> N
 def test_a_withdrawn_proposal_is_not_rejected(acme: Organisation) -> None:
     before, new = acme.head("dev"), change_main(acme)
     run(acme, new)
-    acme.clock.sleep(1)  # otherwise it would be the commit of the proposal
+    acme.clock.sleep(1)  # otherwise the new commit would be the same as the proposal's
     run(acme, new, mode="commit")
     run(acme, new)
     assert acme.pulls(CONTROL_PLANE) == []

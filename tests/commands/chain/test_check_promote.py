@@ -124,7 +124,7 @@ def test_clusters_are_waited_for(acme: Organisation) -> None:
     merged = merge(acme, commit)
     began = acme.clock()
     assert verdict(check(acme, merged, commit, poll_interval="15s")) == "compliant"
-    # The health check of the commit before ends first, after 70 seconds.
+    # The health check of the previous commit ends first, after 70 seconds.
     assert 105 <= (acme.clock() - began).total_seconds() < 120
     progress = [line for line in acme.logged if line.startswith("compliant")]
     assert progress == ["compliant 1/2, progressing 1", "compliant 2/2"]

@@ -18,7 +18,7 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_synced_commit_is_not_applied_yet(acme: Organisation) -> None:
-    """The cluster is compliant with the commit before while its source has the new one."""
+    """The cluster is compliant with the previous commit while its source has the new one."""
     acme.cluster("dev", "drone", reconcile_delay=300, nested=True, releases=True)
     old = main_commit(acme)
     merge(acme, old)

@@ -1,4 +1,4 @@
-"""`kalypso check-promote` believes nothing that it is told: a dispatch may claim anything."""
+"""`kalypso check-promote` trusts none of its inputs: a dispatch may claim anything."""
 
 from __future__ import annotations
 

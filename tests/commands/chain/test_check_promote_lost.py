@@ -70,7 +70,7 @@ def test_a_cluster_that_comes_back_complies(acme: Organisation) -> None:
         sleep(seconds)
         acme.cluster("dev", "drone")
 
-    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
+    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # of this clock only
     commit = main_commit(acme)
     assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
 
@@ -122,7 +122,7 @@ def test_a_cluster_that_is_created_again_counts(
             created.clear()
             second_drone(acme, **again)
 
-    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
+    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # of this clock only
     result = check(acme, merged, commit, timeout="20m")
     assert (verdict(result), document(result).warnings) == (outcome, ())
 

@@ -45,7 +45,7 @@ def meanwhile(acme: Organisation, after: float, happens: Callable[[], object]) -
         if pending and acme.clock() >= due:
             pending.pop()()
 
-    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
+    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # of this clock only
 
 
 def test_a_configuration_change_before_the_clusters_have_synced_still_promotes(

@@ -156,7 +156,7 @@ def test_the_numbers_of_a_waiting_run(acme: Organisation, monkeypatch: pytest.Mo
             seen.append("")
             seen.append(entry(status(acme)).state.text)
 
-    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
+    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # of this clock only
     check(acme, merged, promoted)
     assert seen == ["", "Deploying 1/2"]
     assert entry(status(acme)).state.text == "Deployed"
