@@ -11,10 +11,16 @@ from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import Spend
 
 _LABEL: Final = rb"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_END: Final = rb"(?:[\s,}\"']|\Z)"
-_SHORT: Final = rb"(?=[^\s,}\"']{1,%d}%s)" % (SUBDOMAIN_LIMIT, _END)
+_NAME: Final = rb"(?=[-.a-z0-9]{1,%d}(?![-.a-z0-9]))%s(?:\.%s)*+" % (
+    SUBDOMAIN_LIMIT,
+    _LABEL,
+    _LABEL,
+)
+_END: Final = rb"[^\S\n]*+(?:[\n#}]|\Z|, *+[\"']?[-.\w]++[\"']? *+:)"
+"""The end of a plain name: of its line, or of its part of a mapping in braces."""
+
 _REFUSED: Final = re.compile(
-    rb"name(?<!\wname)[\"']?+ *+: *+[\"']?+(?!%s%s(?:\.%s)*%s)" % (_SHORT, _LABEL, _LABEL, _END)
+    rb"name(?<!\wname)[\"']?+ *+: *+(?!%s%s|\"%s\"|'%s')" % (_NAME, _END, _NAME, _NAME)
 )
 """Matches what seems to be a name that `object_name_fault` refuses.
 

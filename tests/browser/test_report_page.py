@@ -117,7 +117,7 @@ def test_a_deep_link_and_back(fleet: Any, url: str) -> None:
     link = fleet.get_attribute("#detail details a >> nth=0", "href")
     assert link == f"{PAGE}/blob/{'1' * 40}/type-1/app-t1/reconciler.yaml"
     fleet.keyboard.press("Escape")
-    assert fleet.is_hidden("#detail")
+    fleet.wait_for_selector("#detail", state="hidden")  # the page hears of the address later
 
 
 def test_hostile_names_and_secrets(fleet: Any, url: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kalypso_actions.model.kubernetes_names import object_name_fault
@@ -18,12 +17,15 @@ NAMES = st.one_of(
 )
 
 
-@given(NAMES, st.booleans())
-def test_exactly_the_refused_names_are_found(name: str, flow: bool) -> None:
-    quoted = json.dumps(name, ensure_ascii=False)
-    metadata = f"{{'name': {quoted}}}" if flow else f"\n  name: {quoted}"
-    file = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n".encode()
-    refused = refused_names({"reconciler.yaml": file}, lambda _: None)
+@given(NAMES, st.booleans(), st.sampled_from([None, '"', "'"]))
+@example("a,", False, '"')
+@example("a, b", False, None)
+def test_exactly_the_refused_names_are_found(name: str, flow: bool, style: str | None) -> None:
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "uid": "1"}}
+    text = yaml.safe_dump(
+        document, default_flow_style=flow, default_style=style, width=1000, allow_unicode=True
+    )
+    refused = refused_names({"reconciler.yaml": text.encode()}, lambda _: None)
     assert [*refused.values()] == [name] * bool(object_name_fault(name))
 
 
