@@ -68,6 +68,8 @@ def execution(
         max_size=8,
     ),
 )
+@example(parsed(MANIFESTS[1]), {"a": "x"}, [("n", LIMIT, -1_000), ("n", LIMIT, -300)])
+@example(parsed(MANIFESTS[1]), {"a": "x"}, [("n", 0, 0), ("n", FREE_WORK, -100)])
 @example(parsed(MANIFESTS[7]), {"a": "x", "b": "y"}, [("n", 0, 0), ("m", 0, 0)])
 def test_executions_are_the_same(
     template: gotemplate.Template, values: dict[str, str], runs: list[tuple[str, int, int]]
