@@ -166,9 +166,10 @@ def test_a_command_finds_no_file_for_outputs(runtime: Runtime, tmp_path: Path) -
 
 def test_nothing_that_a_command_started_outlives_it(runtime: Runtime, tmp_path: Path) -> None:
     beat = tmp_path / "beat"
-    endless = f"while :; do echo x >> {shlex.quote(str(beat))}; sleep 0.02; done"
-    nested = f"setsid -f bash -c {shlex.quote(endless)}"
-    commands = (endless, nested)
+    # It ends by itself, much later: a version that does not end it would leave it to the machine.
+    lasting = f"for _ in {{1..500}}; do echo x >> {shlex.quote(str(beat))}; sleep 0.02; done"
+    nested = f"setsid -f bash -c {shlex.quote(lasting)}"
+    commands = (lasting, nested)
     line = "; ".join(f"setsid -f bash -c {shlex.quote(command)}" for command in commands)
     ran = run_hook("pre-deployment", f"({line}) </dev/null >/dev/null 2>&1; sleep 0.2", runtime, {})
     assert not ran.failed
