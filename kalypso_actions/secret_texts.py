@@ -8,7 +8,7 @@ from typing import Final
 from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.comparison import Mask
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_actions.model.identity_cache import IdentityCache
 
 _MOST_CONFIGS: Final = 1_000
 """The most configurations whose secrets are remembered."""
@@ -19,21 +19,16 @@ class SecretTexts:
 
     def __init__(self, mask: Mask) -> None:
         self._names = mask.names
-        self._known: SizedCache[tuple[MergedConfig, frozenset[str]]] = SizedCache(_MOST_CONFIGS)
+        self._known: IdentityCache[MergedConfig, frozenset[str]] = IdentityCache(_MOST_CONFIGS)
 
     def of(self, item: PlannedAssignment) -> frozenset[str]:
         """Return the secrets that the files of an assignment may contain."""
         target = item.assignment.target
         own = self._names.secrets_of({**target.labels, **target.manifests})
-        return own | self._of_config(item.config)
+        return own | self._known.result(self._of_config, item.config)
 
     def _of_config(self, config: MergedConfig) -> frozenset[str]:
-        known = self._known.get(id(config))
-        if known is None:
-            values = {"values": config.values, "texts": config.texts}
-            known = config, self._names.secrets_of(values)  # keeps `config`, and so its id
-            self._known.put(id(config), known, 1)
-        return known[1]
+        return self._names.secrets_of({"values": config.values, "texts": config.texts})
 
 
 def secret_texts(

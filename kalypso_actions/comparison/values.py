@@ -9,15 +9,13 @@ from typing import Final
 from kalypso_actions.errors import Location
 from kalypso_actions.model.config import MergedConfig, Path
 from kalypso_actions.model.differences import AssignmentName, SetValue, ValueChange
-from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_actions.model.identity_cache import IdentityCache
 
 Configured = tuple[AssignmentName, MergedConfig, MergedConfig]
 """An assignment of both plans, with its configuration in each."""
 
 ValueDifference = tuple[Path, SetValue | None, SetValue | None]
 """A value's path, and the value before and after; None on a side without it."""
-
-_Compared = tuple[MergedConfig, MergedConfig, Sequence[ValueDifference]]
 
 _MOST_PAIRS: Final = 1_000
 """The most pairs of configurations whose differences are remembered."""
@@ -66,16 +64,13 @@ class ValueDifferences:
     """Finds the values that differ; remembers some pairs, because assignments share them."""
 
     def __init__(self) -> None:
-        self._known: SizedCache[_Compared] = SizedCache(_MOST_PAIRS)
+        self._known: IdentityCache[MergedConfig, Sequence[ValueDifference]] = IdentityCache(
+            _MOST_PAIRS
+        )
 
     def of(self, before: MergedConfig, after: MergedConfig) -> Sequence[ValueDifference]:
         """Return the values that differ, with the places that set them."""
-        key = id(before), id(after)  # the cache keeps both alive
-        known = self._known.get(key)
-        if known is None:
-            known = before, after, tuple(_differences(before, after))
-            self._known.put(key, known, 1)
-        return known[2]
+        return self._known.result(lambda *pair: tuple(_differences(*pair)), before, after)
 
 
 def _differences(before: MergedConfig, after: MergedConfig) -> Iterator[ValueDifference]:

@@ -54,10 +54,9 @@ class SharedConfig:
     reading it.
     """
 
-    __slots__ = ("go", "kept", "values", "work")
+    __slots__ = ("go", "kept", "work")
 
     def __init__(self, values: Mapping[str, object]) -> None:
-        self.values = values
         self.go = go_config(values)
         self.work = work_of(values, DEFAULT_LIMITS.work)
         self.kept: Mapping[str, KeptTexts] = {"ConfigData": {}}
@@ -69,12 +68,10 @@ class SharedTexts:
     `work` is the work of reading them; `methods` are the data's methods, which depend only on them.
     """
 
-    __slots__ = ("labels", "manifests", "methods", "work")
+    __slots__ = ("methods", "work")
 
     def __init__(self, labels: Mapping[str, str], manifests: Mapping[str, str]) -> None:
         limit = DEFAULT_LIMITS.work
-        self.labels = labels
-        self.manifests = manifests
         self.work = work_of(labels, limit) + work_of(manifests, limit)
         self.methods = {
             name: Function(name, partial(_manifest_entry, manifests, key), result=STRING)

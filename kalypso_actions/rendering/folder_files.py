@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.model.kinds import (
     DOCUMENTS_FROM_ANNOTATION,
     Assignment,
     ClusterType,
-    DeploymentTarget,
     Template,
 )
 from kalypso_actions.model.layout import (
@@ -21,7 +21,6 @@ from kalypso_actions.model.layout import (
     NAMESPACE_FILE,
     RECONCILER_FILE,
 )
-from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering import builtin_config
 from kalypso_actions.rendering.compiled_templates import (
     compiled,
@@ -39,8 +38,8 @@ CONFIG_FIELD = "configType"
 SHARED_KEYS: Final = 20_000
 """The most keys of shared configurations, enough for those of some hundred assignments."""
 
-SHARED_TARGETS: Final = 10_000
-"""The most targets whose texts are shared, enough for those of a large cluster type."""
+KEPT_TARGETS: Final = 10_000
+"""The most targets whose texts are kept, enough for those of a large cluster type."""
 
 SHELL_CONTENT = "sh"
 
@@ -74,8 +73,8 @@ class FolderFiles:
         self._templates = {template.name: template for template in templates}
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
         self._changing: dict[tuple[str, str, str], bool] = {}
-        self._texts: SizedCache[SharedTexts] = SizedCache(SHARED_TARGETS)
-        self._shared: SizedCache[SharedConfig] = SizedCache(SHARED_KEYS)
+        self._texts: IdentityCache[Mapping[str, str], SharedTexts] = IdentityCache(KEPT_TARGETS)
+        self._shared: IdentityCache[Mapping[str, object], SharedConfig] = IdentityCache(SHARED_KEYS)
 
     def data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
         """Return the data that the Templates see."""
@@ -91,20 +90,8 @@ class FolderFiles:
             cluster_type=assignment.cluster_type.name,
             config=config.values,
             shared=self._shared_config(assignment.cluster_type, config),
-            shared_texts=self._shared_texts(target),
+            shared_texts=self._texts.result(SharedTexts, target.labels, target.manifests),
         )
-
-    def _shared_texts(self, target: DeploymentTarget) -> SharedTexts:
-        key = id(target.labels), id(target.manifests)
-        shared = self._texts.get(key)
-        if (
-            shared is None
-            or shared.labels is not target.labels
-            or shared.manifests is not target.manifests
-        ):
-            shared = SharedTexts(target.labels, target.manifests)
-            self._texts.put(key, shared, 1)
-        return shared
 
     def _shared_config(
         self, cluster_type: ClusterType, config: MergedConfig
@@ -115,11 +102,8 @@ class FolderFiles:
             self._changing[names] = any(map(self._changes_data, names))
         if self._changing[names]:
             return None
-        shared = self._shared.get(id(config.values))
-        if shared is None or shared.values is not config.values:
-            shared = SharedConfig(config.values)
-            self._shared.put(id(config.values), shared, len(config.values) + 1)
-        return shared
+        size = len(config.values) + 1
+        return self._shared.result(SharedConfig, config.values, size=size)
 
     def _changes_data(self, name: str) -> bool:
         template = self._templates.get(name)

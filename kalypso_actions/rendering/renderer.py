@@ -9,13 +9,13 @@ from itertools import chain, islice
 from typing import Final
 
 from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.model.kinds import (
     Assignment,
     DeploymentTarget,
     Template,
 )
 from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
-from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import (
     judged,
@@ -26,7 +26,7 @@ from kalypso_actions.rendering.delivered import (
     without_own_keys,
 )
 from kalypso_actions.rendering.failures import Failure
-from kalypso_actions.rendering.folder_files import FolderFiles, Options
+from kalypso_actions.rendering.folder_files import KEPT_TARGETS, FolderFiles, Options
 from kalypso_actions.rendering.object_names import refused_names
 from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import (
@@ -41,9 +41,6 @@ Check = Callable[[Spend], Failure | None]
 """Checks an assignment before its rendering, and counts the work of the check."""
 
 
-KEPT_TARGETS: Final = 10_000
-"""The most targets whose texts are kept, enough for those of a large cluster type."""
-
 ENOUGH_FAULTS: Final = 20
 """The most assignments to report that fail because of texts of their registration. One is enough to
 replace the registration. Further ones tell people more, but each takes additional renderings."""
@@ -53,9 +50,12 @@ replace the registration. Further ones tell people more, but each takes addition
 class _Texts:
     """The special texts and own keys of a target, found once for all of its assignments."""
 
-    target: DeploymentTarget
     special: tuple[str, ...]
     own_keys: set[str]
+
+    @classmethod
+    def of(cls, target: DeploymentTarget) -> _Texts:
+        return cls(special_texts(target.manifests), own_keys(target))
 
 
 class Renderer:
@@ -74,7 +74,7 @@ class Renderer:
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
         self._usual_work: dict[tuple[str, str], int] = {}
-        self._texts: SizedCache[_Texts] = SizedCache(KEPT_TARGETS)
+        self._texts: IdentityCache[DeploymentTarget, _Texts] = IdentityCache(KEPT_TARGETS)
 
     def render(
         self, assignment: Assignment, config: MergedConfig, check: Check = lambda _: None
@@ -141,7 +141,7 @@ class Renderer:
                 is_delivered=bool(target.registration) and fits_others,
             )
 
-        texts = self._texts_of(target)
+        texts = self._texts.result(_Texts.of, target)
 
         def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
             spend(max(0, data.texts.work - EACH))  # EACH counts the few texts of ordinary targets
@@ -170,14 +170,6 @@ class Renderer:
         if repeated and not self._is_repeated_without(assignment, config, spend):
             return repeated
         return self._with_names(outcome, assignment, config, spend)
-
-    def _texts_of(self, target: DeploymentTarget) -> _Texts:
-        texts = self._texts.get(id(target))
-        if texts is None or texts.target is not target:
-            special = special_texts(target.manifests)
-            texts = _Texts(target, special, own_keys(target))
-            self._texts.put(id(target), texts, 1)
-        return texts
 
     def _is_repeated_without(
         self, assignment: Assignment, config: MergedConfig, spend: Spend
