@@ -26,6 +26,7 @@ from kalypso_actions.model.differences import (
 )
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import NAMESPACE_FILE, README_FILE, README_TEXT, RECONCILER_FILE
+from kalypso_actions.model.paths import bytewise
 from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
@@ -93,7 +94,7 @@ def plan_pair(
         environment=head.environment,
         assignments_added=_names(after, after.assignments.keys() - before.assignments.keys()),
         assignments_removed=_names(before, _removed(before, after)),
-        files=tuple(_diffs(before, after, compared, mask)),
+        files=_diffs(before, after, compared, mask),
         values=comparison.grouped_values(
             (_name(after, folder), compared[folder].values)
             for folder in sorted(compared)
@@ -277,12 +278,12 @@ def _name(side: _Side, folder: str) -> AssignmentName:
 
 def _diffs(
     before: _Side, after: _Side, compared: Mapping[str, ComparedAssignment], mask: Mask
-) -> Iterator[FileDiff]:
-    """Yield the diffs of files, in order; an assignment that now fails keeps its files."""
-    diffs = [*_readme_diffs(before, after, mask)]
+) -> tuple[FileDiff, ...]:
+    """Return the diffs of files, in order; an assignment that now fails keeps its files."""
+    diffs = {item.path: item for item in _readme_diffs(before, after, mask)}
     for folder in compared.keys() & {*_removed(before, after), *after.assignments}:
-        diffs += compared[folder].diffs
-    yield from sorted(diffs, key=lambda item: item.path.encode("utf-8", "surrogateescape"))
+        diffs |= {item.path: item for item in compared[folder].diffs}
+    return tuple(diffs[path] for path in bytewise(diffs))
 
 
 def _readme_diffs(before: _Side, after: _Side, mask: Mask) -> Iterator[FileDiff]:

@@ -259,7 +259,7 @@ def _url_faults(document: Document) -> Iterator[Problem]:
 
 
 def _url_fault(url: str) -> Problem | None:
-    """Return the problem of a text that is no URL of a repository; folders pass, for tests."""
+    """Return the problem of a text that is not a repository's URL; tests may give a folder."""
     if split(url).scheme == "file" and "/" in url and not set(url) & set(" \t\n"):
         return None
     try:

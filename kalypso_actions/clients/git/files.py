@@ -12,6 +12,7 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import FileEntry, FilesTooLargeError
+from kalypso_actions.model.paths import bytewise
 
 MAX_TOTAL: Final = 1 << 30
 MAX_LISTING: Final = 1 << 26
@@ -161,13 +162,12 @@ class GitFiles:
         if UNSAFE_LISTED.search(output):
             self._check_paths(path for *_, path in lines)
         trees = {path: object_id for mode, object_id, _, path in lines if mode == TREE_MODE}
-        entries = [
-            FileEntry(path, mode, object_id, int(size) if size.isdigit() else -1)
+        entries = {
+            path: FileEntry(path, mode, object_id, int(size) if size.isdigit() else -1)
             for mode, object_id, size, path in lines
             if mode != TREE_MODE
-        ]
-        entries.sort(key=lambda entry: _bytes(entry.path))
-        return {entry.path: entry for entry in entries}, trees
+        }
+        return {path: entries[path] for path in bytewise(entries)}, trees
 
     def _check_paths(self, paths: Iterable[str]) -> None:
         for path in paths:
