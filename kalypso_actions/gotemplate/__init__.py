@@ -7,10 +7,10 @@ A template passes through:
 
     text ── lexer ──> items ── parser, expressions ──> nodes ── compiler, pipelines ──> closures
 
-Closures run on a state (`execution`): `fields` and `calls` evaluate fields and calls, `conversion`
-converts arguments to the types of parameters, `builtins` holds Go's own functions, `printf` and
-`printer` implement Go's fmt, `kept_texts` keeps texts that many executions share. `values` maps
-Go's types to Python's, `budget` limits an execution.
+Closures run on a state (`execution`): `printed_runs` prints texts and actions, `fields` and `calls`
+evaluate fields and calls, `conversion` converts arguments to the types of parameters, `builtins`
+holds Go's own functions, `printf` and `printer` implement Go's fmt, `kept_texts` keeps texts that
+many executions share. `values` maps Go's types to Python's, `budget` limits an execution.
 
 A parsed template is immutable: several threads may execute it at once, any number of times. Parsing
 and execution raise `TemplateError` with Go's own text. The language is that of Go 1.26. The caller
@@ -19,14 +19,14 @@ passes all functions beyond Go's own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from kalypso_actions.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError, Limits
 from kalypso_actions.gotemplate.builtins import BUILTINS
 from kalypso_actions.gotemplate.compiler import Program, compile_trees
 from kalypso_actions.gotemplate.cursor import Source
 from kalypso_actions.gotemplate.errors import TemplateError
-from kalypso_actions.gotemplate.execution import NOTHING_KEPT, KeptTexts, State
+from kalypso_actions.gotemplate.execution import NOTHING_KEPT, KeptTexts
 from kalypso_actions.gotemplate.expressions import Names
 from kalypso_actions.gotemplate.kept_texts import changes_data
 from kalypso_actions.gotemplate.parser import parse_trees
@@ -82,7 +82,7 @@ class Template:
         try:
             budget.spend(len(self.text), "the template")
             dot = NO_VALUE if data is None else data
-            self._main.run(State(output, budget, 0, kept), dot)
+            self._main.run(dot, output, budget, kept=kept)
         except LimitError as error:
             raise _error(self.name, str(error)) from None
         except RecursionError:
@@ -99,11 +99,13 @@ def parse(
     functions: Mapping[str, Function] | None = None,
     refused: Mapping[str, str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    kept_fields: Collection[str] | None = None,
 ) -> Template:
     """Parse and compile `text`.
 
     `functions` extend Go's own and replace those of the same name; `refused` maps the names of
-    deliberately absent functions to the reason, which becomes part of the error.
+    deliberately absent functions to the reason, which becomes part of the error. `kept_fields` are
+    the fields of the data whose texts executions may keep; None stands for all fields.
     Raises `TemplateError` if the text does not parse or exceeds `limits`.
     """
     source = Source(name, text)
@@ -112,7 +114,7 @@ def parse(
         raise _error(name, f"the template goes beyond the limit of {limit} bytes")
     all_functions = {**BUILTINS, **(functions or {})}
     trees = parse_trees(source, Names(all_functions, refused or {}), limits.parse_depth)
-    main = compile_trees(source, trees, all_functions)[name]
+    main = compile_trees(source, trees, all_functions, kept_fields)[name]
     return Template(source, main, changes_data=changes_data((*trees.values(),), all_functions))
 
 

@@ -64,7 +64,8 @@ class Budget:
 
         Raises `LimitError` if they exceed the limit of one value or of the execution's work.
         """
-        self.fit(size, what)
+        if size > self.output_limit:
+            self.fit(size, what)
         self.spend(size, what)
 
     def fit(self, size: int, what: str) -> None:

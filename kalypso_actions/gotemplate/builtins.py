@@ -70,7 +70,11 @@ def _printf(budget: Budget, format_: str, *values: object) -> str:
 
 
 def _reserve(budget: Budget, name: str, values: Sequence[object]) -> None:
-    budget.reserve(sum(len(value) for value in values if isinstance(value, str)), name)
+    size = 0
+    for value in values:  # takes half the time of a sum
+        if isinstance(value, str):
+            size += len(value)
+    budget.reserve(size, name)
 
 
 def _escaper(name: str, escape: Callable[[str], str]) -> Callable[..., str]:

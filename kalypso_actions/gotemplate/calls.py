@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from kalypso_actions.gotemplate.builtins import AND, CALL, OR
-from kalypso_actions.gotemplate.conversion import Argument, Bound, Check, bind, checked
+from kalypso_actions.gotemplate.conversion import Argument, Bound, Check, Convert, bind, checked
 from kalypso_actions.gotemplate.execution import Definition, Evaluate, State
 from kalypso_actions.gotemplate.function_values import call_value
 from kalypso_actions.gotemplate.nodes import Command, Node
@@ -34,16 +34,8 @@ _SMALL: Final = 256
 """Calls on longer values always count."""
 
 
-def _is_large(value: Any) -> bool:
-    return type(value) in _SIZED and len(value) > _SMALL
-
-
 def _has_large(values: Sequence[Any]) -> bool:
-    # A call of _is_large for each value would double the time of this frequent test.
-    for value in values:  # noqa: SIM110
-        if type(value) in _SIZED and len(value) > _SMALL:
-            return True
-    return False
+    return any(type(value) in _SIZED and len(value) > _SMALL for value in values)
 
 
 class Call:
@@ -154,58 +146,93 @@ class Call:
 
         return call
 
-    def _piped(self, final: Check, function: Function) -> Evaluate:
-        """Compile a call whose only argument comes from a pipe, such as `| quote`."""
-        call, name, takes_budget = function.call, function.name, function.takes_budget
-        accepts, convert = final
-        cost = function.cost
+    def _ordinary(self, final: Check | None, function: Function) -> Evaluate:
+        """Compile a call that evaluates its arguments in order."""
+        constants = [bound.constant for bound in self.bounds]
+        own = [index for index, constant in enumerate(constants) if constant is None]
+        if len(own) + self.piped != 1 or _has_large(constants):
+            return self._of_many(final, function)
+        if final is not None:
+            return self._of_one(None, final, function, constants, [])
+        (index,) = own
+        bound, after = self.bounds[index], constants[index + 1 :]
+        return self._of_one(bound.evaluate, bound.check, function, constants[:index], after)
 
-        def piped(state: State, _: object, value: object = NO_FINAL) -> object:
-            argument = value if type(value) in accepts else convert(state, value)
+    def _of_one(
+        self,
+        evaluate: Evaluate | None,
+        check: Check,
+        function: Function,
+        before: Sequence[Any],
+        after: Sequence[Any],
+    ) -> Evaluate:
+        """Compile a call of one value with small constants around it, such as `| trunc 63`.
+
+        The value comes from a pipe if there is no `evaluate`.
+        """
+        call, name, takes_budget = function.call, function.name, function.takes_budget
+        accepts, convert = check
+        cost = function.cost
+        is_single = not before and not after
+        if before and not after and not takes_budget:
+            call, is_single = partial(call, *before), True
+
+        def of_one(state: State, dot: object, value: Any = NO_FINAL) -> object:
+            if evaluate is not None:
+                value = evaluate(state, dot)
+            if type(value) not in accepts:
+                value = convert(state, value)
             budget = state.budget
             try:
-                if budget.counts_calls or _is_large(argument):
-                    budget.count_call(name, cost, (argument,))
-                result = call(budget, argument) if takes_budget else call(argument)
-                if budget.counts_calls or _is_large(result):
+                if budget.counts_calls or (type(value) in _SIZED and len(value) > _SMALL):
+                    budget.count_call(name, cost, (*before, value, *after))
+                result: Any
+                if is_single:
+                    result = call(budget, value) if takes_budget else call(value)
+                elif takes_budget:
+                    result = call(budget, *before, value, *after)
+                else:
+                    result = call(*before, value, *after)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):
                     budget.count_result(name, result)
             except FunctionError as error:
                 raise self._failed(error) from None
             return result
 
-        return piped
+        return of_one
 
-    def _ordinary(self, final: Check | None, function: Function) -> Evaluate:
-        """Compile a call that evaluates its arguments in order."""
+    def _of_many(self, final: Check | None, function: Function) -> Evaluate:
+        """Compile a call of any values."""
         call, name, takes_budget = function.call, function.name, function.takes_budget
         cost = function.cost
-        if final is not None and not self.bounds:
-            return self._piped(final, function)
         constants: list[Any] = [*(bound.constant for bound in self.bounds), *([None] * self.piped)]
-        computed = [
+        has_large_constants = _has_large(constants)
+        computed: list[tuple[int, Evaluate | None, frozenset[type], Convert]] = [
             (index, bound.evaluate, *bound.check)
             for index, bound in enumerate(self.bounds)
             if bound.constant is None
         ]
+        if final is not None:  # the value of the pipe, evaluated before
+            computed.append((len(self.bounds), None, *final))
 
-        def ordinary(state: State, dot: object, value: object = NO_FINAL) -> object:
-            budget = state.budget
-            values = [*constants]
+        def of_many(state: State, dot: object, value: Any = NO_FINAL) -> object:
+            values, large = [*constants], has_large_constants
             for index, evaluate, accepts, convert in computed:
-                argument = evaluate(state, dot)
+                argument: Any = value if evaluate is None else evaluate(state, dot)
                 if type(argument) not in accepts:
                     argument = convert(state, argument)
+                if type(argument) in _SIZED and len(argument) > _SMALL:
+                    large = True
                 values[index] = argument
-            if final is not None:
-                values[-1] = value if type(value) in final.accepts else final.convert(state, value)
+            budget = state.budget
             try:
-                if budget.counts_calls or _has_large(values):
+                if large or budget.counts_calls:
                     budget.count_call(name, cost, values)
-                result = call(budget, *values) if takes_budget else call(*values)
-                if budget.counts_calls or _is_large(result):
+                result: Any = call(budget, *values) if takes_budget else call(*values)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):
                     budget.count_result(name, result)
             except FunctionError as error:
                 raise self._failed(error) from None
             return result
 
-        return ordinary
+        return of_many

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from kalypso_actions.gotemplate.budget import LimitError
-from kalypso_actions.gotemplate.builtins import display
+from kalypso_actions.gotemplate.budget import Budget, LimitError
 from kalypso_actions.gotemplate.cursor import Source
 from kalypso_actions.gotemplate.execution import (
+    NOTHING_KEPT,
     BreakLoop,
     ContinueLoop,
     Definition,
     Evaluate,
+    KeptTexts,
     Run,
     State,
     Steps,
@@ -25,7 +26,6 @@ from kalypso_actions.gotemplate.nodes import (
     Break,
     Continue,
     If,
-    Node,
     Pipe,
     Range,
     Statement,
@@ -34,10 +34,10 @@ from kalypso_actions.gotemplate.nodes import (
     With,
 )
 from kalypso_actions.gotemplate.pipelines import PipelineCompiler
+from kalypso_actions.gotemplate.printed_runs import PrintedRun
 from kalypso_actions.gotemplate.quoting import quote
 from kalypso_actions.gotemplate.scope import UNSET, Scope, Variable
-from kalypso_actions.gotemplate.text import byte_length
-from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
+from kalypso_actions.gotemplate.values import NO_VALUE, Function
 
 
 class Program:
@@ -50,21 +50,33 @@ class Program:
         self.size = 1
         self.length = 0
 
-    def run(self, state: State, dot: object) -> None:
+    def run(
+        self,
+        dot: object,
+        output: list[str],
+        budget: Budget,
+        depth: int = 0,
+        kept: Mapping[str, KeptTexts] = NOTHING_KEPT,
+    ) -> None:
         """Render with `dot`, which is also `$`, in a new state."""
-        state.variables = [NO_VALUE] * self.size
-        state.variables[0] = dot
+        variables: list[object] = [NO_VALUE] * self.size
+        variables[0] = dot
+        state = State(output, budget, depth, variables, kept)
         for step in self.steps:
             step(state, dot)
 
 
 def compile_trees(
-    source: Source, trees: Mapping[str, Body], functions: Mapping[str, Function]
+    source: Source,
+    trees: Mapping[str, Body],
+    functions: Mapping[str, Function],
+    kept_fields: Collection[str] | None,
 ) -> dict[str, Program]:
     """Compile all definitions of a template, which may call one another."""
     programs = {name: Program() for name in trees}
     for name, body in trees.items():
-        _Compiler(Definition(source, name), functions, programs).fill(programs[name], body)
+        compiler = _Compiler(Definition(source, name), functions, programs, kept_fields)
+        compiler.fill(programs[name], body)
     return programs
 
 
@@ -76,9 +88,11 @@ class _Compiler(PipelineCompiler):
         definition: Definition,
         functions: Mapping[str, Function],
         programs: Mapping[str, Program],
+        kept_fields: Collection[str] | None,
     ) -> None:
         super().__init__(definition, functions, Scope())
         self.programs = programs
+        self.kept_fields = kept_fields
         self.depth = 0
         """The number of bodies around the current place."""
         self.dot: str | None = DATA if definition.name == definition.source.name else None
@@ -99,79 +113,34 @@ class _Compiler(PipelineCompiler):
         return (_unsetting(unset), *steps) if unset else steps
 
     def statements(self, body: Body) -> Iterator[Run]:
-        """Yield the steps of a body; a text and the action after it become one step."""
-        text: Text | None = None
+        """Yield the steps of a body; texts and actions between two controls become one step."""
+        run = PrintedRun(self.definition)
         for node in body.nodes:
-            if text is not None and isinstance(node, Action) and not node.pipe.variables:
-                yield self.text_and_action(text, node)
-                text = None
+            if isinstance(node, Action) and not node.pipe.variables:
+                run.add_action(node, self.printed(node))
                 continue
-            if text is not None:
-                yield self.text(text)
-            text = node if isinstance(node, Text) else None
-            if text is None:
+            if run.text or not isinstance(node, Text):
+                yield from run.steps()
+                run = PrintedRun(self.definition)
+            if isinstance(node, Text):
+                run.text = node
+            else:
                 yield _STATEMENTS[type(node)](self, node)
-        if text is not None:
-            yield self.text(text)
-
-    def text_and_action(self, before: Text, node: Action) -> Run:
-        prefix, size, exceeded = before.text, byte_length(before.text), self.exceeded
-        evaluate = self.printed(node)
-
-        def write(state: State, dot: object) -> None:
-            value = evaluate(state, dot)
-            text = value if type(value) is str else self.display(state, node, value)
-            state.output += (prefix, text)
-            budget = state.budget
-            budget.output += size + (len(text) if text.isascii() else byte_length(text))
-            if budget.output > budget.output_limit:
-                raise exceeded(state, node)
-
-        return write
-
-    def text(self, node: Text) -> Run:
-        text, size, exceeded = node.text, byte_length(node.text), self.exceeded
-
-        def write(state: State, _: object) -> None:
-            state.output.append(text)
-            budget = state.budget
-            budget.output += size
-            if budget.output > budget.output_limit:
-                raise exceeded(state, node)
-
-        return write
-
-    def exceeded(self, state: State, node: Node) -> Exception:
-        """Return the error for an output that is too long."""
-        if isinstance(node, Text):
-            node = Text(node.position, node.text[:20])
-        limit = state.budget.output_limit
-        return self.definition.error(node, f"the output goes beyond the limit of {limit} bytes")
+        yield from run.steps()
 
     def action(self, node: Action) -> Run:
-        evaluate, exceeded = self.printed(node), self.exceeded
-        if node.pipe.variables:
+        """Compile an action that gives values to variables, and prints nothing."""
+        evaluate = self.printed(node)
 
-            def keep(state: State, dot: object) -> None:
-                evaluate(state, dot)
+        def keep(state: State, dot: object) -> None:
+            evaluate(state, dot)
 
-            return keep
-
-        def write(state: State, dot: object) -> None:
-            value = evaluate(state, dot)
-            text = value if type(value) is str else self.display(state, node, value)
-            state.output.append(text)
-            budget = state.budget
-            budget.output += len(text) if text.isascii() else byte_length(text)
-            if budget.output > budget.output_limit:
-                raise exceeded(state, node)
-
-        return write
+        return keep
 
     def printed(self, node: Action) -> Evaluate:
         """Compile the value that an action prints."""
         evaluate = self.pipe(node.pipe).evaluate
-        return keeping(node.pipe, evaluate, self.dot)
+        return keeping(node.pipe, evaluate, self.dot, self.kept_fields)
 
     def body_with_dot(self, body: Body, dot: str | None) -> Steps:
         """Compile a body with another dot."""
@@ -179,15 +148,6 @@ class _Compiler(PipelineCompiler):
         steps = self.block(body)
         self.dot = outer
         return steps
-
-    def display(self, state: State, node: Action, value: object) -> str:
-        """Return the text of a value that is not a string."""
-        if isinstance(value, Function):
-            raise self.definition.error(node, f"can't print {node} of type {value.type}")
-        try:
-            return display(value, state.budget)
-        except FunctionError as error:
-            raise self.definition.error(node, str(error)) from None
 
     def if_(self, node: If) -> Run:
         cases, otherwise, unset = self.cases(node)
@@ -279,7 +239,7 @@ class _Compiler(PipelineCompiler):
                 budget.count_iteration(program.length, "the call")
             except LimitError as exceeded:
                 raise error(node, str(exceeded)) from None
-            program.run(State(state.output, budget, depth), value)
+            program.run(value, state.output, budget, depth)
 
         return run
 
@@ -322,7 +282,6 @@ def _nothing(*_: object) -> object:
 
 
 _STATEMENTS: dict[type[Statement], Callable[[_Compiler, Any], Run]] = {
-    Text: _Compiler.text,
     Action: _Compiler.action,
     If: _Compiler.if_,
     With: _Compiler.with_,

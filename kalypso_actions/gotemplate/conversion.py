@@ -72,11 +72,14 @@ def last_of(argument: Argument) -> Node | None:
     return argument.last if isinstance(argument, Expression) else argument
 
 
+Convert = Callable[[State, object], object]
+
+
 class Check(NamedTuple):
     """The classes of values that a parameter accepts unchanged, and the conversion of others."""
 
     accepts: frozenset[type]
-    convert: Callable[[State, object], object]
+    convert: Convert
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,14 @@ class State:
         output: list[str],
         budget: Budget,
         depth: int,
-        kept: Mapping[str, KeptTexts] = NOTHING_KEPT,
+        variables: list[object],
+        kept: Mapping[str, KeptTexts],
     ) -> None:
         self.output = output
         self.kept = kept
         self.budget = budget
         self.depth = depth
-        self.variables: list[object] = []
+        self.variables = variables
         self.elements: set[int] = set()
         self.node: Node | None = None
 

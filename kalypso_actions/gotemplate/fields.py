@@ -16,12 +16,8 @@ from kalypso_actions.gotemplate.values import (
     GoInt,
     GoMap,
     GoStruct,
-    Type,
     type_of,
 )
-
-_KEYS = frozenset({"string", "interface {}"})
-"""Key types of maps that `.Name` can index."""
 
 
 class Fields:
@@ -47,27 +43,44 @@ class Fields:
 
     def of(self, receiver: Evaluate) -> Expression:
         """Compile the fields of an evaluated receiver."""
-        walk, names = self.walk, self.names
+        read = self.of_dot().evaluate
 
         def fields(state: State, dot: object) -> object:
-            return walk(state, receiver(state, dot), names)
+            return read(state, receiver(state, dot))
+
+        return Expression(fields, self.last)
+
+    def of_variable(self, slot: int) -> Expression:
+        """Compile the fields of a variable, most often of `$`."""
+        read = self.of_dot().evaluate
+
+        def fields(state: State, _: object) -> object:
+            return read(state, state.variables[slot])
 
         return Expression(fields, self.last)
 
     def of_dot(self) -> Expression:
-        """Compile the fields of dot."""
+        """Compile the fields of dot; most are `.Field` or `.Field.key` of the data."""
         walk, names = self.walk, self.names
-        (name, *more) = names
+        name, key = names[0], names[-1]
 
         def field(state: State, dot: object) -> object:
-            if type(dot) is GoStruct and name in dot.fields and name not in dot.methods:
+            if type(dot) is GoStruct and name in dot.fields:
                 return dot.fields[name]
+            return walk(state, dot, names)
+
+        def entry(state: State, dot: object) -> object:
+            if type(dot) is GoStruct and name in dot.fields:
+                mapping = dot.fields[name]
+                if type(mapping) is GoMap and mapping.type.has_names and key in mapping:
+                    return mapping[key]
             return walk(state, dot, names)
 
         def fields(state: State, dot: object) -> object:
             return walk(state, dot, names)
 
-        return Expression(fields if more else field, self.last)
+        evaluate = {1: field, 2: entry}.get(len(names), fields)
+        return Expression(evaluate, self.last)
 
     def with_arguments(self, receiver: Evaluate | None, arguments: Sequence[Argument]) -> Evaluate:
         """Compile fields whose last name has arguments or follows a pipe; no receiver means dot.
@@ -101,9 +114,9 @@ class Fields:
         result: object
         for name in names:
             kind = type(value)
-            if kind is GoStruct and name in value.fields and name not in value.methods:
+            if kind is GoStruct and name in value.fields:
                 result = value.fields[name]
-            elif kind is dict or (kind is GoMap and value.type.key.name in _KEYS):
+            elif kind is dict or (kind is GoMap and value.type.has_names):
                 result = value.get(name, NO_VALUE)
             elif value is NO_VALUE:
                 return value
@@ -152,8 +165,7 @@ def _method(value: object, name: str) -> Function | None:
 
 def _has_names(mapping: dict[object, object]) -> bool:
     """Return whether names can be keys of the map."""
-    key: Type | None = mapping.type.key if isinstance(mapping, GoMap) else None
-    return key is None or key.name in _KEYS
+    return not isinstance(mapping, GoMap) or mapping.type.has_names
 
 
 def holds_interfaces(container: object, *, keys: bool = False) -> bool:

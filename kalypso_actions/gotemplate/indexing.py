@@ -37,9 +37,11 @@ def index(value: object, *keys: object) -> object:
     if value is None or value is NO_VALUE:
         raise FunctionError("index of untyped nil")
     for key in keys:
-        if value is None:
+        if type(key) is str and isinstance(value, dict) and key in value:  # nearly always
+            value = value[key]
+        elif value is None:
             raise FunctionError("index of nil pointer")
-        if isinstance(value, dict):
+        elif isinstance(value, dict):
             value = _map_entry(value, key)
         elif isinstance(value, list):
             place = _place(key, len(value))
@@ -91,8 +93,6 @@ def zero(type_: Type) -> object:
 
 
 def _map_entry(mapping: dict[object, object], key: object) -> object:
-    if type(key) is str and key in mapping:  # nearly always
-        return mapping[key]
     go_type = mapping.type if isinstance(mapping, GoMap) else None
     wanted = go_type.key if go_type and go_type.key else STRING
     if wanted.kind == "interface":

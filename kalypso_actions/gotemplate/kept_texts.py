@@ -6,7 +6,7 @@ text for the same work. A caller that shares a field between executions keeps it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
 from typing import Final
 
@@ -18,16 +18,21 @@ DATA: Final = "."
 """Stands for dot if it is the data itself. No field has this name."""
 
 
-def keeping(pipe: Pipe, evaluate: Evaluate, dot: str | None) -> Evaluate:
+def keeping(
+    pipe: Pipe, evaluate: Evaluate, dot: str | None, kept_fields: Collection[str] | None
+) -> Evaluate:
     """Return an evaluation that keeps the text of an action if it reads a single field of the data.
 
-    `dot` is `DATA`, or the field on which dot depends; None if it depends on anything else.
-    Reading a field costs less than keeping its text, so an action without a call stays as it is.
+    That field must be one of `kept_fields`, unless this is None. `dot` is `DATA`, or the field on
+    which dot depends; None if it depends on anything else. Reading a field costs less than keeping
+    its text, so an action without a call stays as it is.
     The work counts for each execution. It may differ near a limit, or if the budget begins to
     measure small values; the action is then evaluated again.
     """
     name = only_field(pipe, dot)
-    if name is None or not any(isinstance(node, Identifier) for node in _nodes(pipe)):
+    if name is None or (kept_fields is not None and name not in kept_fields):
+        return evaluate
+    if not any(isinstance(node, Identifier) for node in _nodes(pipe)):
         return evaluate
     measured, unmeasured = object(), object()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import repeat
-from typing import NamedTuple
 
 from kalypso_actions.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError
 from kalypso_actions.gotemplate.errors import TemplateError
@@ -32,16 +31,8 @@ from kalypso_actions.gotemplate.values import (
     type_of,
 )
 
-
-class _Elements(NamedTuple):
-    """The keys and elements of a loop, as they are when it begins."""
-
-    keys: Iterable[object]
-    elements: Iterable[object]
-    length: int
-
-
-_NOTHING = _Elements((), (), 0)
+_Elements = tuple[Iterable[object], Iterable[object], int]
+"""The keys and elements of a loop, as they are when it begins, and their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +53,24 @@ class Loop:
 
     def compile(self, steps: Steps, otherwise: Steps) -> Run:
         """Return a step that runs `steps` for each element, or `otherwise` if there is none."""
-        begin, run_empty = self.begin, _run_otherwise
+        evaluate, container, elements_of = self.pipe.evaluate, self.container, self.elements
         error, pipe = self.definition.error, self.node.pipe
-        length = len(str(self.node.body))
+        size = len(str(self.node.body))
+        certain_slots = self.certain_slots()
 
         def loop(state: State, dot: object) -> None:
-            elements, slots, marked = begin(state, dot)
-            if not elements.length:
-                run_empty(otherwise, state, dot)
+            variables = state.variables
+            variables[container] = value = evaluate(state, dot)
+            keys, elements, length = elements_of(state, value)
+            if not length:
+                _run_otherwise(otherwise, state, dot)
                 return
-            count_iteration, variables = state.budget.count_iteration, state.variables
-            key_slot, slot = slots
+            key_slot, slot = certain_slots or self.slots(variables)
+            marked = _marked(value, key_slot, slot) if self.element else None
+            count_iteration = state.budget.count_iteration
             try:
-                for key, element in zip(elements.keys, elements.elements, strict=False):
-                    count_iteration(length, "the loop")
+                for key, element in zip(keys, elements, strict=False):
+                    count_iteration(size, "the loop")
                     variables[slot] = element
                     variables[key_slot] = key
                     if marked:
@@ -92,28 +87,28 @@ class Loop:
 
         return loop
 
-    def begin(self, state: State, dot: object) -> tuple[_Elements, tuple[int, int], set[int]]:
-        """Return the elements, the slots for key and element, and those of type `interface {}`."""
-        value = self.pipe.evaluate(state, dot)
-        variables = state.variables
-        variables[self.container] = value
-        elements = self.elements(state, value)
-        slot = self.element.find(variables) if self.element else None
-        key_slot = self.key.find(variables) if self.key else None
-        marked = _marked(value, key_slot, slot) if self.element else set()
-        unused = self.unused
-        slots = (unused if key_slot is None else key_slot, unused if slot is None else slot)
-        return elements, slots, marked
+    def certain_slots(self) -> tuple[int, int] | None:
+        """Return the slots for keys and elements if they are the same in each execution."""
+        key, element = self.key, self.element
+        if (key and not key.certain) or (element and not element.certain):
+            return None
+        return key.slot if key else self.unused, element.slot if element else self.unused
+
+    def slots(self, variables: list[object]) -> tuple[int, int]:
+        """Return the slots for keys and elements in an execution."""
+        key = self.key.find(variables) if self.key else None
+        element = self.element.find(variables) if self.element else None
+        return self.unused if key is None else key, self.unused if element is None else element
 
     def elements(self, state: State, value: object) -> _Elements:
         """Return the elements of a value."""
         if isinstance(value, list):
-            return _Elements(range(len(value)), value, len(value))
+            return range(len(value)), value, len(value)
         if isinstance(value, dict):
             keys = sorted_keys(value)
-            return _Elements(map(plain_key, keys), [value[key] for key in keys], len(keys))
+            return map(plain_key, keys), [value[key] for key in keys], len(keys)
         if value is NO_VALUE or value is None:
-            return _NOTHING
+            return (), (), 0
         if isinstance(value, int) and not isinstance(value, bool):
             return self.integers(state, value)
         if isinstance(value, GoStruct) and value.pointer:
@@ -128,7 +123,7 @@ class Loop:
         numbers: Iterable[object] = range(value)
         if isinstance(value, GoInt):
             numbers = (GoInt(value.type, number) for number in range(value))
-        return _Elements(repeat(NO_VALUE), numbers, max(value, 0))
+        return repeat(NO_VALUE), numbers, max(value, 0)
 
     def error(self, state: State, detail: str) -> TemplateError:
         """Return an error about the value of the pipeline."""
@@ -151,11 +146,13 @@ def _shown(value: object) -> str:
         return str(type_of(value))  # the value prints as an address, or is too large
 
 
-def _marked(container: object, key: int | None, element: int | None) -> set[int]:
+def _marked(container: object, key: int, element: int) -> set[int]:
     """Return the slots of the variables whose values have the type `interface {}` in Go."""
+    if type(container) is list:
+        return {element}
     slots = set()
-    if element is not None and holds_interfaces(container):
+    if holds_interfaces(container):
         slots.add(element)
-    if key is not None and holds_interfaces(container, keys=True):
+    if holds_interfaces(container, keys=True):
         slots.add(key)
     return slots

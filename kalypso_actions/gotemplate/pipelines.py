@@ -183,6 +183,9 @@ class PipelineCompiler:
         if isinstance(node, Variable) and len(node.names) == 1:
             return Expression(self.variable(node), node)
         receiver, fields = self.fields(node)
+        variable = self.scope.find(node.names[0]) if isinstance(node, Variable) else None
+        if variable is not None and variable.certain:
+            return fields.of_variable(variable.slot)
         return fields.of_dot() if receiver is None else fields.of(receiver)
 
     def fields(self, node: Chain | Field | Variable) -> tuple[Evaluate | None, Fields]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 
 from kalypso_actions.gotemplate.characters import is_print
 from kalypso_actions.gotemplate.text import from_bytes, normal, to_bytes
@@ -20,9 +21,6 @@ _ESCAPED = {
 }
 _UNESCAPED = {escape[1]: char for char, escape in _ESCAPED.items()}
 
-_PLAIN = re.compile(r"[ !#-\[\]-~]*\Z")
-"""ASCII that stands for itself between double quotes."""
-
 _ESCAPE = re.compile(
     r"\\(?:([abfnrtv\\'\"])|([0-7]{3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))"
 )
@@ -30,8 +28,9 @@ _ESCAPE = re.compile(
 
 def quote(text: str, *, ascii_only: bool = False) -> str:
     """Go's `strconv.Quote`, or with `ascii_only` its `strconv.QuoteToASCII`."""
-    if _PLAIN.match(text):
-        return f'"{text}"'
+    quoted = encode_basestring_ascii(text)  # as in JSON, which escapes at least as much
+    if len(quoted) == len(text) + 2:  # nothing
+        return quoted
     return '"' + "".join(_escape(rune, '"', ascii_only) for rune in normal(text)) + '"'
 
 

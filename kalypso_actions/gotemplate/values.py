@@ -17,17 +17,26 @@ distinguish them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A Go type: `kind` as `reflect.Kind` prints it, `name` as `%T` prints it."""
+    """A Go type: `kind` as `reflect.Kind` prints it, `name` as `%T` prints it.
+
+    `has_names` means that names can be keys of a map, so that `.Name` can index it.
+    """
 
     kind: str
     name: str
     elem: Type | None = None
     key: Type | None = None
+    has_names: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Derive `has_names`."""
+        has_names = self.key is not None and self.key.name in {"string", "interface {}"}
+        object.__setattr__(self, "has_names", has_names)
 
     def __str__(self) -> str:
         return self.name
@@ -139,8 +148,9 @@ class GoStruct:
     """A struct, or with `pointer` a pointer to one.
 
     `fields` holds the exported fields in order of declaration, `hidden` the others, which templates
-    can only print. The `call` of each method is bound to this value and receives only the
-    arguments. A method `String` or `Error` returns the printed text.
+    can only print. As in Go, no method has the name of a field. The `call` of each method is bound
+    to this value and receives only the arguments. A method `String` or `Error` returns the printed
+    text.
     """
 
     __slots__ = ("fields", "hidden", "methods", "pointer", "type")

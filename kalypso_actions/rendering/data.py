@@ -47,6 +47,10 @@ JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
 """The names that a Jinja2 template can use."""
 
 
+SHARED_FIELD = "ConfigData"
+"""The field that assignments share."""
+
+
 class SharedConfig:
     """A configuration as Go templates see it, shared by assignments whose Templates change nothing.
 
@@ -59,7 +63,7 @@ class SharedConfig:
     def __init__(self, values: Mapping[str, object]) -> None:
         self.go = go_config(values)
         self.work = work_of(values, DEFAULT_LIMITS.work)
-        self.kept: Mapping[str, KeptTexts] = {"ConfigData": {}}
+        self.kept: Mapping[str, KeptTexts] = {SHARED_FIELD: {}}
 
 
 class SharedTexts:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from kalypso_actions import gotemplate, goyaml
 from kalypso_actions.gotemplate.values import GoStruct
 from kalypso_actions.model.sized_cache import SizedCache
-from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.data import SHARED_FIELD, TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.manifests import ManifestError
 
@@ -42,6 +42,8 @@ class TextManifest:
         Such values see the data as the Template has left it, and cannot change it.
         """
         output = _execute(self._template, data, self._text)
+        if "{{" not in output:  # nearly always
+            return output
         for _ in range(PASSES - 1):
             if "{{" not in output:
                 return output
@@ -130,7 +132,13 @@ def _compile_output(text: str, data: TemplateData) -> gotemplate.Template:
 
 def _parse(text: str) -> gotemplate.Template:
     try:
-        return gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED)
+        return gotemplate.parse(
+            text,
+            name=TEMPLATE_NAME,
+            functions=FUNCTIONS,
+            refused=REFUSED,
+            kept_fields=(SHARED_FIELD,),
+        )
     except gotemplate.TemplateError as error:
         raise _located(error, text) from error
 
