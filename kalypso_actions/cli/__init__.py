@@ -4,12 +4,15 @@ Exit codes: 0 success; 1 problems found; 2 wrong usage or inputs.
 
 main            the entry point
 app             the Typer app
+job             run a command of the promotion chain as in a job
 command_list    all commands; each is imported only when it runs
+command_imports import the module of a command
 lazy_group      a group of commands that imports a command when it is called
 error_report    the report of an error that ends a run
 interruption    Ctrl-C and cancelled jobs
 own_process     hide this process from the programs that it starts
-output          standard output, standard error, and the options about them
+streams         standard output, standard error, and the log of calls
+output          the options about output
 pager           show lines, through a pager if they do not fit
 options         options made from a command's inputs
 json_option     the option `--json`

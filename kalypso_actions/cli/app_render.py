@@ -11,7 +11,8 @@ import typer
 
 from kalypso_actions.cli.local import files_at_hand, local_context
 from kalypso_actions.cli.options import with_options
-from kalypso_actions.cli.output import errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.output import errors_as_json
+from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.commands.app.render import app_render as run_app_render
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.app import AppRenderInputs
@@ -37,7 +38,7 @@ def _run(options: dict[str, Any]) -> None:
 
     with errors_as_json(output, failed):
         inputs = checked_inputs(AppRenderInputs, given)
-        with ProgressDisplay(stderr(), "rendering") as progress:
+        with ProgressDisplay(stderr, "rendering") as progress:
             context = local_context(progress, calls=verbose)
             document = run_app_render(inputs, context, partial(datetime.now, UTC))
     if output == "json":

@@ -9,7 +9,8 @@ import typer
 
 from kalypso_actions.cli.github_inputs import github_inputs
 from kalypso_actions.cli.options import with_options
-from kalypso_actions.cli.output import configure_logging, errors_as_json, print_json, stderr
+from kalypso_actions.cli.output import errors_as_json
+from kalypso_actions.cli.streams import configure_logging, print_json, stderr
 from kalypso_actions.commands.check_pages import check_pages as run_check_pages
 from kalypso_actions.commands.runtime.context import open_context
 from kalypso_actions.errors import Problem

@@ -5,16 +5,14 @@ Each step of a job waits for its imports, so a command's module is imported only
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
-from importlib import import_module
-from types import ModuleType
 from typing import Any, Final
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from kalypso_actions.cli.command_imports import import_command
 from kalypso_actions.cli.help_ends import help_end
 from kalypso_actions.cli.json_option import with_json_option
 from kalypso_actions.commands.registry import CHAIN
@@ -131,12 +129,6 @@ COMMANDS: Final = {
 }
 """Commands by name, in the order of `--help`."""
 
-
-COLLECTED_AFTER: Final = 50_000
-"""Garbage collection starts after this number of new objects. A plan's objects live until the end
-of the run: with Python's default of 700, checking them repeatedly takes a tenth of a run without
-changes."""
-
 APP_COMMANDS: Final = {
     "render": LazyCommand(
         "app_render",
@@ -148,7 +140,7 @@ APP_COMMANDS: Final = {
 
 def load(name: str, command: LazyCommand) -> Any:
     """Import a command or a group of commands, and return it in Typer's form."""
-    module = _import(f"kalypso_actions.cli.{command.module}")
+    module = import_command(f"kalypso_actions.cli.{command.module}")
     loaded = getattr(module, name.replace("-", "_"))
     if isinstance(loaded, TyperGroup):
         return loaded
@@ -156,18 +148,3 @@ def load(name: str, command: LazyCommand) -> Any:
     words = f"app {name}" if command is APP_COMMANDS.get(name) else name
     app.command(name, cls=PlainCommand, epilog=help_end(words))(with_json_option(loaded))
     return typer.main.get_command(app)
-
-
-def _import(module: str) -> ModuleType:
-    """Import a module without garbage collection.
-
-    A collection would find nothing, and take a fifth of the time to start. Imported objects live
-    until the end, so later collections skip them.
-    """
-    gc.disable()
-    try:
-        return import_module(module)
-    finally:
-        gc.freeze()
-        gc.set_threshold(COLLECTED_AFTER)
-        gc.enable()

@@ -13,13 +13,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from kalypso_actions.cli.output import (
-    Output,
-    VerboseCalls,
-    configure_logging,
-    errors_as_json,
-    print_json,
-)
+from kalypso_actions.cli.output import Output, VerboseCalls, errors_as_json
+from kalypso_actions.cli.streams import configure_logging, print_json
 from kalypso_actions.commands.demo import LENGTH
 from kalypso_actions.commands.demo import demo as run_demo
 from kalypso_actions.errors import Problem

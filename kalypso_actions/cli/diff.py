@@ -28,11 +28,9 @@ from kalypso_actions.cli.output import (
     StatOption,
     Verbose,
     errors_as_json,
-    print_json,
-    stderr,
-    stdout,
 )
 from kalypso_actions.cli.pager import show
+from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.commands.diff import diff as run_diff
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -107,7 +105,7 @@ def diff(
 
     with errors_as_json(output, failed):
         given = checked_inputs(DiffInputs, {**options, "from": from_})
-        with ProgressDisplay(stderr(), "rendering") as progress:
+        with ProgressDisplay(stderr, "rendering") as progress:
             context = local_context(
                 progress, calls=verbose, now=given.now, control_plane=control_plane
             )

@@ -11,8 +11,9 @@ import typer
 
 from kalypso_actions.cli.github_inputs import control_plane_of_clone
 from kalypso_actions.cli.options import with_options
-from kalypso_actions.cli.output import configure_logging, errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.output import errors_as_json
 from kalypso_actions.cli.runtime import make_runtime
+from kalypso_actions.cli.streams import configure_logging, print_json, stderr, stdout
 from kalypso_actions.commands.doctor import doctor as run_doctor
 from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
 from kalypso_actions.errors import Problem, UsageError
@@ -57,7 +58,7 @@ def _run(given: dict[str, Any]) -> None:
             print_checks(stdout(), checks)
         return inputs.yes or typer.confirm(_question(repositories), err=True)
 
-    with errors_as_json(output, failed), ProgressDisplay(stderr(), "checking") as progress:
+    with errors_as_json(output, failed), ProgressDisplay(stderr, "checking") as progress:
         runtime = make_runtime(progress.update, sys.stderr, log=_log)
         runtime = replace(runtime, job=read_job_context(runtime.environment))
         given = collect_inputs(DoctorInputs, given, runtime.environment)

@@ -7,7 +7,7 @@ import sys
 import traceback
 
 from kalypso_actions import ISSUES_URL, __version__
-from kalypso_actions.cli.output import stderr
+from kalypso_actions.cli.streams import stderr
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError

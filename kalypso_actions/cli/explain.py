@@ -26,16 +26,9 @@ from kalypso_actions.cli.local import (
     local_context,
     one_environment,
 )
-from kalypso_actions.cli.output import (
-    MaskOption,
-    Output,
-    Verbose,
-    errors_as_json,
-    print_json,
-    stderr,
-    stdout,
-)
+from kalypso_actions.cli.output import MaskOption, Output, Verbose, errors_as_json
 from kalypso_actions.cli.pager import show
+from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.commands.explain import explain as run_explain
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -110,7 +103,7 @@ def explain(
     with errors_as_json(output, failed):
         options["environment"] = one_environment(environment, environment_option)
         given = checked_inputs(ExplainInputs, options)
-        with ProgressDisplay(stderr(), "reading") as progress:
+        with ProgressDisplay(stderr, "reading") as progress:
             context = local_context(
                 progress, calls=verbose, now=given.now, control_plane=control_plane
             )

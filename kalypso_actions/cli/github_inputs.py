@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kalypso_actions.cli.output import log_line
 from kalypso_actions.cli.runtime import make_runtime
+from kalypso_actions.cli.streams import log_line
 from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.context import Runtime

@@ -11,16 +11,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from kalypso_actions.cli.output import (
-    Output,
-    VerboseCalls,
-    configure_logging,
-    errors_as_json,
-    print_json,
-    stderr,
-    stdout,
-)
+from kalypso_actions.cli.output import Output, VerboseCalls, errors_as_json
 from kalypso_actions.cli.runtime import make_runtime
+from kalypso_actions.cli.streams import configure_logging, print_json, stderr, stdout
 from kalypso_actions.commands.init import Decide
 from kalypso_actions.commands.init import init as run_init
 from kalypso_actions.commands.init.repositories import check_token

@@ -13,7 +13,7 @@ import typer
 
 from kalypso_actions import inputs
 from kalypso_actions.cli.completion import complete_environment
-from kalypso_actions.cli.output import configure_logging, log_line
+from kalypso_actions.cli.streams import configure_logging, log_line
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.clients.process import Programs

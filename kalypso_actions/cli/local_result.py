@@ -12,7 +12,7 @@ from typing import Generic, Literal, TypeVar
 
 import typer
 
-from kalypso_actions.cli.output import print_json
+from kalypso_actions.cli.streams import print_json
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Problem

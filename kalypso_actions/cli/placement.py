@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from kalypso_actions.cli.local import files_at_hand
-from kalypso_actions.cli.output import Output, errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.output import Output, errors_as_json
+from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.commands.placement import placement as run_placement
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import typer
 
-from kalypso_actions.cli.chain import run_in_job
+from kalypso_actions.cli.job import run_in_job
 from kalypso_actions.cli.local import files_at_hand, local_context
 from kalypso_actions.cli.options import with_options
-from kalypso_actions.cli.output import errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.output import errors_as_json
 from kalypso_actions.cli.pager import show
+from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.commands.preview import preview_clone
 from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.errors import Problem
@@ -29,12 +30,12 @@ COMMAND: Final = COMMANDS["preview"]
 
 def _run(given: dict[str, Any]) -> None:
     if read_job_context(os.environ).in_actions:
-        run_in_job(COMMAND, given)
+        raise typer.Exit(run_in_job(COMMAND, given))
     output, verbose = given.pop("output"), given.pop("verbose")
     with errors_as_json(output, _failed):
         options = {name: value for name, value in given.items() if value is not None}
         inputs = checked_inputs(PreviewInputs, options)
-        with ProgressDisplay(stderr(), "rendering") as progress:
+        with ProgressDisplay(stderr, "rendering") as progress:
             document = preview_clone(inputs, local_context(progress, calls=verbose, now=inputs.now))
     if output == "json":
         print_json(document)

@@ -36,10 +36,9 @@ from kalypso_actions.cli.output import (
     Notes,
     StatOption,
     Verbose,
-    stderr,
-    stdout,
 )
 from kalypso_actions.cli.pager import show
+from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -142,7 +141,7 @@ def render(
     with errors_as_result(output, failed, forms):
         options["environment"] = one_environment(environment, environment_option)
         given = checked_inputs(inputs.RenderInputs, options)
-        with ProgressDisplay(stderr(), "rendering") as progress:
+        with ProgressDisplay(stderr, "rendering") as progress:
             context = local_context(
                 progress, calls=verbose, now=given.now, control_plane=control_plane
             )

@@ -25,16 +25,9 @@ from kalypso_actions.cli.local import (
     local_context,
     repository_of_job,
 )
-from kalypso_actions.cli.output import (
-    MaskOption,
-    Output,
-    Verbose,
-    errors_as_json,
-    log_line,
-    print_json,
-    stderr,
-)
+from kalypso_actions.cli.output import MaskOption, Output, Verbose, errors_as_json
 from kalypso_actions.cli.runtime import make_runtime
+from kalypso_actions.cli.streams import log_line, print_json, stderr
 from kalypso_actions.commands.report import report as run_report
 from kalypso_actions.commands.report.pipeline import read_pipeline
 from kalypso_actions.errors import Problem
@@ -72,7 +65,7 @@ def report(
 
     with errors_as_json(output, failed):
         given = checked_inputs(ReportInputs, options)
-        with ProgressDisplay(stderr(), "rendering") as progress:
+        with ProgressDisplay(stderr, "rendering") as progress:
             runtime = make_runtime(progress.of("reading"), sys.stderr, log=log_line)
             context = local_context(
                 progress,

@@ -14,7 +14,8 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.output import Output, errors_as_json, print_json
+from kalypso_actions.cli.output import Output, errors_as_json
+from kalypso_actions.cli.streams import print_json
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox as run_sandbox
 from kalypso_actions.errors import Problem

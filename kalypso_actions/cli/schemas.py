@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.output import Output, errors_as_json, print_json
+from kalypso_actions.cli.output import Output, errors_as_json
+from kalypso_actions.cli.streams import print_json
 from kalypso_actions.commands.schemas import schemas as run_schemas
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import ANY_KIND

@@ -10,13 +10,8 @@ from rich.live import Live
 
 from kalypso_actions.cli.github_inputs import github_inputs
 from kalypso_actions.cli.options import with_options
-from kalypso_actions.cli.output import (
-    configure_logging,
-    errors_as_json,
-    print_json,
-    stderr,
-    stdout,
-)
+from kalypso_actions.cli.output import errors_as_json
+from kalypso_actions.cli.streams import configure_logging, print_json, stderr, stdout
 from kalypso_actions.commands.runtime.context import open_context
 from kalypso_actions.commands.status import status as read_status
 from kalypso_actions.commands.status import watch
@@ -44,7 +39,7 @@ def _run(given: dict[str, Any]) -> None:
         name = given.get("control-plane") or ""
         return StatusDocument(control_plane=name, problems=ProblemEntry.all_of(problems))
 
-    with errors_as_json(output, failed), ProgressDisplay(stderr(), "reading") as progress:
+    with errors_as_json(output, failed), ProgressDisplay(stderr, "reading") as progress:
         inputs, runtime = github_inputs(StatusInputs, given, progress.update)
         if inputs.watch and output == "json":
             raise UsageError("--watch is for people: it prints text only")

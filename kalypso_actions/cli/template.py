@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.output import Output, errors_as_json, print_json, stderr, stdout
+from kalypso_actions.cli.output import Output, errors_as_json
+from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.template import template as run_template

@@ -19,7 +19,8 @@ from kalypso_actions.cli.local import (
     local_context,
 )
 from kalypso_actions.cli.local_result import Forms, errors_as_result, print_result
-from kalypso_actions.cli.output import LocalOutput, Notes, Verbose, stderr, stdout
+from kalypso_actions.cli.output import LocalOutput, Notes, Verbose
+from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs import ValidateInputs
@@ -111,7 +112,7 @@ def print_validation(
     forms = Forms("kalypso validate", print_text, validate_summary)
     with errors_as_result(output, failed, forms):
         given = checked_inputs(ValidateInputs, options)
-        with ProgressDisplay(stderr(), "validating") as progress:
+        with ProgressDisplay(stderr, "validating") as progress:
             context = local_context(
                 progress, calls=verbose, now=given.now, control_plane=control_plane
             )

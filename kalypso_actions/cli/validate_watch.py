@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kalypso_actions.cli.error_report import report_error
-from kalypso_actions.cli.output import stderr, stdout
+from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.clients.file_watch import FileWatch
 from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.errors import KalypsoError

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 QUICK = 1.0
@@ -23,10 +22,10 @@ LINE_INTERVAL = 5.0
 
 
 class ProgressDisplay:
-    """Shows the progress of a step on a console."""
+    """Shows the progress of a step on a console, which only a long step opens."""
 
-    def __init__(self, console: Console, step: str) -> None:
-        self._console = console
+    def __init__(self, open_console: Callable[[], Console], step: str) -> None:
+        self._open_console = open_console
         self._step = step
         self._started = time.monotonic()
         self._last_line = self._started
@@ -58,11 +57,12 @@ class ProgressDisplay:
         if now - self._started < QUICK or (0 < done < total and now < self._next):
             return
         self._next = now + INTERVAL
-        if self._console.is_terminal:
-            self._show_bar(done, total)
+        console = self._open_console()
+        if console.is_terminal:
+            self._show_bar(console, done, total)
         elif done < total and now - self._last_line >= LINE_INTERVAL:
             self._last_line = now
-            self._console.print(f"{self._step}: {done} of {total}")
+            console.print(f"{self._step}: {done} of {total}")
 
     def of(self, step: str) -> Callable[[int, int], None]:
         """Return a function that reports the progress of the step with this name."""
@@ -79,7 +79,7 @@ class ProgressDisplay:
         """Begin a step; the time of an earlier step does not count."""
         self._started = self._last_line = now
 
-    def _show_bar(self, done: int, total: int) -> None:
+    def _show_bar(self, console: Console, done: int, total: int) -> None:
         if self._bar is None:
             # Only a long step on a terminal needs this import.
             from rich.progress import (  # noqa: PLC0415
@@ -95,7 +95,7 @@ class ProgressDisplay:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
-                console=self._console,
+                console=console,
                 transient=True,
             )
             self._bar.add_task(self._step, total=total)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import logging
 
-from kalypso_actions.cli.output import LogFormatter
+from kalypso_actions.cli.streams import LogFormatter
 
 
 def test_a_logged_call_is_no_command_for_the_runner() -> None:

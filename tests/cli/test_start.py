@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 
@@ -39,12 +40,12 @@ COMMIT = [*ENVIRONMENT, "--commit", "1" * 40]
 GITOPS = [*ENVIRONMENT, "--gitops-commit", "1" * 40]
 
 
-def imported(*arguments: str) -> tuple[int, set[str]]:
+def imported(*arguments: str, **variables: str) -> tuple[int, set[str]]:
     """Return the exit code of a run, and the modules that it has imported."""
     done = subprocess.run(
         [sys.executable, "-c", RUN, *arguments],
         cwd=ROOT,
-        env={"PATH": ""},
+        env={"PATH": "", **variables},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -99,6 +100,12 @@ def test_nothing_is_imported_that_a_command_does_not_need(
     status, names = imported(*arguments)
     assert status == (2 if "--control-plane" in arguments else 0)  # no token is given
     assert (needed - names, unneeded & names) == (set(), set())
+
+
+def test_an_action_needs_no_parser_of_options() -> None:
+    given = json.dumps({"control-plane": "acme/fleet", "environment": "dev"})
+    status, names = imported("schedule", GITHUB_ACTIONS="true", KALYPSO_INPUTS=given)
+    assert (status, names & {"typer", *APPS, *AZURE, *RENDERING}) == (2, set())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -29,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 def test_plain_lines_only_of_a_slow_step(clock: Time) -> None:
     stream = StringIO()
-    with ProgressDisplay(Console(file=stream), "rendering") as display:
+    with ProgressDisplay(lambda: Console(file=stream), "rendering") as display:
         clock.now += 60  # fetching took this long
         update = display.of("rendering")
         for done in range(4):
@@ -41,7 +41,7 @@ def test_plain_lines_only_of_a_slow_step(clock: Time) -> None:
 
 def test_nothing_to_do_shows_nothing(clock: Time) -> None:
     stream = StringIO()
-    with ProgressDisplay(Console(file=stream), "rendering") as display:
+    with ProgressDisplay(lambda: Console(file=stream), "rendering") as display:
         clock.now += 60
         display.update(0, 0)
     assert stream.getvalue() == ""
@@ -49,7 +49,8 @@ def test_nothing_to_do_shows_nothing(clock: Time) -> None:
 
 def test_a_bar_on_a_terminal_is_removed_at_the_end(clock: Time) -> None:
     stream = StringIO()
-    with ProgressDisplay(Console(file=stream, force_terminal=True, width=80), "x") as display:
+    console = Console(file=stream, force_terminal=True, width=80)
+    with ProgressDisplay(lambda: console, "x") as display:
         update = display.of("fetching")
         update(0, 3)
         clock.now += 2

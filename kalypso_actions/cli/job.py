@@ -1,0 +1,50 @@
+"""Run a command of the promotion chain as in a job.
+
+Results go to the runner (outputs, annotations, step summary) and to the log. An action passes all
+inputs in one variable, so its command starts without Typer, and without the options of a shell.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from kalypso_actions.cli.runtime import make_runtime
+from kalypso_actions.cli.streams import configure_logging, log_line, print_json, stderr
+from kalypso_actions.commands.registry import COMMANDS, ChainCommand
+from kalypso_actions.commands.runtime.run import run_command
+from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.report.progress import ProgressDisplay
+
+
+def run_action(name: str) -> int:
+    """Run a command whose inputs are all in the environment, and return the exit code."""
+    return run_in_job(COMMANDS[name], {"output": "text", "verbose": False})
+
+
+def run_in_job(command: ChainCommand, given: dict[str, Any]) -> int:
+    """Run a command with the given options, and return the exit code."""
+    as_json = given.pop("output") == "json"
+    verbose = given.pop("verbose")
+    configure_logging(calls=verbose)
+    with ProgressDisplay(stderr, "rendering") as progress:
+        runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, log_line)
+        result, exit_code = run_command(command, given, runtime)
+    document = result.document
+    if document.notes or document.acknowledged or document.warnings or document.problems:
+        _print_findings(document, verbose=verbose)
+    if as_json:
+        print_json(document)
+    return exit_code
+
+
+def _print_findings(document: ChainDocument, *, verbose: bool) -> None:
+    # A run without findings does not wait for these imports.
+    from kalypso_actions.report import terminal  # noqa: PLC0415
+
+    if verbose:
+        terminal.print_notes(stderr(), document.notes)
+        terminal.print_acknowledged(stderr(), document.acknowledged)
+    elif rest := ", ".join(terminal.hidden_counts(document.notes, document.acknowledged)):
+        log_line(f"{rest}: --verbose shows more")
+    terminal.print_findings(stderr(), document.warnings, document.problems)
