@@ -1,12 +1,12 @@
 """Render the assignments whose inputs have changed, and keep the folders of the others.
 
-`input_digests` computes digests of the inputs, `gitops.inputs_record` finds the folders that have
-the same digests in the base trees, and `assignment_rendering` renders the assignments that it gets.
+`input_digests` computes digests of the inputs, `gitops.unchanged_folders` finds the folders that
+have the same digests in the base trees, and `assignment_rendering` renders the others.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,12 +25,14 @@ from kalypso_actions.platform_config import PlatformConfig
 class RenderedAssignments:
     """All assignments of a run, and the files of those that it rendered.
 
-    `inputs` is the record for the next run; None if that run has nothing to compare.
+    `inputs` is the record for the next run; None if that run has nothing to compare. `whole` are
+    cluster types of which the base trees have nothing but unchanged folders.
     """
 
     planned: tuple[PlannedAssignment, ...]
     folders: Folders
     inputs: gitops.InputsRecord | None
+    whole: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> list[PlannedAssignment]:
@@ -57,10 +59,7 @@ class RenderedAssignments:
 
 
 class UnchangedAssignments:
-    """The folders that the base trees have with the same inputs as this run.
-
-    `folders` has the names of their files.
-    """
+    """The folders that the base trees have with the same inputs as this run."""
 
     def __init__(
         self,
@@ -73,21 +72,28 @@ class UnchangedAssignments:
         """Without `code`, which identifies the code that renders, no folder counts as unchanged."""
         self._assignments = assignments
         self._inputs: gitops.InputsRecord | None = None
-        self.folders: Mapping[str, tuple[str, ...]] = {}
+        self.folders = gitops.UnchangedFolders()
         if code and assignments:
-            digests = input_digests(fleet, PlatformConfig(fleet), layout, code, assignments)
-            self._inputs = gitops.record_inputs(digests)
+            inputs = input_digests(fleet, PlatformConfig(fleet), layout, code, assignments)
+            self._inputs = inputs
+            assigned = defaultdict(list)
+            for item in assignments:
+                assigned[item.cluster_type.name].append(item.target.name)
             self.folders = gitops.unchanged_folders(
-                snapshot.base_trees, snapshot.environment, digests, self._inputs
+                snapshot.base_trees, snapshot.environment, assigned, inputs
             )
 
     def render_others(
         self, make_renderer: Callable[[], AssignmentRenderer], progress: Progress, *, verify: bool
     ) -> RenderedAssignments:
         """Render the assignments whose inputs have changed, and with `verify` the others too."""
-        known = {} if verify else self.folders
+        known = {} if verify else self.folders.files
         planned, folders = _render_changed(make_renderer, self._assignments, known, progress)
-        return RenderedAssignments(planned, folders, self._record(planned, folders))
+        failed = (item.assignment.folder for item in planned if item.failure)
+        changed = {folder.partition("/")[0] for folder in (*folders, *failed)}
+        return RenderedAssignments(
+            planned, folders, self._record(planned, folders), self.folders.whole - changed
+        )
 
     def _record(
         self, planned: Sequence[PlannedAssignment], folders: Folders
@@ -112,7 +118,7 @@ class UnchangedAssignments:
         """Yield a problem for each rendered file that differs though its inputs are unchanged."""
         for path in (*changes.added, *changes.modified, *changes.deleted):
             folder = "/".join(path.split("/")[-3:-1])
-            if folder in self.folders:
+            if folder in self.folders.files:
                 yield Problem(
                     "the file differs, though everything that decides it is as it was",
                     Location(repository, path),

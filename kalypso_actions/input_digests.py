@@ -1,7 +1,8 @@
-"""Compute, for each assignment, one digest of everything that decides its files.
+"""Compute digests of everything that decides the files of assignments.
 
-`gitops.inputs_record` keeps these digests in the tree and compares them with those of a later run.
-Rendering uses neither a clock nor random numbers: equal digests mean equal files.
+There is one digest for all assignments of each cluster type, and one for those of each target, so
+there are far fewer digests than assignments. `gitops.unchanged_folders` compares them with those of
+an earlier run. Rendering uses neither a clock nor random numbers: equal digests mean equal files.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
-from kalypso_actions import rendering
+from kalypso_actions import gitops, rendering
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.platform_config import PlatformConfig
+
+LENGTH: Final = 32
+"""Hexadecimal digits of a digest."""
 
 
 def input_digests(
@@ -22,55 +27,89 @@ def input_digests(
     layout: rendering.Options,
     code: str,
     assignments: Sequence[Assignment],
-) -> dict[str, bytes]:
-    """Return a digest for each assignment's folder; `code` identifies the code that renders."""
-    common = _digest([code, fleet.environment, layout.namespace_scheme, layout.config_file])
-    common += _digest(layout.registration_text)
-    templates = {
-        item.name: _digest(
-            [item.type, item.content_type, item.manifests, [*item.annotations.items()]]
-        )
-        for item in fleet.templates
-    }
-    registered = Counter(item.target.registration for item in assignments)
-    cluster_types: dict[str, bytes] = {}
-    targets: dict[str, bytes] = {}
-    digests = {}
+) -> gitops.InputsRecord:
+    """Return the digests of all assignments; `code` identifies the code that renders.
+
+    The digest of a cluster type changes with its own inputs, with those of each target that it
+    gets, and with the configuration that applies to both together; that of a target likewise.
+    """
+    inputs = _Inputs(fleet, platform_config, layout, code, assignments)
+    of_both: dict[str, Callable[[DeploymentTarget], bytes]] = {}
+    cluster_types: dict[str, list[bytes]] = {}
+    targets: dict[str, list[bytes]] = {}
     for item in assignments:
-        cluster_type, target = item.cluster_type, item.target
-        if cluster_type.name not in cluster_types:
-            cluster_types[cluster_type.name] = common + _of_cluster_type(cluster_type, templates)
-        if target.name not in targets:
-            targets[target.name] = _of_target(target, registered[target.registration])
-        parts = cluster_types[cluster_type.name] + targets[target.name]
-        config = platform_config.applied_digest(item)
-        digests[item.folder] = hashlib.sha256(parts + config).digest()
-    return digests
-
-
-def _of_cluster_type(cluster_type: ClusterType, templates: Mapping[str, bytes]) -> bytes:
-    names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
-    own = _digest([cluster_type.name, names])
-    return own + b"".join(templates.get(name, bytes(32)) for name in names)
-
-
-def _of_target(target: DeploymentTarget, assignments: int) -> bytes:
-    """Return the digest of a target; `assignments` counts those of its registration."""
-    share = rendering.share_of_registration(assignments) if target.registration else 0
-    return _digest(
-        [
-            target.name,
-            target.workload,
-            target.workspace,
-            [*target.labels.items()],
-            [*target.manifests.items()],
-            target.config_schemas,
-            target.registration,
-            share,
-        ]
+        cluster_type, target = item.cluster_type.name, item.target.name
+        if cluster_type not in cluster_types:
+            cluster_types[cluster_type] = [inputs.of_cluster_type(item.cluster_type)]
+            of_both[cluster_type] = platform_config.digests.of_both(item.cluster_type)
+        if target not in targets:
+            targets[target] = [inputs.of_target(item.target)]
+        both = of_both[cluster_type](item.target)
+        cluster_types[cluster_type].append(targets[target][0] + both)
+        targets[target].append(cluster_types[cluster_type][0] + both)
+    return gitops.InputsRecord(
+        cluster_types={name: _joined(digests) for name, digests in cluster_types.items()},
+        targets={name: _joined(digests) for name, digests in targets.items()},
     )
+
+
+class _Inputs:
+    """The digests of a cluster type and of a target alone, with what applies to each of them."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        platform_config: PlatformConfig,
+        layout: rendering.Options,
+        code: str,
+        assignments: Sequence[Assignment],
+    ) -> None:
+        self._config = platform_config.digests
+        self._common = _digest([code, fleet.environment, layout.namespace_scheme])
+        self._common += _digest([layout.config_file, layout.registration_text])
+        self._templates = {
+            item.name: _digest(
+                [item.type, item.content_type, item.manifests, [*item.annotations.items()]]
+            )
+            for item in fleet.templates
+        }
+        self._registered = Counter(item.target.registration for item in assignments)
+
+    def of_cluster_type(self, item: ClusterType) -> bytes:
+        names = (item.reconciler, item.namespace_service, item.config_type)
+        templates = b"".join(self._templates.get(name, bytes(32)) for name in names)
+        own = self._common + _digest([item.name, names]) + templates
+        return _hashed(own + self._config.of_cluster_type(item))
+
+    def of_target(self, item: DeploymentTarget) -> bytes:
+        own = _digest(
+            [
+                item.name,
+                item.workload,
+                item.workspace,
+                [*item.labels.items()],
+                [*item.manifests.items()],
+                item.config_schemas,
+                item.registration,
+                self._share(item.registration),
+            ]
+        )
+        return _hashed(own + self._config.of_target(item))
+
+    def _share(self, registration: str) -> int:
+        """Return the share of each assignment in the work of its registration."""
+        count = self._registered[registration]
+        return rendering.share_of_registration(count) if registration else 0
+
+
+def _joined(digests: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:LENGTH]
 
 
 def _digest(value: object) -> bytes:
     """Return the digest of strings and collections; the order of keys counts."""
-    return hashlib.sha256(json.dumps(value, default=repr).encode()).digest()
+    return _hashed(json.dumps(value, default=repr).encode())
+
+
+def _hashed(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()

@@ -180,6 +180,7 @@ def _desired_trees(
         gitops.sources_file(sources),
         placements=None if placed is None else gitops.placements_file(placed),
         taken_over=rendered.taken_over,
+        whole=rendered.whole,
     )
     return tuple(dataclasses.replace(desired, preserved=folders) for folders in preserved)
 

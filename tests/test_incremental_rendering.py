@@ -25,6 +25,7 @@ from tests.builders import (
     target,
     template,
 )
+from tests.listings import listed
 from tests.plans import plan, tree
 
 SOURCES = ".github/tracking/sources.json"
@@ -75,7 +76,7 @@ def rendered(made: Plan) -> list[str]:
 
 
 def result(made: Plan, base: BaseTree) -> tuple[object, ...]:
-    changes = replace(made.changes, files={}, taken_over=())
+    changes = replace(made.changes, files={}, taken_over=(), whole=())
     proposal = gitops.propose(made.changes, base, "dev", None)
     items = [
         (item.assignment, item.namespace, item.files, item.failure) for item in made.assignments
@@ -121,13 +122,23 @@ def _name(item: DeploymentTarget) -> str:
     return item.name
 
 
-@pytest.mark.parametrize("seed", range(6))
+FOREIGN = ("a/loose.txt", "bb/app1-web/notes.md", "bb/by-hand/a.yaml", "c/reconciler.yaml", "z")
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_the_tree_is_that_of_a_whole_run(seed: int) -> None:
-    chance, base, taken_over = random.Random(seed), NOTHING, 0
+    """Most trees are as git lists them; people have added files to some before a run wrote them."""
+    chance, base, taken_over, whole_types = random.Random(seed), NOTHING, 0, 0
     fleets = changed_fleets(chance)
     for _ in range(12):
         now = next(fleets)
+        if chance.random() < 0.2:
+            path = chance.choice(FOREIGN)
+            base = replace(base, entries={**base.entries, path: entry(path, "1" * 40)})
+        if chance.random() < 0.8:
+            base = listed(base)
         made = planned(now, base)
+        whole_types += len(made.changes.whole)
         whole = planned(now, replace(base, is_as_written=False))
         verified = planned(now, base, verify=True)
         assert not whole.changes.taken_over
@@ -136,6 +147,7 @@ def test_the_tree_is_that_of_a_whole_run(seed: int) -> None:
         if chance.random() < 0.8:
             base = written(made, base)
     assert taken_over > 5
+    assert whole_types or seed
 
 
 def test_one_changed_value_renders_the_folders_that_have_it() -> None:

@@ -4,7 +4,8 @@ desired_tree          the files that a run wants, and the folders that it leaves
 provenance            `.github/tracking/sources.json`
 placement_record      `.github/tracking/placements.json`
 run_sources           the content of that file for a run
-inputs_record         the digests of inputs there, and the folders that they show to be unchanged
+inputs_record         the digests of inputs there, and the id of a tree
+unchanged_folders     the folders that these digests show to be unchanged
 own_files             the files of a tree that belong to Kalypso
 changes               the differences between the desired tree and the branch
 mass_removals         the removal of many assignments at once
@@ -42,9 +43,7 @@ from kalypso_actions.gitops.desired_tree import (
 )
 from kalypso_actions.gitops.edits_since_proposal import environment_changed, sources_changed
 from kalypso_actions.gitops.inputs_record import (
-    record_inputs,
     tree_id,
-    unchanged_folders,
     without_folders,
 )
 from kalypso_actions.gitops.mass_removals import is_blocked, mass_removal
@@ -92,6 +91,7 @@ from kalypso_actions.gitops.rejections import (
     rejected_content,
 )
 from kalypso_actions.gitops.run_sources import run_sources
+from kalypso_actions.gitops.unchanged_folders import UnchangedFolders, unchanged_folders
 
 __all__ = [
     "ClosedProposal",
@@ -107,6 +107,7 @@ __all__ = [
     "Rejection",
     "Restrictions",
     "SourcesFile",
+    "UnchangedFolders",
     "assigned_cluster_types",
     "auto_merge",
     "becomes_credible",
@@ -140,7 +141,6 @@ __all__ = [
     "propose",
     "read_merge_history",
     "read_sources",
-    "record_inputs",
     "record_paths",
     "recorded_placements",
     "rejected_content",

@@ -19,6 +19,7 @@ from kalypso_actions.model.layout import PLACEMENTS_FILE, README_FILE, TARGET_FI
 from kalypso_actions.model.object_ids import FileContent, blob_id
 from kalypso_actions.model.paths import bytewise, folders_of
 from kalypso_actions.model.tree import BaseTree, TreeChanges
+from kalypso_actions.model.tree_listing import ListedFolder
 
 
 def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
@@ -28,6 +29,10 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
     longer assigned, and our files of a removed cluster type. Everything else stays.
     """
     files = tree_files(desired, base.path if base else "")
+    whole: list[ListedFolder] = []
+    if base:
+        whole = [folder for name, folder in base.folders().items() if name in desired.whole]
+        base = base.without(desired.whole)
     entries: Mapping[str, FileEntry] = base.entries if base else {}
     added, modified, unchanged = [], [], []
     for path, content in files.items():
@@ -41,6 +46,7 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
     survey = _Survey(desired, base, files) if base else None
     if survey:
         unchanged += survey.taken_over
+    unchanged += (path for folder in whole for path in folder.files())
     problems = list(_collisions(files, base)) + list(_misplaced(base)) if base else []
     listed = _path_lister(base)
     return TreeChanges(
@@ -53,7 +59,9 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
         removed_folders=tuple(sorted(survey.removed_folders)) if survey else (),
         preserved_folders=tuple(sorted(survey.preserved_folders)) if survey else (),
         taken_over=tuple(sorted(desired.taken_over)),
-        existing_folders=len(survey.target_folders) if survey else 0,
+        whole=tuple(sorted(desired.whole)),
+        existing_folders=(len(survey.target_folders) if survey else 0)
+        + sum(len(folder.folders()) - 1 for folder in whole),
         problems=tuple(problems),
         warnings=tuple(survey.warnings) if survey else (),
     )

@@ -21,10 +21,16 @@ def tracked_commit(content: bytes | None) -> str | None:
 
 
 def preserved_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]:
-    """Yield our files in the folders that a proposal leaves as they are."""
+    """Yield our files in the folders that a proposal leaves as they are.
+
+    Those of whole cluster types are left out.
+    """
     prefix = f"{base.path}/" if base.path else ""
-    names = sorted(TARGET_FILES)
+    names, whole = sorted(TARGET_FILES), frozenset(changes.whole)
+    base = base.without(whole)
     for place in (*changes.preserved_folders, *changes.taken_over):
+        if place.partition("/")[0] in whole:
+            continue
         for name in names:
             entry = base.entries.get(f"{prefix}{place}/{name}")
             if entry is not None:

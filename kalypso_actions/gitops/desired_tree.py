@@ -43,7 +43,8 @@ class DesiredTree:
 
     `folders` maps `<cluster type>/<target>` to its files; `cluster_types` are all cluster types of
     the fleet, with or without assignments. `taken_over` are further folders, with exactly the files
-    of the base tree. Without a `promoted_commit` the tracking file stays as it is.
+    of the base tree; the cluster types `whole` have nothing else. Without a `promoted_commit` the
+    tracking file stays as it is.
     """
 
     cluster_types: tuple[str, ...]
@@ -53,16 +54,20 @@ class DesiredTree:
     preserved: PreservedFolders = field(default_factory=PreservedFolders)
     placements: bytes | None = None
     taken_over: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
 
 def tree_files(desired: DesiredTree, folder: str) -> dict[str, FileContent]:
-    """Return all our files by path from the repository's root; the tree lies in `folder`.
+    """Return our files by path from the repository's root; the tree lies in `folder`.
 
-    The tracking file has no newline at its end, as in upstream.
+    Files that are taken over are left out, with the README.md of whole cluster types. The tracking
+    file has no newline at its end, as in upstream.
     """
     prefix = f"{folder}/" if folder else ""
     files: dict[str, FileContent] = {
-        f"{prefix}{name}/{README_FILE}": README_TEXT for name in desired.cluster_types
+        f"{prefix}{name}/{README_FILE}": README_TEXT
+        for name in desired.cluster_types
+        if name not in desired.whole
     }
     for place, contents in desired.folders.items():
         for name, content in contents.items():

@@ -14,26 +14,36 @@ from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.object_ids import FileContent, blob_id
 from kalypso_actions.model.paths import bytewise
+from kalypso_actions.model.tree_listing import ListedFolder
 
 TRAILER: Final = "Kalypso-Digest"
 WRITTEN: Final = re.compile(rf"^{TRAILER}: (v1:[0-9a-f]{{64}})$", re.MULTILINE)
 
 
 def digest(
-    files: Mapping[str, FileContent], folder: str, preserved: Iterable[FileEntry] = ()
+    files: Mapping[str, FileContent],
+    folder: str,
+    preserved: Iterable[FileEntry] = (),
+    whole: Iterable[ListedFolder] = (),
 ) -> str:
     """Return the digest of all our files in a proposed tree in `folder`.
 
-    `files` are those that a run made, `preserved` those that it leaves as they are. The digest is
+    `files` are those that a run made, `preserved` those that it leaves as they are, and `whole` are
+    folders of which it leaves all files as they are. The digest is
     the sha256 of a line `<mode> <blob id> <path>` for each file, sorted bytewise by path. The files
     that track the promotion do not count: another promoted commit does not change the content.
     """
     tracking = f"{folder}/{TRACKING_FOLDER}/" if folder else f"{TRACKING_FOLDER}/"
     versions = {entry.path: f"{entry.mode} {entry.object_id}" for entry in preserved}
     versions |= {path: f"{FILE_MODE} {blob_id(content)}" for path, content in files.items()}
-    paths = [path for path in versions if not path.startswith(tracking)]
-    lines = "".join([f"{versions[path]} {path}\n" for path in bytewise(paths)])
-    return f"v1:{hashlib.sha256(_bytes(lines)).hexdigest()}"
+    lines = {
+        path: f"{version} {path}\n"
+        for path, version in versions.items()
+        if not path.startswith(tracking)
+    }
+    lines |= {f"{item.path}/": item.versions() for item in whole}
+    text = "".join([lines[path] for path in bytewise(lines)])
+    return f"v1:{hashlib.sha256(_bytes(text)).hexdigest()}"
 
 
 def with_trailer(message: str, value: str) -> str:

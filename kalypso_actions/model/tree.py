@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -18,6 +18,7 @@ from kalypso_actions.model.kinds import (
     WorkloadRegistration,
 )
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.model.tree_listing import ListedFolder, TreeListing
 
 MAX_REMOVAL_PERCENT: Final = 30
 """The default share of assignments that a run may remove at once."""
@@ -39,6 +40,17 @@ class BaseTree:
     sources: bytes | None = None
     placements: bytes | None = None
     is_as_written: bool = False
+
+    def folders(self) -> Mapping[str, ListedFolder]:
+        """Return the folders of the tree by name, if git listed its files."""
+        return self.entries.folders(self.path) if isinstance(self.entries, TreeListing) else {}
+
+    def without(self, names: Collection[str]) -> BaseTree:
+        """Return the tree without the files of some of its `folders`, which are not parsed."""
+        if not (names and isinstance(self.entries, TreeListing)):
+            return self
+        folders = self.folders()
+        return replace(self, entries=self.entries.without([folders[name] for name in names]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +114,12 @@ class Snapshot:
 class TreeChanges:
     """The proposed tree, and how it differs from the base tree.
 
-    `files` are all our files with their content, by path from the repository's root. The lists of
+    `files` are our files with their content, by path from the repository's root. The lists of
     paths are sorted bytewise and leave out `sources.json`, whose change alone does not count.
     `foreign_deleted` are deleted files of others in a target's folder. The base tree has
     `existing_folders` target folders; the run deletes `removed_folders`. `preserved_folders` stay
     because the run does not know their content, `taken_over` because their inputs are the same as
-    in the base tree.
+    in the base tree. Nothing of the cluster types `whole` changes.
     """
 
     files: Mapping[str, FileContent]
@@ -119,6 +131,7 @@ class TreeChanges:
     removed_folders: tuple[str, ...] = ()
     preserved_folders: tuple[str, ...] = ()
     taken_over: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
     existing_folders: int = 0
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()

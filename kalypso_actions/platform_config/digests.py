@@ -1,21 +1,21 @@
-"""The digest of all keys and schemas of the fleet that apply to an assignment."""
+"""Digests of the keys and schemas of a fleet that apply to its assignments."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.kinds import ClusterType, DeploymentTarget
 from kalypso_actions.platform_config.matching import Applicable, LabelMasks
 
 
 class ConfigDigests:
     """Digests of the objects that apply to a cluster type, to a target, and only to both together.
 
-    This computes the first two once for each cluster type and target, because a fleet has a
-    thousand times as many assignments.
+    A fleet has a thousand times as many assignments as cluster types and targets, and few objects
+    require labels of both.
     """
 
     def __init__(self, masks: LabelMasks, objects: Iterable[tuple[int, object]]) -> None:
@@ -23,35 +23,58 @@ class ConfigDigests:
         self._masks = masks
         self._digests = _digests_by_labels(objects)
         self._all: Applicable[None] = Applicable()
-        self._of_several: Applicable[None] = Applicable()
+        self._by_label: defaultdict[int, list[int]] = defaultdict(list)
         for mask in self._digests:
             self._all.add(mask, None)
             if mask.bit_count() > 1:
-                self._of_several.add(mask, None)
-        self._of_cluster_types: dict[str, bytes] = {}
-        self._of_targets: dict[str, bytes] = {}
+                for label in _labels(mask):
+                    self._by_label[label].append(mask)
+        self._shared_labels = sum(self._by_label)
 
-    def of(self, assignment: Assignment) -> bytes:
-        """Return the digest of the objects that apply, and of their order."""
-        cluster_type, target = assignment.cluster_type, assignment.target
-        of_cluster_type = self._masks.of_cluster_type(cluster_type)
-        of_target = self._masks.of_target(target)
-        if cluster_type.name not in self._of_cluster_types:
-            masks = self._all.masks_to(of_cluster_type)
-            self._of_cluster_types[cluster_type.name] = self._together(masks)
-        if target.name not in self._of_targets:
-            self._of_targets[target.name] = self._together(self._all.masks_to(of_target))
-        of_both = (
+    def of_cluster_type(self, cluster_type: ClusterType) -> bytes:
+        """Return the digest of the objects that apply to a cluster type, and of their order."""
+        return self._together(self._all.masks_to(self._masks.of_cluster_type(cluster_type)))
+
+    def of_target(self, target: DeploymentTarget) -> bytes:
+        """Return the digest of the objects that apply to a target, and of their order."""
+        return self._together(self._all.masks_to(self._masks.of_target(target)))
+
+    def of_both(self, cluster_type: ClusterType) -> Callable[[DeploymentTarget], bytes]:
+        """Return a function that digests the objects for a target on this cluster type alone.
+
+        These are objects that require labels of both.
+        """
+        provided = self._masks.of_cluster_type(cluster_type)
+        masks = {
             mask
-            for mask in self._of_several.masks_to(of_cluster_type | of_target)
-            if mask & of_cluster_type != mask != mask & of_target
-        )
-        own = self._of_cluster_types[cluster_type.name] + self._of_targets[target.name]
-        return own + b"".join(sorted(self._digests[mask] for mask in of_both))
+            for label in _labels(provided & self._shared_labels)
+            for mask in self._by_label[label]
+            if mask & provided != mask
+        }
+        lacking = sorted((self._digests[mask], mask & ~provided) for mask in masks)
+        labels = 0
+        for _, rest in lacking:
+            labels |= rest
+
+        def of(target: DeploymentTarget) -> bytes:
+            of_target = self._masks.of_target(target)
+            if not of_target & labels:
+                return b""
+            return b"".join([digest for digest, rest in lacking if rest & of_target == rest])
+
+        return of
 
     def _together(self, masks: Iterable[int]) -> bytes:
         digests = sorted(self._digests[mask] for mask in masks)
         return hashlib.sha256(b"".join(digests)).digest()
+
+
+def _labels(mask: int) -> Iterator[int]:
+    """Yield the bit of each label in a mask."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest
+        mask ^= lowest
 
 
 def _digests_by_labels(objects: Iterable[tuple[int, object]]) -> Mapping[int, bytes]:

@@ -84,7 +84,6 @@ class PlatformConfig:
             self._schemas.add(required, _applied(schema))
         self._merged: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
         self._shared: SizedCache[MergedConfig] = SizedCache(KEPT_KEYS)
-        self._digests: ConfigDigests | None = None
 
     def combination(self, assignment: Assignment) -> Hashable:
         """Return a key for the layers and the fleet's schemas that apply to an assignment."""
@@ -121,11 +120,10 @@ class PlatformConfig:
         own = (AppliedSchema(name, text, target.where) for text in target.config_schemas)
         return (*self._schemas.to(self._masks.provided(assignment)), *own)
 
-    def applied_digest(self, assignment: Assignment) -> bytes:
-        """Return the digest of all keys and schemas of the fleet that apply, and of their order."""
-        if self._digests is None:
-            self._digests = ConfigDigests(self._masks, self._objects())
-        return self._digests.of(assignment)
+    @cached_property
+    def digests(self) -> ConfigDigests:
+        """The digests of the keys and schemas of the fleet that apply to assignments."""
+        return ConfigDigests(self._masks, self._objects())
 
     def _objects(self) -> Iterator[tuple[int, object]]:
         """Yield each key and schema as JSON, with the mask of the labels that it requires."""

@@ -12,6 +12,8 @@ RENDERED: Final = f"{PLANS}::test_folders_that_are_rendered"
 ID: Final = f"{PLANS}::test_the_id_of_a_tree"
 INPUTS: Final = "kalypso_actions/input_digests.py"
 ASSIGNMENTS: Final = "kalypso_actions/incremental_rendering.py"
+FOLDERS: Final = f"{GITOPS}/unchanged_folders.py"
+UNCHANGED: Final = "tests/gitops/test_unchanged_folders.py"
 RECORDS: Final = f"{GITOPS}/inputs_record.py"
 TAKEN_OVER: Final = "commands/chain/schedule_taken_over"
 
@@ -47,14 +49,14 @@ UNCHANGED_BREAKS: Final = (
     ),
     Break(
         "trees that others have changed are taken over",
-        RECORDS,
+        FOLDERS,
         " for base in bases if base.is_as_written]",
         " for base in bases]",
         (RENDERED,),
     ),
     Break(
         "one of two trees suffices",
-        RECORDS,
+        FOLDERS,
         "    if len(records) < max(1, len(bases)):\n",
         "    if not records:\n",
         (f"{PLANS}::test_one_of_two_trees_is_not_as_written",),
@@ -63,16 +65,30 @@ UNCHANGED_BREAKS: Final = (
     Break(
         "Templates do not decide files",
         INPUTS,
-        '    return own + b"".join(',
-        '    return own or b"".join(',
+        "_digest([item.name, names]) + templates",
+        "_digest([item.name, names])",
         (WHOLE,),
     ),
     Break(
         "the configuration does not decide files",
         INPUTS,
-        "hashlib.sha256(parts + config)",
-        "hashlib.sha256(parts)",
+        "_hashed(own + self._config.of_cluster_type(item))",
+        "_hashed(own)",
         (WHOLE,),
+    ),
+    Break(
+        "other files beside unchanged folders are not looked for",
+        FOLDERS,
+        "        set(folder.folders()) == folders\n",
+        "        bool(folder.folders())\n",
+        (WHOLE,),
+    ),
+    Break(
+        "a file on a wrong level counts as one of a target",
+        FOLDERS,
+        '        and not any(f"\\t{folder.path}/{name}\\0" in lines for name in names)\n',
+        "",
+        (f"{UNCHANGED}::test_a_cluster_type_with_anything_else_is_not_whole",),
     ),
     Break(
         "a failure is not looked for again",

@@ -12,7 +12,7 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import FileEntry, FilesTooLargeError
-from kalypso_actions.model.paths import bytewise
+from kalypso_actions.model.tree_listing import TreeListing
 
 MAX_TOTAL: Final = 1 << 30
 MAX_LISTING: Final = 1 << 26
@@ -26,18 +26,23 @@ HEADER: Final = 100
 FETCHED_BLOBS: Final = 32
 """The number of blobs to fetch at once under a limit; only afterwards are their sizes known."""
 
-TREE_MODE: Final = "040000"
 # A tree made by hand can contain paths that no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
-UNSAFE_LISTED: Final = re.compile(rb"[\t/](?:[/\0]|\.(?:[/\0]|\.[/\0]|[gG][iI][tT][/\0]))")
-"""Matches an unsafe path in a listing, and some safe ones with a tab."""
-
-LISTED: Final = re.compile(r"([0-9]+) [a-z]+ ([0-9a-f]+)(?: +([0-9-]+))?\t([^\0]*)\0")
+_UNSAFE_REST: Final = rb"\.(?:[/\0]|\.[/\0]|[gG][iI][tT][/\0])"
+UNSAFE_STARTS: Final = [re.compile(start + _UNSAFE_REST) for start in (rb"/", rb"\t")]
+"""Match an unsafe segment in a listing, and some safe ones after a tab; two patterns are faster,
+because each begins with a fixed text."""
 
 
 def is_unsafe(path: bytes) -> bool:
     """Return whether no checkout would write this path: it has `..`, `.git` or an empty segment."""
     return UNSAFE_PATH.search(path) is not None
+
+
+def _may_be_unsafe(listing: bytes) -> bool:
+    """Whether a listing may have an unsafe path: a fast look, which some safe paths do not pass."""
+    is_empty = any(text in listing for text in (b"//", b"\t/", b"/\0"))
+    return is_empty or any(start.search(listing) for start in UNSAFE_STARTS)
 
 
 class GitFiles:
@@ -63,7 +68,7 @@ class GitFiles:
         self._commit = commit
         self._fetch_missing = fetch_missing
         self._has_sizes = sizes and fetch_missing is None  # to list sizes, git would fetch blobs
-        self._listing: tuple[Mapping[str, FileEntry], Mapping[str, str]] | None = None
+        self._listing: TreeListing | None = None
         self._root = ""
 
     @property
@@ -81,14 +86,27 @@ class GitFiles:
         output = self._run("log", "-1", "--format=%s", self._commit, max_output=MAX_LISTING)
         return output.decode("utf-8", "replace").strip()
 
-    def entries(self) -> Mapping[str, FileEntry]:
+    def entries(self) -> TreeListing:
         """Return all files by path. Raises KalypsoError for a path that no checkout would write."""
-        return self._list()[0]
+        if self._listing is None:
+            long = ["-l"] if self._has_sizes else []
+            command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
+            try:
+                output = self._run(*command, max_output=MAX_LISTING)
+            except OutputLimitError as error:
+                message = f"the commit {self._commit} has too many files"
+                advice = f"use a smaller repository: the limit is {MAX_LISTING >> 20} MiB of paths"
+                raise KalypsoError(message, Location(self._repository), advice) from error
+            listing = TreeListing(output.decode("utf-8", "surrogateescape"))
+            if _may_be_unsafe(output):
+                self._check_paths((*listing, *listing.tree_ids))
+            self._listing = listing
+        return self._listing
 
     def tree_id(self, path: str) -> str | None:
         """Return the tree id of a folder ("" or "." for the root); None if it does not exist."""
         if path not in {"", "."}:
-            return self._list()[1].get(path)
+            return self.entries().tree_ids.get(path)
         if not self._root:
             self._contents([])
         return self._root
@@ -127,19 +145,6 @@ class GitFiles:
             raise self._lacks(min(ids - contents.keys()))
         return {entry.path: contents[entry.object_id] for entry in requested}
 
-    def _list(self) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
-        if self._listing is None:
-            long = ["-l"] if self._has_sizes else []
-            command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
-            try:
-                output = self._run(*command, max_output=MAX_LISTING)
-            except OutputLimitError as error:
-                message = f"the commit {self._commit} has too many files"
-                advice = f"use a smaller repository: the limit is {MAX_LISTING >> 20} MiB of paths"
-                raise KalypsoError(message, Location(self._repository), advice) from error
-            self._listing = self._parse(output)
-        return self._listing
-
     def _run(self, *arguments: str, stdin: bytes = b"", max_output: int) -> bytes:
         """Return git's output. Raises OutputLimitError, KalypsoError."""
         try:
@@ -154,20 +159,6 @@ class GitFiles:
                 Location(self._repository),
                 advice if is_partial else "",
             ) from error
-
-    def _parse(self, output: bytes) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
-        """Parse lines of `mode type id [size]<TAB>path`, each ended by NUL."""
-        listing = output.decode("utf-8", "surrogateescape")
-        lines = LISTED.findall(listing)
-        if UNSAFE_LISTED.search(output):
-            self._check_paths(path for *_, path in lines)
-        trees = {path: object_id for mode, object_id, _, path in lines if mode == TREE_MODE}
-        entries = {
-            path: FileEntry(path, mode, object_id, int(size) if size.isdigit() else -1)
-            for mode, object_id, size, path in lines
-            if mode != TREE_MODE
-        }
-        return {path: entries[path] for path in bytewise(entries)}, trees
 
     def _check_paths(self, paths: Iterable[str]) -> None:
         for path in paths:

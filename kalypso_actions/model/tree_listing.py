@@ -1,0 +1,152 @@
+"""The listing of a git tree, of which only the needed lines are parsed.
+
+A GitOps tree may have hundreds of thousands of files, and a run that changes few of them needs few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.model.paths import bytewise
+
+TREE_MODE: Final = "040000"
+SINGLE_LOOKUPS: Final = 8
+"""The most files to look up one by one, before all lines are parsed."""
+
+_LINE: Final = re.compile(r"\0([0-9]+) [a-z]+ ([0-9a-f]+)(?: +([0-9-]+))?\t([^\0]*)")
+_START: Final = r"\x00040000 tree [0-9a-f]++(?: +-)?\t"
+_FILE: Final = re.compile(r"\x00[0-9]++ (?!tree)[a-z]++ [0-9a-f]++(?: +[0-9-]+)?\t([^\0]*)")
+_FOLDER: Final = re.compile(rf"{_START}([^\0]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFolder:
+    """The lines from `start` to `end` of a listing: a folder with everything below it."""
+
+    path: str
+    listing: str
+    start: int
+    end: int
+
+    @property
+    def lines(self) -> str:
+        """The lines, in the form of `TreeListing`."""
+        return self.listing[self.start : self.end]
+
+    def folders(self) -> list[str]:
+        """Return the path of this folder and of each folder below it."""
+        return _FOLDER.findall(self.lines)
+
+    def files(self) -> list[str]:
+        """Return the path of each file below the folder."""
+        return _FILE.findall(self.lines)
+
+    def versions(self) -> str:
+        """Return a line `<mode> <id> <path>` for each file; the paths must have no blanks."""
+        files = _FOLDER.sub("", self.lines).replace("\0", "\n")
+        return f"{files[1:]}\n".replace(" blob ", " ").replace("\t", " ")
+
+
+class TreeListing(Mapping[str, FileEntry]):
+    """The files of a tree by path, sorted by the bytes of the path.
+
+    `output` is that of `git ls-tree -r -t -z`: lines of `mode type id [size]<TAB>path`, each ended
+    by NUL. The lines of this class begin with NUL instead.
+    """
+
+    def __init__(self, output: str) -> None:
+        self._text = f"\0{output.removesuffix(chr(0))}" if output else ""
+        self._lookups = 0
+        self._folders: dict[str, Mapping[str, ListedFolder]] = {}
+
+    def __getitem__(self, path: str) -> FileEntry:
+        if "_files" in self.__dict__ or self._lookups == SINGLE_LOOKUPS:
+            return self._files[path]
+        self._lookups += 1
+        return self._find(path)
+
+    def __contains__(self, path: object) -> bool:
+        try:
+            return isinstance(path, str) and bool(self[path])
+        except KeyError:
+            return False
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def keys(self) -> KeysView[str]:
+        """Return a view of the paths."""
+        return self._files.keys()
+
+    def values(self) -> ValuesView[FileEntry]:
+        """Return a view of the files."""
+        return self._files.values()
+
+    def items(self) -> ItemsView[str, FileEntry]:
+        """Return a view of the paths and files."""
+        return self._files.items()
+
+    @cached_property
+    def tree_ids(self) -> Mapping[str, str]:
+        """The tree ids of all folders but the root, by path."""
+        lines = (_LINE.match(self._text, found.start()) for found in _FOLDER.finditer(self._text))
+        return {line[4]: line[2] for line in lines if line}
+
+    def folders(self, outer: str) -> Mapping[str, ListedFolder]:
+        """Return the folders in the folder `outer` ("" for the root), by name."""
+        if outer not in self._folders:
+            self._folders[outer] = {item.path.rpartition("/")[2]: item for item in self._in(outer)}
+        return self._folders[outer]
+
+    def without(self, folders: Collection[ListedFolder]) -> Mapping[str, FileEntry]:
+        """Return all files but those of some folders, which are not parsed."""
+        rest, end = [], 0
+        for folder in sorted(folders, key=lambda item: item.start):
+            rest.append(self._text[end : folder.start])
+            end = folder.end
+        return _parsed("".join([*rest, self._text[end:]])) if folders else self._files
+
+    @cached_property
+    def _files(self) -> dict[str, FileEntry]:
+        return _parsed(self._text)
+
+    def _find(self, path: str) -> FileEntry:
+        """Return a file without parsing other lines; a path may have a tab itself."""
+        ending = f"\t{path}"
+        found = self._text.find(ending)
+        while found >= 0:
+            line = _LINE.match(self._text, self._text.rfind("\0", 0, found))
+            if line and line[4] == path and line[1] != TREE_MODE:
+                return _entry(*line.groups())
+            found = self._text.find(ending, found + 1)
+        raise KeyError(path)
+
+    def _in(self, outer: str) -> Iterator[ListedFolder]:
+        prefix = f"{outer}/" if outer else ""
+        pattern = re.compile(rf"{_START}({re.escape(prefix)}[^/\0]++)(?!/)")
+        found = [*pattern.finditer(self._text)]
+        bounds = [*(item.start() for item in found), len(self._text)]
+        for item, limit in zip(found, bounds[1:], strict=True):
+            last = self._text.rfind(f"\t{item[1]}/", item.end(), limit)
+            end = self._text.find("\0", last) if last >= 0 else item.end()
+            yield ListedFolder(item[1], self._text, item.start(), end if end >= 0 else limit)
+
+
+def _parsed(text: str) -> dict[str, FileEntry]:
+    entries = {line[3]: _entry(*line) for line in _LINE.findall(text) if line[0] != TREE_MODE}
+    return {path: entries[path] for path in bytewise(entries)}
+
+
+def _entry(mode: str, object_id: str, size: str | None, path: str) -> FileEntry:
+    return FileEntry(path, mode, object_id, int(size) if size and size.isdigit() else -1)

@@ -1,0 +1,107 @@
+"""The cluster types whose folders have nothing but unchanged folders, by the lines of git."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from kalypso_actions.gitops import InputsRecord, UnchangedFolders, unchanged_folders
+from kalypso_actions.gitops.provenance import SCHEMA
+from kalypso_actions.model.tree import BaseTree
+from tests.builders import entry
+from tests.listings import listed
+
+NOW = InputsRecord(cluster_types={"large": "1", "small": "2"}, targets={"web": "3", "api": "4"})
+ASSIGNED = {"large": ["web", "api"], "small": ["web"]}
+NAMES = ("reconciler.yaml", "namespace.yaml")
+TREE = {
+    "large/README.md",
+    "small/README.md",
+    *(f"large/{target}/{name}" for target in ("web", "api") for name in NAMES),
+    *(f"small/web/{name}" for name in NAMES),
+}
+FILES = {"large/web": NAMES, "large/api": NAMES, "small/web": NAMES}
+
+
+def base(paths: set[str], *, path: str = "", inputs: InputsRecord = NOW) -> BaseTree:
+    """Return a tree as a run has written it, as git lists it."""
+    prefix = f"{path}/" if path else ""
+    record = inputs.model_dump(by_alias=True)
+    sources = json.dumps({"schema": SCHEMA, "environment": "dev", "inputs": record})
+    entries = {f"{prefix}{name}": entry(f"{prefix}{name}", "1" * 40) for name in sorted(paths)}
+    return listed(
+        BaseTree(
+            "gitops",
+            "dev",
+            path,
+            entries,
+            sources=sources.encode(),
+            is_as_written=True,
+        )
+    )
+
+
+def found(*bases: BaseTree) -> UnchangedFolders:
+    return unchanged_folders(bases, "dev", ASSIGNED, NOW)
+
+
+@pytest.mark.parametrize("path", ["", "fleet", "clusters/dev"])
+def test_unchanged_cluster_types_are_whole(path: str) -> None:
+    assert found(base(TREE | {"LICENSE", "other/README.md"}, path=path)) == UnchangedFolders(
+        FILES, frozenset({"large", "small"})
+    )
+
+
+def test_targets_may_have_no_file_of_a_kind() -> None:
+    paths = {path for path in TREE if path != "small/web/namespace.yaml"}
+    result = found(base(paths))
+    assert result.whole == {"large", "small"}
+    assert result.files["small/web"] == ("reconciler.yaml",)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"large/notes.md"},
+        {"large/web/notes.md"},
+        {"large/web/reconciler.yaml/x"},
+        {"large/web/deep/reconciler.yaml"},
+        {"large/reconciler.yaml"},
+        {"large/old/reconciler.yaml"},
+        {"large/README.md"},
+        {"large/web/namespace.yaml"},
+        {"large/api/namespace.yaml", "large/namespace.yaml"},
+        {"large/web/reconciler.yaml", "large/web/namespace.yaml"},
+        {"large/web/ blob x"},
+        {"large/web/reconciler.yaml", "large/web/reconciler.yaml.bak"},
+        {"large/README.md", "large/README.md.bak"},
+        {"large/we\tb/reconciler.yaml", "large/web/reconciler.yaml", "large/web/namespace.yaml"},
+    ],
+)
+def test_a_cluster_type_with_anything_else_is_not_whole(changed: set[str]) -> None:
+    """Every path is added to the tree, or removed from it."""
+    result = found(base(TREE ^ changed))
+    assert result.whole == {"small"}
+    assert result.files.keys() == FILES.keys()
+
+
+def test_a_changed_cluster_type_is_not_whole() -> None:
+    before = NOW.model_copy(update={"cluster_types": {"large": None, "small": "2"}})
+    result = found(base(TREE, inputs=before))
+    assert result == UnchangedFolders(FILES, frozenset({"small"}))
+    both = before.model_copy(update={"targets": {"web": "3"}})
+    assert found(base(TREE, inputs=both)).files.keys() == {"large/web", "small/web"}
+
+
+def test_a_cluster_type_is_whole_in_every_tree() -> None:
+    first, other = base(TREE), base(TREE | {"large/notes.md"}, path="fleet")
+    assert found(first, first).whole == {"large", "small"}
+    assert found(first, other).whole == found(other, first).whole == {"small"}
+    assert found(first, replace(first, is_as_written=False)) == UnchangedFolders()
+
+
+def test_files_that_git_has_not_listed_are_not_whole() -> None:
+    plain = replace(base(TREE), entries=dict(base(TREE).entries))
+    assert found(plain) == UnchangedFolders(FILES)
