@@ -3,6 +3,7 @@
 repositories          open repositories: given paths first, then the network
 allowed_repositories  the repositories that a job may read
 revision_reader       the documents of one revision
+files_by_kind         the files that may hold objects of some kinds
 document_reader       the documents of several repositories at once
 environments          the Environment objects of main
 control_plane         an environment branch with its base repositories

@@ -35,13 +35,15 @@ CHECK_SECONDS = 0.5
 class Reader:
     """Opens repositories and reads their documents; `fetched` reports the progress.
 
-    `now` is the start of the run in whole minutes.
+    `now` is the start of the run in whole minutes. With `kinds`, it parses only the files in which
+    one of these kinds may occur, and overlooks the problems of other files.
     """
 
     repositories: Repositories
     kustomize: KustomizeBuild | None
     fetched: Progress = field(default=no_progress, kw_only=True)
     now: datetime | None = field(default=None, kw_only=True)
+    kinds: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def documents(
         self, source: RepositoryPath, commit: str | None = None, limits: Limits | None = None
@@ -64,6 +66,7 @@ class Reader:
             path=path,
             kustomize=self.kustomize,
             limits=limits,
+            kinds=self.kinds,
         )
 
 
@@ -74,7 +77,7 @@ class SharedReader(Reader):
     """
 
     def __init__(self, reader: Reader) -> None:
-        super().__init__(reader.repositories, reader.kustomize, now=reader.now)
+        super().__init__(reader.repositories, reader.kustomize, now=reader.now, kinds=reader.kinds)
         self._lock = threading.Lock()
         self._readings: dict[tuple[RepositoryPath, str | None, Limits | None], Future[Reading]] = {}
 

@@ -28,6 +28,7 @@ def find_environments(
         path=".",
         kustomize=None,
         ignore_sourceignore=True,
+        kinds=("Environment",),
     )
     return environments_among(reading.documents)
 

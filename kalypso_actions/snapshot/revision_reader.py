@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from kalypso_actions.model.documents import (
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
+from kalypso_actions.snapshot.files_by_kind import ParsedByKind
 from kalypso_actions.sources.discovery import Build, Discovery, discover
 from kalypso_actions.sources.limits import (
     REGISTRATION,
@@ -63,19 +64,21 @@ def read_documents(
     kustomize: KustomizeBuild | None,
     ignore_sourceignore: bool = False,
     limits: Limits | None = None,
+    kinds: Collection[str] = (),
 ) -> Reading:
     """Read all documents below `path`, by the rules of Flux.
 
     `repository` is the URL as it was written, for locations and provenance. Without `kustomize`, a
     folder that must be built is a problem. With `ignore_sourceignore`, read every YAML file of the
     tree, regardless of `.sourceignore` files and kustomizations. `limits` apply to all files
-    together. Raises KalypsoError if the files cannot be read; the returned reading has the problems
-    of their content.
+    together. With `kinds`, only files in which one of them may occur are parsed: the reading lacks
+    the other files' documents and problems. Raises KalypsoError if the files cannot be read; the
+    returned reading has the problems of their content.
     """
     entries = files.entries()
     rounds = _Rounds(files, repository, limits)
     failures: list[Problem] = []
-    parsed = ParsedContents(limits)
+    parsed = ParsedByKind(kinds) if kinds else ParsedContents(limits)
     while True:
         discovery = discover(
             repository,

@@ -15,6 +15,7 @@ from kalypso_actions.model.kinds import BaseRepo, Environment, GitOpsRepo, Repos
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.promotion.base_branch import base_document
 from kalypso_actions.snapshot.base_tree import read_base_tree
+from kalypso_actions.snapshot.document_reader import Reader
 
 KINDS = frozenset({"BaseRepo", "GitOpsRepo"})
 
@@ -52,28 +53,30 @@ class EnvironmentReading:
     gitops_repos: tuple[GitOpsRepo, ...]
 
 
-def read_environment(context: CommandContext, environment: Environment) -> EnvironmentReading:
-    """Read an environment's branch of the control plane.
+def read_environment(
+    context: CommandContext, environment: Environment, reader: Reader | None = None
+) -> EnvironmentReading:
+    """Read an environment's branch of the control plane, with a given reader or that of a context.
 
     Raises KalypsoError if any part of the branch cannot be read: the clusters of an overlooked
     GitOpsRepo would not be checked.
     """
-    reading, problems = read_leniently(context, environment)
+    reading, problems = read_leniently(context, environment, reader)
     if problems:
         raise KalypsoError.of(problems)
     return reading
 
 
 def read_leniently(
-    context: CommandContext, environment: Environment
+    context: CommandContext, environment: Environment, reader: Reader | None = None
 ) -> tuple[EnvironmentReading, Sequence[Problem]]:
-    """Read an environment's branch of the control plane as far as it can be read.
+    """Read an environment's branch of the control plane as `read_environment`, as far as it can.
 
     Raises KalypsoError for a branch that cannot be read at all.
     """
     place = environment.control_plane
     source = RepositoryPath(context.url(context.control_plane), place.branch, place.path)
-    own = context.reader.documents(source)
+    own = (reader or context.reader).documents(source)
     documents = tuple(document for document in own.documents if document.kind in KINDS)
     assembled, findings = fleet.assemble(
         environment.name, fleet.Branch(environment.name, documents), ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from kalypso_actions.clients.github import pull_requests, registered_heads, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
@@ -53,15 +54,23 @@ class _EnvironmentFacts:
     folders: frozenset[RepositoryPath]
 
 
+NAMING_REPOSITORIES: Final = frozenset({"BaseRepo", "GitOpsRepo", "WorkloadRegistration"})
+"""The kinds of objects that name the repositories of an environment."""
+
+
 def read_inputs(
-    context: CommandContext, environments: Iterable[Environment]
+    context: CommandContext,
+    environments: Iterable[Environment],
+    *,
+    kinds: frozenset[str] = frozenset(),
 ) -> tuple[list[EnvironmentInputs], list[Problem], list[Problem]]:
     """Return the inputs of the environments, problems and warnings.
 
-    An unreadable environment is a problem, an unreadable registered repository a warning. Raises
-    GitHubError if GitHub does not answer.
+    An unreadable environment is a problem, an unreadable registered repository a warning. With
+    `kinds`, such as `NAMING_REPOSITORIES`, files without these kinds are not parsed, so their
+    problems are missing. Raises GitHubError if GitHub does not answer.
     """
-    reader = SharedReader(context.reader)
+    reader = SharedReader(dataclasses.replace(context.reader, kinds=kinds))
     facts: dict[str, _EnvironmentFacts] = {}
     problems: list[Problem] = []
     for environment in environments:
@@ -153,7 +162,7 @@ def read_trees(
 def _read_facts(
     context: CommandContext, reader: Reader, environment: Environment
 ) -> _EnvironmentFacts:
-    reading = read_environment(context, environment)
+    reading = read_environment(context, environment, reader)
     control_plane = read_control_plane(environment.name, reading.own, reader)
     return _EnvironmentFacts(
         head=reading.own.revision.commit or "",

@@ -10,7 +10,7 @@ from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.runtime.schedule_inputs import read_inputs
+from kalypso_actions.commands.runtime.schedule_inputs import NAMING_REPOSITORIES, read_inputs
 from kalypso_actions.commands.schedule.commit_link import commit_link
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.schedule import ScheduleInputs
@@ -78,7 +78,8 @@ def left_nothing(plan: Plan, proposals: Iterable[ProposalPlan], results: Results
 
 def _result(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | None:
     environment = context.environment(inputs.environment, context.environments())
-    read, problems, warnings = read_inputs(context, [environment])
+    # The other documents of these commits had no problems when that run read them.
+    read, problems, warnings = read_inputs(context, [environment], kinds=NAMING_REPOSITORIES)
     if problems or warnings:
         return None
     (now,) = read
