@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
@@ -23,9 +22,8 @@ Outcome = tuple[dict[str, FileContent] | rendering.Failure, int]
 Folders = dict[str, Mapping[str, FileContent]]
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedAssignment:
-    """One assignment with the names of its files, or its failure.
+class PlannedAssignment(NamedTuple):
+    """One assignment with the names of its files, or its failure; a plan has many.
 
     `work` is the work that its registration pays for.
     """
@@ -33,7 +31,7 @@ class PlannedAssignment:
     assignment: Assignment
     namespace: str
     files: tuple[str, ...]
-    platform_config: PlatformConfig = field(repr=False, compare=False)
+    platform_config: PlatformConfig
     failure: rendering.Failure | None = None
     work: int = 0
 

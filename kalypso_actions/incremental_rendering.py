@@ -7,7 +7,7 @@ have the same digests in the base trees, and `assignment_rendering` renders the 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions import gitops, rendering
@@ -25,14 +25,16 @@ from kalypso_actions.platform_config import PlatformConfig
 class RenderedAssignments:
     """All assignments of a run, and the files of those that it rendered.
 
-    `inputs` is the record for the next run; None if that run has nothing to compare. `whole` are
-    cluster types of which the base trees have nothing but unchanged folders.
+    The folders `taken_over` stay as they are in the base tree, because no input has changed; the
+    cluster types `whole` have no other folders there. `inputs` is the record for the next run; None
+    if that run has nothing to compare.
     """
 
     planned: tuple[PlannedAssignment, ...]
     folders: Folders
+    taken_over: Collection[str]
+    whole: frozenset[str]
     inputs: gitops.InputsRecord | None
-    whole: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> list[PlannedAssignment]:
@@ -42,20 +44,10 @@ class RenderedAssignments:
     @property
     def written(self) -> list[tuple[Assignment, Mapping[str, FileContent]]]:
         """The assignments that were rendered, with their files."""
-        return [
-            (item.assignment, self.folders[item.assignment.folder])
-            for item in self.planned
-            if item.assignment.folder in self.folders
-        ]
-
-    @property
-    def taken_over(self) -> frozenset[str]:
-        """The folders that stay as they are in the base tree, because no input has changed."""
-        return frozenset(
-            item.assignment.folder
-            for item in self.planned
-            if not item.failure and item.assignment.folder not in self.folders
-        )
+        if not self.folders:
+            return []
+        places = ((item.assignment, item.assignment.folder) for item in self.planned)
+        return [(item, self.folders[place]) for item, place in places if place in self.folders]
 
 
 class UnchangedAssignments:
@@ -86,17 +78,66 @@ class UnchangedAssignments:
     def render_others(
         self, make_renderer: Callable[[], AssignmentRenderer], progress: Progress, *, verify: bool
     ) -> RenderedAssignments:
-        """Render the assignments whose inputs have changed, and with `verify` the others too."""
-        known = {} if verify else self.folders.files
-        planned, folders = _render_changed(make_renderer, self._assignments, known, progress)
-        failed = (item.assignment.folder for item in planned if item.failure)
-        changed = {folder.partition("/")[0] for folder in (*folders, *failed)}
+        """Render the assignments whose inputs have changed, and with `verify` the others too.
+
+        If a rendered assignment fails or is expensive, others of its registration may fail because
+        of it: then this renders all of them.
+        """
+        known = {} if verify else dict(self.folders.files)
+        places = [item.folder for item in self._assignments]
+        while True:
+            renderer, folders = make_renderer(), Folders()
+            changed = [
+                item
+                for item, place in zip(self._assignments, places, strict=True)
+                if place not in known
+            ]
+            rendered = dict(
+                zip(
+                    (item.folder for item in changed),
+                    renderer.render_all(changed, folders, progress),
+                    strict=True,
+                )
+            )
+            doubtful = self._doubtful(rendered.values())
+            if doubtful.isdisjoint(known):
+                break
+            for place in doubtful:
+                known.pop(place, None)
+        planned = tuple(
+            rendered.get(place) or renderer.taken_over(item, known[place])
+            for item, place in zip(self._assignments, places, strict=True)
+        )
+        changed_types = {item.cluster_type.name for item in changed}
+        whole = self.folders.whole - changed_types
         return RenderedAssignments(
-            planned, folders, self._record(planned, folders), self.folders.whole - changed
+            planned, folders, known.keys(), whole, self._record(rendered, folders, doubtful)
+        )
+
+    def _doubtful(self, rendered: Iterable[PlannedAssignment]) -> frozenset[str]:
+        """Return the folders of registrations with an assignment that fails or takes too much.
+
+        It takes too much if it takes more than its share of the work.
+        """
+        counts = Counter(item.target.registration for item in self._assignments)
+        registrations = {
+            item.assignment.target.registration
+            for item in rendered
+            if item.failure
+            or item.work
+            > rendering.share_of_registration(counts[item.assignment.target.registration])
+        } - {""}
+        if not registrations:
+            return frozenset()
+        return frozenset(
+            item.folder for item in self._assignments if item.target.registration in registrations
         )
 
     def _record(
-        self, planned: Sequence[PlannedAssignment], folders: Folders
+        self,
+        rendered: Mapping[str, PlannedAssignment],
+        folders: Folders,
+        doubtful: Collection[str],
     ) -> gitops.InputsRecord | None:
         """Return the record of the inputs; None without code or assignments.
 
@@ -104,15 +145,13 @@ class UnchangedAssignments:
         """
         if self._inputs is None:
             return None
-        unfit = {item.assignment.folder for item in planned if item.failure}
+        unfit = {place for place, item in rendered.items() if item.failure}
         unfit |= {
             folder
             for folder, files in folders.items()
             if any(map(rendering.lacks_value, files.values()))
         }
-        doubtful = _doubtful_registrations(planned, self._assignments)
-        unfit |= {item.folder for item in self._assignments if item.target.registration in doubtful}
-        return gitops.without_folders(self._inputs, unfit)
+        return gitops.without_folders(self._inputs, unfit.union(doubtful))
 
     def refuted(self, changes: TreeChanges, repository: str) -> Iterator[Problem]:
         """Yield a problem for each rendered file that differs though its inputs are unchanged."""
@@ -124,45 +163,3 @@ class UnchangedAssignments:
                     Location(repository, path),
                     "report this as an error of Kalypso: without verify, the old file would stay",
                 )
-
-
-def _render_changed(
-    make_renderer: Callable[[], AssignmentRenderer],
-    assignments: Sequence[Assignment],
-    known: Mapping[str, tuple[str, ...]],
-    progress: Progress,
-) -> tuple[tuple[PlannedAssignment, ...], Folders]:
-    """Render the assignments whose folders are not `known`; return all, and the new files.
-
-    `known` has the names of the files that the base tree has for unchanged inputs. If a rendered
-    assignment fails or is expensive, others of its registration may fail because of it: then this
-    renders all of them.
-    """
-    while True:
-        renderer, folders = make_renderer(), Folders()
-        changed = [item for item in assignments if item.folder not in known]
-        rendered = {
-            item.assignment.folder: item for item in renderer.render_all(changed, folders, progress)
-        }
-        doubtful = _doubtful_registrations(rendered.values(), assignments)
-        again = {item.folder for item in assignments if item.target.registration in doubtful}
-        if again.isdisjoint(known):
-            return tuple(
-                rendered.get(item.folder) or renderer.taken_over(item, known[item.folder])
-                for item in assignments
-            ), folders
-        known = {folder: names for folder, names in known.items() if folder not in again}
-
-
-def _doubtful_registrations(
-    rendered: Iterable[PlannedAssignment], assignments: Sequence[Assignment]
-) -> frozenset[str]:
-    """Return the registrations with an assignment that fails or takes more than its share."""
-    counts = Counter(item.target.registration for item in assignments)
-    doubtful = {
-        item.assignment.target.registration
-        for item in rendered
-        if item.failure
-        or item.work > rendering.share_of_registration(counts[item.assignment.target.registration])
-    }
-    return frozenset(doubtful - {""})

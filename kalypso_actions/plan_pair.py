@@ -157,7 +157,7 @@ class _Side:
             self.rendered[folder] = side
         if side and side.failure:
             item = self.renderer.taken_over(self.assignments[folder], ())
-            self.failed.append(dataclasses.replace(item, failure=side.failure))
+            self.failed.append(item._replace(failure=side.failure))
 
     @property
     def tree(self) -> BaseTree:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kalypso_actions.errors import KalypsoError, Location
@@ -53,7 +53,7 @@ class DesiredTree:
     sources: bytes
     preserved: PreservedFolders = field(default_factory=PreservedFolders)
     placements: bytes | None = None
-    taken_over: frozenset[str] = frozenset()
+    taken_over: Collection[str] = frozenset()
     whole: frozenset[str] = frozenset()
 
 

@@ -93,7 +93,7 @@ UNCHANGED_BREAKS: Final = (
     Break(
         "a failure is not looked for again",
         ASSIGNMENTS,
-        "unfit = {item.assignment.folder for item in planned if item.failure}",
+        "unfit = {place for place, item in rendered.items() if item.failure}",
         "unfit = set()",
         (f"{PLANS}::test_a_failure_is_reported_again_by_each_run",),
     ),
@@ -107,8 +107,8 @@ UNCHANGED_BREAKS: Final = (
     Break(
         "a registration whose assignments are doubtful is rendered in part",
         ASSIGNMENTS,
-        "        if again.isdisjoint(known):\n",
-        "        if True:\n",
+        "            if doubtful.isdisjoint(known):\n",
+        "            if True:\n",
         (f"{PLANS}::test_an_expensive_assignment_renders_its_whole_registration",),
     ),
 )

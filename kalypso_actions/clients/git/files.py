@@ -28,7 +28,7 @@ FETCHED_BLOBS: Final = 32
 
 # A tree made by hand can contain paths that no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
-_UNSAFE_REST: Final = rb"\.(?:[/\0]|\.[/\0]|[gG][iI][tT][/\0])"
+_UNSAFE_REST: Final = rb"(?:[/\0]|\.(?:[/\0]|\.[/\0]|[gG][iI][tT][/\0]))"
 UNSAFE_STARTS: Final = [re.compile(start + _UNSAFE_REST) for start in (rb"/", rb"\t")]
 """Match an unsafe segment in a listing, and some safe ones after a tab; two patterns are faster,
 because each begins with a fixed text."""
@@ -41,8 +41,7 @@ def is_unsafe(path: bytes) -> bool:
 
 def _may_be_unsafe(listing: bytes) -> bool:
     """Whether a listing may have an unsafe path: a fast look, which some safe paths do not pass."""
-    is_empty = any(text in listing for text in (b"//", b"\t/", b"/\0"))
-    return is_empty or any(start.search(listing) for start in UNSAFE_STARTS)
+    return any(start.search(listing) for start in UNSAFE_STARTS)
 
 
 class GitFiles:
