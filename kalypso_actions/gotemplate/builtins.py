@@ -65,12 +65,11 @@ def _println(budget: Budget, *values: object) -> str:
 
 
 def _printf(budget: Budget, format_: str, *values: object) -> str:
-    _reserve(budget, "printf", (format_, *values))
+    _reserve(budget, "printf", values, len(format_))
     return sprintf(format_, values, budget)
 
 
-def _reserve(budget: Budget, name: str, values: Sequence[object]) -> None:
-    size = 0
+def _reserve(budget: Budget, name: str, values: Sequence[object], size: int = 0) -> None:
     for value in values:  # takes half the time of a sum
         if isinstance(value, str):
             size += len(value)

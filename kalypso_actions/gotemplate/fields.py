@@ -65,15 +65,21 @@ class Fields:
         name, key = names[0], names[-1]
 
         def field(state: State, dot: object) -> object:
-            if type(dot) is GoStruct and name in dot.fields:
-                return dot.fields[name]
+            if type(dot) is GoStruct:
+                try:
+                    return dot.fields[name]
+                except KeyError:
+                    pass
             return walk(state, dot, names)
 
         def entry(state: State, dot: object) -> object:
-            if type(dot) is GoStruct and name in dot.fields:
-                mapping = dot.fields[name]
-                if type(mapping) is GoMap and mapping.type.has_names and key in mapping:
-                    return mapping[key]
+            if type(dot) is GoStruct:
+                try:
+                    mapping = dot.fields[name]
+                    if type(mapping) is GoMap and mapping.type.has_names:
+                        return mapping[key]
+                except KeyError:
+                    pass
             return walk(state, dot, names)
 
         def fields(state: State, dot: object) -> object:

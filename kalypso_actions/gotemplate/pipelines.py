@@ -232,10 +232,14 @@ def _pipeline(commands: Sequence[Expression]) -> Expression:
     evaluate, apply = first.evaluate, last.evaluate
     between = [command.evaluate for command in commands[1:-1]]
 
+    def pipe_of_two(state: State, dot: object) -> object:
+        value = evaluate(state, dot)
+        return apply(state, dot, NO_VALUE if value is None else value)
+
     def pipe(state: State, dot: object) -> object:
         value = evaluate(state, dot)
         for command in between:
             value = command(state, dot, NO_VALUE if value is None else value)
         return apply(state, dot, NO_VALUE if value is None else value)
 
-    return Expression(pipe, last.last, last.nullable)
+    return Expression(pipe if between else pipe_of_two, last.last, last.nullable)

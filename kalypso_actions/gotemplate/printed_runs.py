@@ -46,8 +46,9 @@ class PrintedRun:
             output, budget = state.output, state.budget
             written, limit = budget.output, budget.output_limit
             for before, size, evaluate, node in parts:
-                value = evaluate(state, dot)
-                text = value if type(value) is str else display(state, node, value)
+                text = evaluate(state, dot)
+                if type(text) is not str:
+                    text = display(state, node, text)
                 output.append(before)
                 output.append(text)
                 written += size + (len(text) if text.isascii() else byte_length(text))

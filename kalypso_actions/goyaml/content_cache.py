@@ -13,7 +13,8 @@ from kalypso_actions.goyaml.representations import InOrder
 
 Result = TypeVar("Result")
 
-MAX_ELEMENTS: Final = 256
+MAX_ELEMENTS: Final = 32
+"""Larger values, such as whole configurations, are rarely equal unless they are the same object."""
 MAX_DEPTH: Final = 6
 MAX_CHARACTERS: Final = 1 << 24
 

@@ -20,7 +20,14 @@ from kalypso_actions.goyaml.errors import YAMLBoundError, YAMLError
 from kalypso_actions.goyaml.keys import ordered
 from kalypso_actions.goyaml.layout import FOLD_COLUMN, lay_out
 from kalypso_actions.goyaml.numbers import format_float, format_integer
-from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key, text_entry, text_line
+from kalypso_actions.goyaml.quoting import (
+    BREAKS,
+    CACHED_ENTRY,
+    inline,
+    simple_key,
+    text_entry,
+    text_line,
+)
 from kalypso_actions.goyaml.representations import InOrder, Verbatim
 
 INDENT: Final = {2: 2, 3: 4}
@@ -105,7 +112,7 @@ class _Writer:
         pad, below, version = "", self.child_indent(indent), self.version
         lines: list[str] = []  # most entries are texts, and need one line each
         for key, value in ordered(mapping, version=version):
-            if type(key) is type(value) is str:
+            if type(key) is type(value) is str and len(key) + len(value) <= CACHED_ENTRY:
                 entry = text_entry(key, value, version)
                 if entry is not None:
                     lines.append(entry)

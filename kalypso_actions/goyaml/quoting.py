@@ -51,6 +51,7 @@ LONGEST_SIMPLE_KEY: Final = 128
 BINARY_TAG: Final = "!!binary"
 BINARY_LINE: Final = 70
 CACHED_LENGTH: Final = 256
+CACHED_ENTRY: Final = 256
 
 
 class Style(Enum):
@@ -141,15 +142,12 @@ def text_line(text: str, version: int) -> str | None:
     return scalar + "\n"
 
 
-def text_entry(key: str, text: str, version: int) -> str | None:
-    """Return a mapping's entry as one line; None if its layout depends on the column."""
-    if len(key) + len(text) > CACHED_LENGTH:
-        return None
-    return _cached_text_entry(key, text, version)
-
-
 @lru_cache(maxsize=1 << 14)
-def _cached_text_entry(key: str, text: str, version: int) -> str | None:
+def text_entry(key: str, text: str, version: int) -> str | None:
+    """Return a mapping's entry as one line; None if its layout depends on the column.
+
+    The key and the text must have at most `CACHED_ENTRY` characters, because they are cached.
+    """
     head, line = simple_key(key, version), text_line(text, version)
     return None if head is None or line is None else f"{head}: {line}"
 

@@ -172,11 +172,11 @@ class TemplateData:
 
 def go_config(values: Mapping[str, object]) -> GoMap:
     """Copy a configuration as templates see it."""
-    config = {
-        key: value if type(value) is str else to_template_value(value)
-        for key, value in values.items()
-    }
-    return GoMap(ANY_MAP, config)
+    config = GoMap(ANY_MAP, values)
+    for key, value in values.items():
+        if type(value) is not str:  # texts are most of the values
+            config[key] = to_template_value(value)
+    return config
 
 
 def _copy(value: object, copies: dict[int, object], depth: int) -> object:

@@ -60,12 +60,10 @@ def stringify(budget: Budget, value: object) -> str:
     """
     if type_of(value) != ANY_MAP or not isinstance(value, dict):
         return to_yaml(budget, value)
-    texts = {
-        key: to_yaml(budget, inner) + "\n"
-        if type(inner) is not str and type_of(inner) in (ANY_SLICE, ANY_MAP)
-        else inner
-        for key, inner in value.items()
-    }
+    texts = dict(value)
+    for key, inner in value.items():
+        if type(inner) is not str and type_of(inner) in (ANY_SLICE, ANY_MAP):
+            texts[key] = to_yaml(budget, inner) + "\n"
     return to_yaml(budget, texts)
 
 

@@ -11,8 +11,7 @@
 from __future__ import annotations
 
 import struct
-from functools import lru_cache, reduce
-from operator import xor
+from functools import lru_cache
 from typing import Final
 
 from kalypso_actions import goyaml
@@ -90,17 +89,14 @@ class _Hasher:
 
     def entries(self, mapping: dict[object, object], depth: int) -> int:
         self.budget.spend(len(mapping) * ELEMENT_WORK, "hash")
-        texts = {
-            key: value
-            for key, value in mapping.items()
-            if type(key) is type(value) is str and len(key) + len(value) <= CACHED_LENGTH
-        }  # most entries
-        self.budget.spend(sum(map(len, texts)) + sum(map(len, texts.values())), "hash")
-        result = reduce(xor, map(_cached_text_entry, texts, texts.values()), 0)
-        if len(texts) < len(mapping):
-            for key, value in mapping.items():
-                if key not in texts:
-                    result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
+        result = characters = 0
+        for key, value in mapping.items():
+            if type(key) is type(value) is str and (size := len(key) + len(value)) <= CACHED_LENGTH:
+                result ^= _cached_text_entry(key, value)  # most entries
+                characters += size
+            else:
+                result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
+        self.budget.spend(characters, "hash")  # at most CACHED_LENGTH for each counted element
         return result
 
     def structure(self, value: GoStruct, depth: int) -> int:

@@ -88,4 +88,7 @@ def pick(values: Map, *wanted: str) -> Map:
 @function("omit", ANY_MAP, STRING, variadic=True, returns=ANY_MAP)
 def omit(values: Map, *unwanted: str) -> Map:
     """Return a new map without the given keys."""
-    return {key: value for key, value in values.items() if key not in unwanted}
+    others = dict(values)
+    for key in unwanted:
+        others.pop(key, None)
+    return others
