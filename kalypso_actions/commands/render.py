@@ -76,7 +76,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         environment=plan.environment,
         main=main,
         sources=plan.sources,
-        rows=((item.assignment, item.namespace, item.files) for item in plan.assignments),
+        planned=plan.assignments,
         changes=None if plan.faults else plan.changes,
         diffs=diffs,
         commit=commit,

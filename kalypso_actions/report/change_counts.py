@@ -32,7 +32,11 @@ class Changes(Protocol):
 
 def manifests(paths: Sequence[str]) -> tuple[str, ...]:
     """Leave out the files that track the promotion, which are not manifests."""
-    return tuple(path for path in paths if f"/{TRACKING_FOLDER}/" not in f"/{path}")
+    # A tree may have very many files, and few of these.
+    tracking = {
+        path for path in paths if TRACKING_FOLDER in path and f"/{TRACKING_FOLDER}/" in f"/{path}"
+    }
+    return tuple(path for path in paths if path not in tracking) if tracking else tuple(paths)
 
 
 def change_counts(changes: Changes, *, with_unchanged: bool = False) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
-from typing import Final, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import Location, Problem
@@ -14,9 +14,7 @@ from kalypso_actions.model.differences import Change
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.report.json_text import json_text
-
-LONG: Final = 1000
-"""The most items to convert at once; more converted values would take more memory than the run."""
+from kalypso_actions.report.rows_on_demand import LONG, RowsOnDemand
 
 
 class Document(BaseModel):
@@ -50,7 +48,14 @@ class Document(BaseModel):
 
 
 def _is_long(value: object) -> bool:
-    return isinstance(value, tuple) and len(value) > LONG and isinstance(value[0], Document)
+    if not (isinstance(value, tuple | RowsOnDemand) and len(value) > LONG):
+        return False
+    return isinstance(next(iter(value)), Document)
+
+
+def _read(value: object, read: Callable[[object], Any]) -> Any:
+    """Leave rows on demand as they are."""
+    return value if isinstance(value, RowsOnDemand) else read(value)
 
 
 def _items(documents: Iterable[Document]) -> Iterator[str]:
@@ -228,7 +233,7 @@ class RenderDocument(Document):
     environment: str
     main: PositionEntry | None = None
     sources: tuple[SourceEntry, ...] = ()
-    assignments: tuple[AssignmentEntry, ...] = ()
+    assignments: Annotated[Sequence[AssignmentEntry], WrapValidator(_read)] = ()
     compared: bool = True
     changes: ChangesEntry = Field(default_factory=ChangesEntry)
     diffs: tuple[FileDiffEntry, ...] = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -23,6 +24,7 @@ from kalypso_actions.report.documents import (
     RenderDocument,
     SourceEntry,
 )
+from kalypso_actions.report.rows_on_demand import rows
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
@@ -40,8 +42,21 @@ from kalypso_actions.report.trimmed import print_table
 TABLE_LIMIT = 500
 """The most assignments and deleted files to show; the JSON output has all."""
 
-Row = tuple[Assignment, str, tuple[str, ...]]
-"""An assignment, its namespace, and the names of its files."""
+
+class PlannedRow(Protocol):
+    """An assignment, its namespace, and the names of its files."""
+
+    @property
+    def assignment(self) -> Assignment:
+        """The target and the cluster type."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the target on the cluster type."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files in the folder; () for a failure."""
 
 
 def render_document(
@@ -49,7 +64,7 @@ def render_document(
     environment: str,
     main: BranchPosition | None,
     sources: Iterable[tuple[str, Revision]],
-    rows: Iterable[Row],
+    planned: Sequence[PlannedRow],
     changes: TreeChanges | None,
     folder: str,
     degraded: bool,
@@ -70,7 +85,7 @@ def render_document(
         environment=environment,
         main=PositionEntry.of(environment, main) if main else None,
         sources=SourceEntry.all_of(sources),
-        assignments=tuple(_assignment_entry(row, prefix) for row in rows),
+        assignments=rows(len(planned), lambda: (_assignment_entry(row, prefix) for row in planned)),
         compared=changes is not None,
         changes=_changes_entry(changes) if changes else ChangesEntry(),
         diffs=diffs,
@@ -83,16 +98,16 @@ def render_document(
     )
 
 
-def _assignment_entry(row: Row, prefix: str) -> AssignmentEntry:
-    assignment, namespace, files = row
+def _assignment_entry(row: PlannedRow, prefix: str) -> AssignmentEntry:
+    assignment = row.assignment
     place = f"{prefix}{assignment.folder}/"
     return AssignmentEntry(
         workload=assignment.target.workload,
         deployment_target=assignment.target.name,
         cluster_type=assignment.cluster_type.name,
         policies=assignment.policies,
-        namespace=namespace,
-        files=tuple([place + name for name in files]),
+        namespace=row.namespace,
+        files=tuple([place + name for name in row.files]),
     )
 
 
@@ -150,12 +165,12 @@ def _print_assignments(console: Console, document: RenderDocument) -> None:
     if not document.assignments:
         console.print(f"{document.environment}: no assignments")
         return
-    rows = []
+    lines = []
     for entry in document.assignments[:TABLE_LIMIT]:
         names = ", ".join(path.rpartition("/")[2] for path in entry.files) or "none: see below"
         cells = entry.deployment_target, entry.cluster_type, ", ".join(entry.policies), names
-        rows.append([escape_log_line(cell) for cell in cells])
-    print_table(console, ("target", "cluster type", "policies", "files"), rows)
+        lines.append([escape_log_line(cell) for cell in cells])
+    print_table(console, ("target", "cluster type", "policies", "files"), lines)
     _print_hidden(console, len(document.assignments) - TABLE_LIMIT, "assignments")
 
 
