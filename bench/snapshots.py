@@ -8,8 +8,8 @@ from bench.fleet import ENVIRONMENT, Fleet
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.local_context import LocalContext
-from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.snapshot.gathering import gather

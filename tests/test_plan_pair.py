@@ -120,7 +120,7 @@ def test_a_pair_is_two_full_plans(
     contents = {path: before.changes.content(path) for path in before.changes.files}
     changes = tree_changes(after.changes, contents)
     expected = [MASK.diff(item) for item in changes if TRACKING_FOLDER not in item.path]
-    assert [replace(item, repositories=frozenset()) for item in compared.files] == expected
+    assert [item._replace(repositories=frozenset()) for item in compared.files] == expected
 
     folders = [{item.assignment.folder for item in plan.assignments} for plan in (before, after)]
     assert {item.folder for item in compared.assignments_added} == folders[1] - folders[0]

@@ -13,7 +13,7 @@ from kalypso_actions.commands.runtime.current_clone import CurrentClone
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.fleet import Diagnostics, parse_document
-from kalypso_actions.inputs import Source
+from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
 from kalypso_actions.model.progress import no_progress

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kalypso_actions import inputs
 from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.streams import configure_logging, log_line
 from kalypso_actions.clients.files_at_hand import FilesAtHand
@@ -19,8 +18,9 @@ from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox_credentials
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs import Source
+from kalypso_actions.inputs import values
 from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.paths import Source
 from kalypso_actions.inputs.reading import collect_inputs, input_from_environment
 from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.progress import no_progress
@@ -73,12 +73,12 @@ BaseCommitOption = Annotated[
 ]
 
 NamespaceSchemeOption = Annotated[
-    inputs.NamespaceScheme,
+    values.NamespaceScheme,
     typer.Option(help="legacy names namespaces <environment>-<workspace>-<target>."),
 ]
 
 ConfigFileOption = Annotated[
-    inputs.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
+    values.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
 ]
 
 SourceOption = Annotated[
@@ -92,7 +92,7 @@ SourceOption = Annotated[
 ]
 
 MissingValuesOption = Annotated[
-    inputs.MissingValues,
+    values.MissingValues,
     typer.Option(help="For <no value> in a rendered file: warn, or error."),
 ]
 
@@ -115,7 +115,7 @@ NowOption = Annotated[
 ]
 
 RegistrationTextOption = Annotated[
-    inputs.RegistrationText,
+    values.RegistrationText,
     typer.Option(
         help="any only warns of texts of registered repositories that Templates should not print, "
         "such as line breaks and template text."

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from kalypso_actions import inputs
 from kalypso_actions.cli.local import (
     BaseCommitOption,
     ConfigFileOption,
@@ -41,7 +40,9 @@ from kalypso_actions.cli.pager import show
 from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.errors import Problem
+from kalypso_actions.inputs import values
 from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.report.diff_view import shown_diffs
 from kalypso_actions.report.documents import ProblemEntry, RenderDocument
 from kalypso_actions.report.local_summary import render_summary
@@ -80,12 +81,12 @@ VerifyOption = Annotated[
 ]
 
 OnFailureOption = Annotated[
-    inputs.OnFailure,
+    values.OnFailure,
     typer.Option(help="For a failing assignment: block all, or keep its folder unchanged."),
 ]
 
 OnSourceFailureOption = Annotated[
-    inputs.OnSourceFailure,
+    values.OnSourceFailure,
     typer.Option(help="For an unusable repository: take its last good commit, or block all."),
 ]
 
@@ -140,7 +141,7 @@ def render(
     forms = Forms("kalypso render", partial(_print_text, options), render_summary)
     with errors_as_result(output, failed, forms):
         options["environment"] = one_environment(environment, environment_option)
-        given = checked_inputs(inputs.RenderInputs, options)
+        given = checked_inputs(RenderInputs, options)
         with ProgressDisplay(stderr, "rendering") as progress:
             context = local_context(
                 progress, calls=verbose, now=given.now, control_plane=control_plane

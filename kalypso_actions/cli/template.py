@@ -15,8 +15,8 @@ from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.errors import Problem
-from kalypso_actions.inputs import TemplateInputs
 from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.local import TemplateInputs
 from kalypso_actions.report.documents import Document, TemplateDocument, TemplateProblemEntry
 from kalypso_actions.report.template_report import print_template
 

@@ -23,8 +23,8 @@ from kalypso_actions.cli.output import LocalOutput, Notes, Verbose
 from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem, UsageError
-from kalypso_actions.inputs import ValidateInputs
 from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.report.documents import ProblemEntry, ValidateDocument
 from kalypso_actions.report.local_summary import validate_summary
 from kalypso_actions.report.progress import ProgressDisplay

@@ -11,7 +11,8 @@ from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.clients.file_watch import FileWatch
 from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs import PathAtBranch, ValidateInputs
+from kalypso_actions.inputs.local import ValidateInputs
+from kalypso_actions.inputs.paths import PathAtBranch
 
 
 def watch(inputs: ValidateInputs, run: Callable[[], object]) -> NoReturn:

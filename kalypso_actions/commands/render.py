@@ -15,7 +15,7 @@ from kalypso_actions.commands.runtime.local_context import LocalContext, given_s
 from kalypso_actions.comparison import Mask, tree_changes
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
-from kalypso_actions.inputs import RenderInputs
+from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE

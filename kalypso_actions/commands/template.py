@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from kalypso_actions import fleet, rendering
 from kalypso_actions.errors import Location, Problem, UsageError
-from kalypso_actions.inputs import TemplateInputs, TemplateValues
+from kalypso_actions.inputs.local import TemplateInputs, TemplateValues
 from kalypso_actions.model.documents import Document, TextPlace
 from kalypso_actions.model.kinds import Template
 from kalypso_actions.platform_config import parse_value

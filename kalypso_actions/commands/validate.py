@@ -13,7 +13,8 @@ from kalypso_actions.commands.runtime.local_context import LocalContext, given_s
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics, folder_of_workloads
 from kalypso_actions.fleet_checks import has_kind
-from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
+from kalypso_actions.inputs.local import ValidateInputs
+from kalypso_actions.inputs.paths import PathAtBranch, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import RepositoryPath

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NewType
+from typing import Literal, NamedTuple, NewType
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.config import Path
@@ -29,8 +29,7 @@ class AssignmentName:
         return f"{self.cluster_type}/{self.target}"
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """A file of the tree that differs, with secrets; content is None on a side without the file.
 
     `path` is relative to the tree's folder. `repositories` are the URLs of all repositories whose
@@ -44,8 +43,7 @@ class FileChange:
     repositories: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(NamedTuple):
     """A file of the tree that differs: the hunks of its diff, without secrets.
 
     `path` and `repositories` are those of a FileChange.
@@ -57,8 +55,7 @@ class FileDiff:
     repositories: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class SetValue:
+class SetValue(NamedTuple):
     """A configuration value, and the place of the layer that set it last.
 
     Masked values are the text `***`.
@@ -83,8 +80,7 @@ class ValueChange:
     repositories: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentChange:
+class DocumentChange(NamedTuple):
     """A document of the control plane that differs: a Template, a registration, or another.
 
     `where` is its place in `head`, or in `base` if it is deleted.
@@ -96,8 +92,7 @@ class DocumentChange:
     where: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
+class Withheld(NamedTuple):
     """The numbers of differences that a mask left out: they come from a less visible repository."""
 
     repository: str
@@ -137,8 +132,7 @@ MaskedComparison = NewType("MaskedComparison", Comparison)
 """A comparison without secrets, as `Mask.masked` returns it: reports take no other."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitSubject:
+class CommitSubject(NamedTuple):
     """A commit, the first line of its message, and its page ("" without one)."""
 
     commit: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Relation = Literal["identical", "ahead", "behind", "diverged"]
 """The relation of a commit, the head, to another one, the base."""
@@ -33,16 +33,14 @@ class CommitStatus:
     created_at: datetime | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """An account of GitHub: a user, an organization or a bot."""
 
     login: str
     id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """A commit, without its files."""
 
     id: str
@@ -52,8 +50,7 @@ class Commit:
     committed_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequest(NamedTuple):
     """A pull request; `merge_commit` is "" unless the pull request was merged.
 
     Lists lack `mergeable` (None: GitHub has not computed it yet) and `merge_state`.
@@ -79,8 +76,7 @@ class PullRequest:
     auto_merge_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Issue:
+class Issue(NamedTuple):
     """An issue that is not a pull request."""
 
     number: int
@@ -92,8 +88,7 @@ class Issue:
     author: str
 
 
-@dataclass(frozen=True, slots=True)
-class IssueEvent:
+class IssueEvent(NamedTuple):
     """An event of an issue or a pull request, by GitHub's name (`closed`, `head_ref_deleted`).
 
     `actor` is "" for a deleted account.
@@ -105,8 +100,7 @@ class IssueEvent:
     date: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(NamedTuple):
     """A comment on an issue or a pull request."""
 
     id: int
@@ -115,16 +109,14 @@ class Comment:
     author: str
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowRun:
+class WorkflowRun(NamedTuple):
     """A started workflow run."""
 
     id: int
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveRun:
+class ActiveRun(NamedTuple):
     """A workflow run that is not completed; `title` comes from the workflow's `run-name`."""
 
     id: int
@@ -134,8 +126,7 @@ class ActiveRun:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredPath:
+class RegisteredPath(NamedTuple):
     """A registered folder of a GitHub repository (owner/name)."""
 
     repository: str
@@ -143,16 +134,14 @@ class RegisteredPath:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class PathHead:
+class PathHead(NamedTuple):
     """The commit of a registered path's branch, and the tree id of its folder."""
 
     commit: str
     tree: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryFacts:
+class RepositoryFacts(NamedTuple):
     """A repository; `name` is its current owner/name.
 
     `may_push` is true if GitHub does not say whether the credential may push.
@@ -169,24 +158,21 @@ class RepositoryFacts:
     visibility: Visibility = "private"
 
 
-@dataclass(frozen=True, slots=True)
-class AppInstallation:
+class AppInstallation(NamedTuple):
     """An App's permissions for an owner (`contents` -> `write`), and the page of its settings."""
 
     permissions: Mapping[str, str]
     page: str
 
 
-@dataclass(frozen=True, slots=True)
-class SettingNames:
+class SettingNames(NamedTuple):
     """The names of secrets and variables, in upper case."""
 
     secrets: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ActionsSettings:
+class ActionsSettings(NamedTuple):
     """Settings of GitHub Actions in a repository; `allowed` restricts third-party actions."""
 
     enabled: bool
@@ -210,8 +196,7 @@ https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 """
 
 
-@dataclass(frozen=True, slots=True)
-class BranchRules:
+class BranchRules(NamedTuple):
     """The rules of a branch.
 
     `types` are GitHub's types of the rules in rulesets. `is_classic` is whether the branch has a
@@ -239,8 +224,7 @@ class BranchRules:
         return "required_signatures" in self.types
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowState:
+class WorkflowState(NamedTuple):
     """A workflow file of the default branch; its state is `active` unless it is disabled."""
 
     path: str

@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.commands.template import template
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs import TemplateInputs
+from kalypso_actions.inputs.local import TemplateInputs
 from kalypso_actions.report.documents import TemplateDocument
 
 RECONCILER = """\

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from kalypso_actions.inputs import PathAtBranch, RenderInputs, Source, split_branch
+from kalypso_actions.inputs.local import RenderInputs
+from kalypso_actions.inputs.paths import PathAtBranch, Source, split_branch
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ KNOWN = RepositoryFacts(
     is_archived=False,
     created_at=IDS_SINCE - timedelta(seconds=1),
 )
-NEW = replace(KNOWN, created_at=IDS_SINCE)
+NEW = KNOWN._replace(created_at=IDS_SINCE)
 
 
 def tasks(made: Setup, facts: RepositoryFacts | None = KNOWN) -> dict[str, Task]:
@@ -73,7 +73,7 @@ def test_the_tasks_in_their_order() -> None:
 def test_the_page_of_a_new_app_is_filled_in(
     server: str, pages: list[str], *, is_organization: bool | None
 ) -> None:
-    facts = None if is_organization is None else replace(KNOWN, is_organization=is_organization)
+    facts = None if is_organization is None else KNOWN._replace(is_organization=is_organization)
     links = list(tasks(setup(server), facts)["Create a GitHub App"].links.values())
     assert [f"{urlsplit(link).scheme}://{urlsplit(link).netloc}" for link in links] == [
         server
@@ -108,7 +108,7 @@ def test_variables_and_secrets_have_their_pages_in_both_repositories() -> None:
 
 @pytest.mark.parametrize("is_organization", [True, False])
 def test_jobs_that_propose_must_be_allowed_to(*, is_organization: bool) -> None:
-    facts = replace(KNOWN, is_organization=is_organization)
+    facts = KNOWN._replace(is_organization=is_organization)
     (task,) = (
         task
         for task in remaining_tasks(setup(), facts, PERMISSIONS, jobs_propose=True)

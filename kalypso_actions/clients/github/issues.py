@@ -7,7 +7,6 @@ Kalypso would open an issue a second time if the index lacks it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final, Literal
 
 from kalypso_actions.clients.github import (
@@ -105,7 +104,7 @@ def ensure(
     issue = _if_current(kept, body) or _update(github, repository, kept.number, body)
     if added := missing_labels(labels, issue.labels):
         add_labels(github, repository, issue.number, added)
-        issue = replace(issue, labels=(*issue.labels, *added))
+        issue = issue._replace(labels=(*issue.labels, *added))
     if created:
         return issue, "created"
     return issue, "unchanged" if issue == kept else "updated"

@@ -7,7 +7,6 @@ somebody else. Never edit a pull request that somebody else opened from our bran
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from typing import Final, Literal
 from urllib.parse import urlencode
 
@@ -189,7 +188,7 @@ def ensure(
     if missing_labels(labels, pull.labels):
         add_labels(github, repository, pull.number, labels, read_first=False)
         added = missing_labels(labels, pull.labels)
-        pull = replace(pull, labels=(*pull.labels, *added))
+        pull = pull._replace(labels=(*pull.labels, *added))
     if created:
         return pull, "created"
     return pull, "unchanged" if pull == original else "updated"

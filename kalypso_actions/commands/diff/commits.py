@@ -37,7 +37,6 @@ def commit_range(
         total=total,
         behind=behind or 0,
         commits=tuple(
-            dataclasses.replace(item, url=f"{page}/commit/{item.commit}" if page else "")
-            for item in commits
+            item._replace(url=f"{page}/commit/{item.commit}" if page else "") for item in commits
         ),
     )

@@ -19,7 +19,7 @@ from kalypso_actions.commands.runtime.current_clone import (
     control_plane_clone,
     find_clone,
 )
-from kalypso_actions.inputs import Source
+from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.progress import Progress, no_progress
 from kalypso_actions.model.urls import is_loopback, without_secret
 from kalypso_actions.snapshot.document_reader import Reader

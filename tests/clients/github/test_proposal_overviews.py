@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -117,7 +116,7 @@ USER = {"__typename": "User", "login": "ann"}
 )
 def test_an_open_pull_request(fields: dict[str, Any], expected: dict[str, Any]) -> None:
     found = {**FOUND, "from": {"totalCount": 1, "nodes": [{**PULL, **fields}]}}
-    assert read(found).from_branch == (replace(OWN, **expected),)
+    assert read(found).from_branch == (OWN._replace(**expected),)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from kalypso_actions.commands.render import render
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs import RenderInputs, ValidateInputs
+from kalypso_actions.inputs.local import RenderInputs, ValidateInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.init_document import InitDocument
