@@ -82,14 +82,15 @@ class Template:
         try:
             budget.spend(len(self.text), "the template")
             dot = NO_VALUE if data is None else data
-            self._main.run(dot, output, budget, kept=kept)
+            self._main.run(dot, output, budget, 0, kept)
         except LimitError as error:
             raise _error(self.name, str(error)) from None
         except RecursionError:
             # The limits prevent this, unless the caller's stack is already nearly full.
             detail = "actions and values nest too deeply to be executed"
             raise _error(self.name, detail) from None
-        return normal("".join(output))
+        text = "".join(output)
+        return text if text.isascii() else normal(text)
 
 
 def parse(

@@ -55,7 +55,7 @@ class Program:
         dot: object,
         output: list[str],
         budget: Budget,
-        depth: int = 0,
+        depth: int,
         kept: Mapping[str, KeptTexts] = NOTHING_KEPT,
     ) -> None:
         """Render with `dot`, which is also `$`, in a new state."""

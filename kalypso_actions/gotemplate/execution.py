@@ -21,6 +21,9 @@ KeptTexts = dict[object, tuple[str, int]]
 NOTHING_KEPT: Final[Mapping[str, KeptTexts]] = MappingProxyType({})
 
 
+_NO_SLOTS: Final[frozenset[int]] = frozenset()
+
+
 class State:
     """One execution of one definition: its variables, and the output and budget of the template.
 
@@ -44,7 +47,7 @@ class State:
         self.budget = budget
         self.depth = depth
         self.variables = variables
-        self.elements: set[int] = set()
+        self.elements: frozenset[int] = _NO_SLOTS
         self.node: Node | None = None
 
 

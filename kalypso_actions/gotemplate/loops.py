@@ -146,13 +146,10 @@ def _shown(value: object) -> str:
         return str(type_of(value))  # the value prints as an address, or is too large
 
 
-def _marked(container: object, key: int, element: int) -> set[int]:
+def _marked(container: object, key: int, element: int) -> frozenset[int]:
     """Return the slots of the variables whose values have the type `interface {}` in Go."""
     if type(container) is list:
-        return {element}
-    slots = set()
-    if holds_interfaces(container):
-        slots.add(element)
-    if holds_interfaces(container, keys=True):
-        slots.add(key)
-    return slots
+        return frozenset((element,))
+    elements = (element,) if holds_interfaces(container) else ()
+    keys = (key,) if holds_interfaces(container, keys=True) else ()
+    return frozenset((*elements, *keys))

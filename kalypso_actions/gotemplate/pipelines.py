@@ -63,7 +63,8 @@ class PipelineCompiler:
 
         def declare(state: State, dot: object) -> object:
             state.variables[slot] = kept = evaluate(state, dot)
-            state.elements.discard(slot)
+            if slot in state.elements:
+                state.elements -= {slot}
             return kept
 
         return Expression(declare, value.last, nullable=False)
@@ -79,7 +80,8 @@ class PipelineCompiler:
             if slot is None:
                 raise self.definition.late_error(state, value.last, f"undefined variable: {name}")
             state.variables[slot] = kept
-            state.elements.discard(slot)
+            if slot in state.elements:
+                state.elements -= {slot}
             return kept
 
         return Expression(assign, value.last, nullable=False)
