@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Problem
@@ -39,8 +38,7 @@ _FORMS: Final = {"repo": repository_fault, "branch": revision_fault, "path": fol
 _SHOWN: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(NamedTuple):
     """A key or a value, and its path in the document."""
 
     text: str
@@ -71,7 +69,7 @@ def _texts(value: object, path: Path) -> Iterator[_Text]:
     match value:
         case str():
             yield _Text(value, path)
-        case Mapping():
+        case dict():
             for key, inner in value.items():
                 yield _Text(str(key), (*path, key), is_key=True)
                 yield from _texts(inner, (*path, key))

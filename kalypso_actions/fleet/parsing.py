@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import get_args
 
 from pydantic import BaseModel, ValidationError
@@ -80,6 +81,8 @@ KINDS: Mapping[str, KindParser] = {
         ),
     )
 }
+
+_Models = tuple[type[BaseModel], ...]
 
 _CREATED_BY_OPERATOR = frozenset({"Assignment", "AssignmentPackage"})
 
@@ -235,6 +238,8 @@ def _label_faults(document: Document) -> Iterator[Problem]:
         for key, value in labels.items():
             key_fault = label_key_fault(key)
             value_fault = label_value_fault(value) if isinstance(value, str) else ""
+            if not (key_fault or value_fault):
+                continue
             subject = f"{document.kind} {document.name!r}"
             if key_fault:
                 message = f"{subject}: the label key {key!r} {key_fault}"
@@ -285,9 +290,9 @@ def _unknown_fields(
     document: Document, model: type[BaseModel], body: object, path: Path
 ) -> Iterator[Problem]:
     """Warn about each unknown field, and suggest the closest known one."""
-    if not isinstance(body, Mapping):
+    if not isinstance(body, dict):
         return
-    known = _fields(model)
+    known = _known_fields(model)
     for key, value in body.items():
         if key not in known:
             near = _elsewhere(str(key), known, path) or nearest(str(key), known)
@@ -299,7 +304,7 @@ def _unknown_fields(
                 "field-unknown",
             )
             continue
-        for nested in _models_in(known[key]):
+        for nested in known[key]:
             if isinstance(value, list):
                 for index, item in enumerate(value):
                     yield from _unknown_fields(document, nested, item, (*path, key, index))
@@ -307,18 +312,23 @@ def _unknown_fields(
                 yield from _unknown_fields(document, nested, value, (*path, key))
 
 
-def _elsewhere(key: str, known: Mapping[str, object], path: Path) -> str:
+def _elsewhere(key: str, known: Mapping[str, _Models], path: Path) -> str:
     """Return the right place of a field that is one level too high or in the wrong mapping."""
     if path == ("spec",) and key in ("labels", "annotations"):
         return f"metadata.{key}"
-    for name, annotation in known.items():
-        if any(key in _fields(model) for model in _models_in(annotation)):
+    for name, models in known.items():
+        if any(key in _known_fields(model) for model in models):
             return f"{name}.{key}"
     return ""
 
 
-def _fields(model: type[BaseModel]) -> Mapping[str, object]:
-    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+@cache
+def _known_fields(model: type[BaseModel]) -> Mapping[str, _Models]:
+    """Return the models of the values of each field."""
+    return {
+        field.alias or name: tuple(_models_in(field.annotation))
+        for name, field in model.model_fields.items()
+    }
 
 
 def _models_in(annotation: object) -> Iterator[type[BaseModel]]:

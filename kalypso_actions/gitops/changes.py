@@ -61,7 +61,7 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
         taken_over=tuple(sorted(desired.taken_over)),
         whole=tuple(sorted(desired.whole)),
         existing_folders=(len(survey.target_folders) if survey else 0)
-        + sum(len(folder.folders()) - 1 for folder in whole),
+        + sum(folder.lines.count(" tree ") - 1 for folder in whole),
         problems=tuple(problems),
         warnings=tuple(survey.warnings) if survey else (),
     )

@@ -90,11 +90,13 @@ def _files_of_each(folder: ListedFolder, targets: Collection[str]) -> tuple[str,
     names = tuple(name for name in TARGET_FILES if f"/{name}\0" in lines)
     folders = {folder.path, *(f"{folder.path}/{target}" for target in targets)}
     files = 1 + count * len(names)
+    depth = folder.path.count("/") + 1
     is_exact = (
         set(folder.folders()) == folders
         and f"\t{folder.path}/{README_FILE}\0" in lines
         and all(lines.count(f"/{name}\0") == count for name in names)
-        and not any(f"\t{folder.path}/{name}\0" in lines for name in names)
+        # Otherwise a file without a folder of its own could stand for one that is missing.
+        and lines.count("/") == depth * (len(folders) + files) - 1 + count * len(names)
         and lines.count(" blob ") == files
         # No other line, and in each line only the blanks and the tab before its path.
         and lines.count("\0") - 1 == lines.count("\t") == len(folders) + files

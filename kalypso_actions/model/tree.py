@@ -47,7 +47,7 @@ class BaseTree:
 
     def without(self, names: Collection[str]) -> BaseTree:
         """Return the tree without the files of some of its `folders`, which are not parsed."""
-        if not (names and isinstance(self.entries, TreeListing)):
+        if not isinstance(self.entries, TreeListing):
             return self
         folders = self.folders()
         return replace(self, entries=self.entries.without([folders[name] for name in names]))

@@ -111,7 +111,8 @@ class _Composer:
         documents: list[Document] = []
         self.lines = text.split("\n") if "|" in text else []
         try:
-            self.events = iter(yaml.parse(text, Loader=LOADER))
+            # `yaml.parse` would take three steps for each event.
+            self.events = iter(LOADER(text).get_event, None)
             for event in self.events:
                 if isinstance(event, yaml.DocumentStartEvent):
                     document = self._document()
@@ -164,10 +165,16 @@ class _Composer:
         self._count(1, event)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
-        anchor = _Anchor()
-        if event.anchor is not None:
-            self.anchors[event.anchor] = anchor
+        if event.anchor is None:
+            return self._content(event, path)
+        anchor = self.anchors[event.anchor] = _Anchor()
         before, values_before = self.size, self.expanded_values
+        value = self._content(event, path)
+        anchor.value, anchor.size, anchor.complete = value, self.size - before, True
+        anchor.values = self.expanded_values - values_before
+        return value
+
+    def _content(self, event: yaml.NodeEvent, path: Path) -> object:
         value: object
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
@@ -178,8 +185,6 @@ class _Composer:
         else:
             value = self._mapping(path)
         self.size += 1
-        anchor.value, anchor.size, anchor.complete = value, self.size - before, True
-        anchor.values = self.expanded_values - values_before
         return value
 
     def _text_column(self, event: yaml.ScalarEvent) -> int:
@@ -323,9 +328,10 @@ def _merge(entries: dict[str, object], merged: object, mark: Mark) -> None:
 
 def _entry_mark(key: yaml.Event, value: yaml.Event) -> EntryMark:
     """Return the place of a key with the column of its value; a list item is both key and value."""
-    line, column = _mark(key)
-    value_line, value_column = _mark(value)
-    return line, column, value_column if value_line == line else column
+    begin: Any = key.start_mark  # each event of a parser has a place
+    after: Any = value.start_mark
+    line, column = begin.line + 1, begin.column + 1
+    return line, column, after.column + 1 if after.line == begin.line else column
 
 
 def _mark(event: yaml.Event) -> Mark:

@@ -86,7 +86,7 @@ UNCHANGED_BREAKS: Final = (
     Break(
         "a file on a wrong level counts as one of a target",
         FOLDERS,
-        '        and not any(f"\\t{folder.path}/{name}\\0" in lines for name in names)\n',
+        '        and lines.count("/") == depth * (len(folders) + files) - 1 + count * len(names)\n',
         "",
         (f"{UNCHANGED}::test_a_cluster_type_with_anything_else_is_not_whole",),
     ),
