@@ -5,14 +5,15 @@ Each function takes the document, for places, and its pydantic model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import Final
 
-from kalypso_actions.errors import Location
 from kalypso_actions.fleet import schemas
 from kalypso_actions.model import kinds
-from kalypso_actions.model.documents import Document
+from kalypso_actions.model.documents import Document, Path, Places
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
+
+LABELS: Final[Path] = ("metadata", "labels")
 
 
 def environment(document: Document, resource: schemas.EnvironmentResource) -> kinds.Environment:
@@ -92,9 +93,9 @@ def config_map(document: Document, resource: schemas.ConfigMapResource) -> kinds
         labels=resource.metadata.labels,
         data=resource.data,
         where=document.where,
-        places={key: document.at("data", key) for key in resource.data},
-        label_places=_label_places(document.key_at, resource.metadata.labels),
-        label_value_places=_label_places(document.at, resource.metadata.labels),
+        places=Places(document.at, ("data",), resource.data),
+        label_places=Places(document.key_at, LABELS, resource.metadata.labels),
+        label_value_places=Places(document.at, LABELS, resource.metadata.labels),
     )
 
 
@@ -106,8 +107,8 @@ def config_schema(document: Document, resource: schemas.ConfigSchemaResource) ->
         schema=resource.spec.schema_text,
         where=document.where,
         schema_place=document.text_at("spec", "schema"),
-        label_places=_label_places(document.key_at, resource.metadata.labels),
-        label_value_places=_label_places(document.at, resource.metadata.labels),
+        label_places=Places(document.key_at, LABELS, resource.metadata.labels),
+        label_value_places=Places(document.at, LABELS, resource.metadata.labels),
     )
 
 
@@ -164,10 +165,11 @@ def workload(document: Document, resource: schemas.WorkloadResource) -> kinds.Wo
                 registration="",
                 where=document.at("spec", "deploymentTargets", index),
                 environment_where=document.at("spec", "deploymentTargets", index, "environment"),
-                places={
-                    key: document.at("spec", "deploymentTargets", index, "manifests", key)
-                    for key in target.manifests
-                },
+                places=Places(
+                    document.at,
+                    ("spec", "deploymentTargets", index, "manifests"),
+                    target.manifests,
+                ),
             )
             for index, target in enumerate(resource.spec.deployment_targets)
         ),
@@ -229,9 +231,3 @@ def _selector(
             },
         },
     )
-
-
-def _label_places(
-    place: Callable[[str, str, str], Location], labels: Mapping[str, str]
-) -> dict[str, Location]:
-    return {key: place("metadata", "labels", key) for key in labels}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -167,6 +167,32 @@ class Document:
         """`metadata.name`; "" when absent or not a string."""
         metadata = self.body.get("metadata")
         return _text(metadata.get("name")) if isinstance(metadata, Mapping) else ""
+
+
+class Places(Mapping[str, Location]):
+    """The places of keys or values of a mapping in a document, found when somebody asks.
+
+    A fleet has tens of thousands, and needs those of faults and of explained values.
+    """
+
+    def __init__(
+        self, find: Callable[..., Location], path: Path, keys: Mapping[str, object]
+    ) -> None:
+        """`find` is `Document.at` or `Document.key_at`, `path` that of the mapping with `keys`."""
+        self._find = find
+        self._path = path
+        self._keys = keys
+
+    def __getitem__(self, key: str) -> Location:
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._find(*self._path, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
 
 def _text(value: object) -> str:
