@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from kalypso_actions import config_schemas, fleet, promotion, rendering, scheduling
+from kalypso_actions import config_schemas, fleet, rendering, scheduling
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.fleet_checks import (
     Acknowledgements,
@@ -28,6 +28,11 @@ from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.promotion.environments import (
+    environment_circles,
+    near_environment,
+    unreached_environments,
+)
 from kalypso_actions.scheduling.placement.fleet import HubObjects
 from kalypso_actions.trial_rendering import TrialOptions, try_rendering
 
@@ -139,8 +144,8 @@ def validate_branches(
     faulty = {doc.name for doc in documents if doc.kind == "Environment"}
     diagnostics.problems += _next_environments(environments, faulty)
     diagnostics.problems += _unknown_schedulers(environments.values())
-    diagnostics.problems += promotion.environment_circles(environments)
-    diagnostics.notes += promotion.unreached_environments(first_environments, environments)
+    diagnostics.problems += environment_circles(environments)
+    diagnostics.notes += unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
     diagnostics.warnings += _overridden(of_environments, others)
     diagnostics.warnings += fleet.registrations_named_as_bases(
@@ -230,7 +235,7 @@ def _next_environments(
                     f"Environment {environment.name!r} names {name!r} as next, which does not "
                     "exist",
                     environment.next_environment_where,
-                    promotion.near_environment(name, environments),
+                    near_environment(name, environments),
                     "next-environment-unknown",
                 )
 

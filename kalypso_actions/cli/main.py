@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,8 @@ def main() -> NoReturn:
         from kalypso_actions.cli.error_report import report_error  # noqa: PLC0415
 
         sys.exit(report_error(error))
+    finally:
+        gc.disable()  # otherwise Python collects once more, although the process ends
 
 
 def _run(arguments: Sequence[str]) -> int:

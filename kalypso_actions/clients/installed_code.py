@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from functools import cache
-from glob import glob
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -24,8 +24,15 @@ def code_digest() -> str:
     for package in RENDERING:
         sha256.update(metadata.version(package).encode() + b"\n")
     root = str(Path(__file__).parents[1])
-    # With pathlib, the 900 files take twice as long.
-    for name in sorted(glob("**/*.py", root_dir=root, recursive=True)):  # noqa: PTH207
+    # With pathlib or glob, the 900 files take up to twice as long.
+    folders = ((folder[len(root) + 1 :], names) for folder, _, names in os.walk(root))
+    modules = (
+        f"{folder}/{name}".lstrip("/")
+        for folder, names in folders
+        for name in names
+        if name.endswith(".py")
+    )
+    for name in sorted(modules):
         with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
             content = file.read()
         sha256.update(b"%s %d\n" % (name.encode(), len(content)))

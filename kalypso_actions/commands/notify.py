@@ -10,23 +10,20 @@ from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_check_promote
 from kalypso_actions.commands.runtime.environment_history import never_named
-from kalypso_actions.commands.runtime.gitops_branches import (
-    EnvironmentReading,
-    named_commit,
-    read_environment,
-)
+from kalypso_actions.commands.runtime.gitops_branches import EnvironmentReading, read_environment
+from kalypso_actions.commands.runtime.gitops_trees import named_commit
 from kalypso_actions.commands.runtime.own_statuses import own_statuses
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.gitops import becomes_credible, gitops_folder, touches
+from kalypso_actions.gitops import becomes_credible, touches
 from kalypso_actions.inputs.notify import NotifyInputs
+from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.promotion import Merge, meaning_of_push
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.merges import most_important
+from kalypso_actions.promotion.merges import Merge, meaning_of_push, most_important
 from kalypso_actions.promotion.requests import PromotionRequest
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.notify_document import NotifyDocument

@@ -37,7 +37,6 @@ from kalypso_actions.gitops.comparison import (
 from kalypso_actions.gitops.desired_tree import (
     DesiredTree,
     PreservedFolders,
-    gitops_folder,
     preserved_folders,
     tree_files,
 )
@@ -126,7 +125,6 @@ __all__ = [
     "ends_auto_merge",
     "environment_changed",
     "fits",
-    "gitops_folder",
     "is_blocked",
     "is_of_another",
     "mass_removal",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
 from kalypso_actions.model.layout import (
     PLACEMENTS_FILE,
@@ -78,18 +76,6 @@ def tree_files(desired: DesiredTree, folder: str) -> dict[str, FileContent]:
     if desired.placements is not None:
         files[prefix + PLACEMENTS_FILE] = desired.placements
     return files
-
-
-def gitops_folder(path: str, where: Location) -> str:
-    """Return a GitOpsRepo's `path` as the folder of the tree, "" for the root.
-
-    Raises KalypsoError for a path that leaves the repository.
-    """
-    normal = posixpath.normpath(path.strip("/") or ".")
-    if normal == ".." or normal.startswith("../") or ".git" in normal.split("/"):
-        message = f"the path {path!r} leaves the repository"
-        raise KalypsoError(message, where, "write a path in it", "path-outside-repository")
-    return "" if normal == "." else normal
 
 
 def preserved_folders(snapshot: Snapshot, failed: Iterable[str]) -> tuple[PreservedFolders, ...]:

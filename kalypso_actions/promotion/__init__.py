@@ -21,27 +21,3 @@ arrival          the order in which a commit arrives in environments
 pipeline         the state of each environment at one moment, and its waits
 previewed_pull_requests  the pull request of a preview that could not comment
 """
-
-from kalypso_actions.promotion.base_repo import with_commit
-from kalypso_actions.promotion.cd_decision import Advance, advance
-from kalypso_actions.promotion.environments import (
-    environment_circles,
-    first_environments,
-    near_environment,
-    next_environments,
-    unreached_environments,
-)
-from kalypso_actions.promotion.merges import Merge, meaning_of_push
-
-__all__ = [
-    "Advance",
-    "Merge",
-    "advance",
-    "environment_circles",
-    "first_environments",
-    "meaning_of_push",
-    "near_environment",
-    "next_environments",
-    "unreached_environments",
-    "with_commit",
-]

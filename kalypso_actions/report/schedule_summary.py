@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from kalypso_actions.report import markdown
 from kalypso_actions.report.assignment_matrix import AssignmentCell, assignment_matrix
 from kalypso_actions.report.change_counts import change_counts
+from kalypso_actions.report.commit_link import CommitLink
 from kalypso_actions.report.positions import distance
-from kalypso_actions.report.pull_request import CommitLink
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 
 MOST_LINES = 500

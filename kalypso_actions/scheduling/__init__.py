@@ -9,6 +9,7 @@ plugins.py       checks of schedulers from other packages
 placement/       Placements of Open Cluster Management
 """
 
+from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
 from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
 from kalypso_actions.scheduling.label_index import LabelIndex, TargetIndex
 from kalypso_actions.scheduling.labels import (
@@ -19,7 +20,6 @@ from kalypso_actions.scheduling.labels import (
     policy_faults,
 )
 from kalypso_actions.scheduling.registry import (
-    DEFAULT_SCHEDULER,
     find_scheduler,
     scheduler_of,
     trusted_scheduler,

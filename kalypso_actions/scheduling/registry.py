@@ -9,14 +9,12 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.entry_points import find_implementation
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER, PLACEMENT_SCHEDULER
 from kalypso_actions.scheduling.interface import Scheduler
 from kalypso_actions.scheduling.labels import LabelScheduler
 from kalypso_actions.scheduling.plugins import CheckedScheduler
 
 ENTRY_POINT_GROUP: Final = "kalypso_actions.schedulers"
-DEFAULT_SCHEDULER: Final = "labels"
-
-PLACEMENT_SCHEDULER: Final = "placement"
 
 
 def _placement() -> Scheduler:

@@ -11,8 +11,8 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.gitops import gitops_folder
 from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.layout import PLACEMENTS_FILE, PROMOTED_COMMIT_FILE, SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree

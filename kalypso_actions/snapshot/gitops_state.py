@@ -11,6 +11,7 @@ from kalypso_actions.clients.github import GitHub, GitHubError, commits
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import Commit, PullRequest
+from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.tree import BaseTree, TreeChanges
@@ -62,7 +63,7 @@ def read_gitops_state(
     Raises KalypsoError if the branch cannot be read; its advice says how to create a missing one.
     """
     target = gitops_repo.target
-    folder = gitops.gitops_folder(target.path, gitops_repo.where)
+    folder = gitops_folder(target.path, gitops_repo.where)
     try:
         files = repositories.open(target.repo, branch=target.branch)
     except KalypsoError as error:

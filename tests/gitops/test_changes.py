@@ -11,10 +11,10 @@ from kalypso_actions.gitops import (
     DesiredTree,
     PreservedFolders,
     compute_changes,
-    gitops_folder,
     is_blocked,
     mass_removal,
 )
+from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.promotion import with_commit
+from kalypso_actions.promotion.base_repo import with_commit
 
 COMMIT = "c" * 40
 WHERE = Location("https://github.com/acme/fleet", "base-repo.yaml")

@@ -8,18 +8,15 @@ import pytest
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.github import CommitStatus, Relation
 from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.promotion import (
-    Advance,
-    Merge,
-    advance,
+from kalypso_actions.promotion import statuses as status_table
+from kalypso_actions.promotion.cd_decision import Advance, advance, is_proposed, takes_back
+from kalypso_actions.promotion.environments import (
     environment_circles,
     first_environments,
-    meaning_of_push,
     next_environments,
     unreached_environments,
 )
-from kalypso_actions.promotion import statuses as status_table
-from kalypso_actions.promotion.cd_decision import is_proposed, takes_back
+from kalypso_actions.promotion.merges import Merge, meaning_of_push
 
 OLD, NEW = "0" * 40, "1" * 40
 

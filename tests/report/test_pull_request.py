@@ -8,17 +8,10 @@ import pytest
 
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.tree import RegistrationReading, TreeChanges
+from kalypso_actions.report.commit_link import CommitLink
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.pull_request import (
-    CommitLink,
-    Mark,
-    PullRequestText,
-    body,
-    is_ours,
-    marked,
-    read_mark,
-    title,
-)
+from kalypso_actions.report.pull_request import PullRequestText, body, title
+from kalypso_actions.report.pull_request_mark import Mark, is_ours, marked, read_mark
 from tests.builders import registration
 
 M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40

@@ -26,7 +26,7 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a circle of environments is no error",
         "kalypso_actions/validation.py",
-        "    diagnostics.problems += promotion.environment_circles(environments)\n",
+        "    diagnostics.problems += environment_circles(environments)\n",
         "",
         (story("first_environments", "ci_starts_nothing_with_a_circle"),),
     ),

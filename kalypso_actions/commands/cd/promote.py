@@ -17,8 +17,7 @@ from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
 from kalypso_actions.model.own_account import JOBS
-from kalypso_actions.promotion import Advance, advance
-from kalypso_actions.promotion.cd_decision import expected_commit
+from kalypso_actions.promotion.cd_decision import Advance, advance, expected_commit
 from kalypso_actions.promotion.rollbacks import Rollback
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)

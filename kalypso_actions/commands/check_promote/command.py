@@ -33,7 +33,8 @@ from kalypso_actions.compliance import Cluster, ClusterReports
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.promotion import next_environments, statuses
+from kalypso_actions.promotion import statuses
+from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.run_verdict import RunVerdict, Superseded, run_verdict
 from kalypso_actions.report.check_promote_document import (

@@ -25,8 +25,7 @@ from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.plan import PlanOptions
 from kalypso_actions.plan_checks import without_causes
-from kalypso_actions.promotion import first_environments
-from kalypso_actions.promotion.environments import FROM_CI
+from kalypso_actions.promotion.environments import FROM_CI, first_environments
 from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.starts import starts_cd

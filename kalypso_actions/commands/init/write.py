@@ -17,7 +17,7 @@ from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.onboarding import BranchPlan, Consent, FileChange, RepositorySetup
 from kalypso_actions.onboarding.branches import README_FILE
 from kalypso_actions.onboarding.changes import WrittenBranch
-from kalypso_actions.promotion import with_commit
+from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.report.init_pull_request import pull_request_text
 
 MESSAGE: Final = "Set up Kalypso"

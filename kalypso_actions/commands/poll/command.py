@@ -14,7 +14,7 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.promotion import first_environments
+from kalypso_actions.promotion.environments import first_environments
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.poll_summary import poll_summary

@@ -18,7 +18,8 @@ environment_branch    an environment's branch: read it, write another promoted c
 environment_reading   read the branch of the environment that a person names
 own_branch            an environment's own branch, to plan it with any commit of main
 environment_history   the promoted commits that an environment has had
-gitops_branches       the GitOps branches of an environment, and their promoted commits
+gitops_branches       the GitOps branches of an environment
+gitops_trees          their trees at a commit, and their promoted commits
 base_trees            the same branches, as far as they can be read
 tree_records          the ids of the trees that schedule has written
 branch_writes         write commits to branches, by git or by GitHub

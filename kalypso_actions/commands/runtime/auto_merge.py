@@ -12,7 +12,7 @@ from kalypso_actions.commands.runtime.gitops_branches import gitops_branches, re
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import OWN_BRANCHES
-from kalypso_actions.report import pull_request
+from kalypso_actions.report import pull_request_mark
 
 
 def disable_all(
@@ -56,13 +56,13 @@ def possible_pull_requests(
     """
     identity = viewer.identity(context.github, repository)
     for pull in pull_requests.open_into(context.github, repository, branch):
-        author, head, mark = pull.author, pull.head_branch, pull_request.read_mark(pull.body)
+        author, head, mark = pull.author, pull.head_branch, pull_request_mark.read_mark(pull.body)
         marked = mark is not None or head.startswith(OWN_BRANCHES)
         by_us = identity.wrote(author, is_marked=marked)
         by_us = by_us or identity.formerly_wrote(author, is_marked=marked)
         fits = gitops.may_be_own_branch(head, environment)
         if mark:
-            fits = pull_request.is_ours(pull.body, environment, context.control_plane)
+            fits = pull_request_mark.is_ours(pull.body, environment, context.control_plane)
         if by_us and fits and pull.head_repository.lower() == repository.lower():
             yield pull
 
@@ -98,7 +98,7 @@ def _forget_refusal(repository: str, pull: PullRequest, context: CommandContext)
 
     Otherwise poll waits until the state differs from that of the last refused merge.
     """
-    mark = pull_request.read_mark(pull.body)
+    mark = pull_request_mark.read_mark(pull.body)
     if mark and viewer.identity(context.github, repository).wrote(pull.author):
-        body = pull_request.marked(pull.body, replace(mark, tried=None))
+        body = pull_request_mark.marked(pull.body, replace(mark, tried=None))
         pull_requests.set_texts(context.github, repository, pull, pull.title, body)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kalypso_actions import gitops
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.scheduling import uses_present_assignments
@@ -33,7 +33,7 @@ class ReadableBaseTrees:
     def _read(self, gitops_repo: GitOpsRepo) -> BaseTree | None:
         target = gitops_repo.target
         try:
-            folder = gitops.gitops_folder(target.path, gitops_repo.where)
+            folder = gitops_folder(target.path, gitops_repo.where)
             files = self.repositories.open(target.repo, branch=target.branch)
             return read_base_tree(files, target.branch, folder)
         except KalypsoError as error:

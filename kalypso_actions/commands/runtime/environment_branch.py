@@ -20,7 +20,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import OWN_BRANCHES
-from kalypso_actions.promotion import with_commit
+from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.promotion.cd_decision import is_proposed
 from kalypso_actions.report.cd_summary import proposal_body
 from kalypso_actions.report.markdown import marker

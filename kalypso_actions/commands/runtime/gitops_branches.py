@@ -1,4 +1,4 @@
-"""The GitOps branches of an environment, and their trees at a commit."""
+"""The GitOps branches of an environment."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from kalypso_actions import fleet
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.gitops import gitops_folder, tracked_commit
-from kalypso_actions.gitops.provenance import is_of_another
 from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import BaseRepo, Environment, GitOpsRepo, RepositoryPath
-from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.promotion.base_branch import base_document
-from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.snapshot.document_reader import Reader
 
 KINDS = frozenset({"BaseRepo", "GitOpsRepo"})
@@ -111,20 +108,3 @@ def gitops_branches(
         )
         for repo in repos
     )
-
-
-def tree_at(context: CommandContext, place: GitOpsBranch, commit: str) -> BaseTree:
-    """Return the tree of a GitOps branch at a commit. Raises KalypsoError."""
-    files = context.repositories.open(place.url, branch=place.branch, commit=commit)
-    return read_base_tree(files, place.branch, place.folder)
-
-
-def named_commit(tree: BaseTree, environment: str) -> str | None:
-    """Return the commit of main that an environment's tree names, if any.
-
-    Until its first merge, a branch that was cut from another environment's branch names the commit
-    of that environment: this commit does not count.
-    """
-    if is_of_another(tree.sources, environment):
-        return None
-    return tracked_commit(tree.promoted_commit)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.promotion import with_commit
 from kalypso_actions.promotion.base_branch import base_document
+from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.revision_reader import read_documents

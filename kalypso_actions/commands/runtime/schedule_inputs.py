@@ -18,7 +18,7 @@ from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.github import PullRequest, RegisteredPath
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.promotion.schedule_inputs_digest import GitOpsBranchState, inputs_digest
-from kalypso_actions.report import pull_request
+from kalypso_actions.report import pull_request_mark
 from kalypso_actions.snapshot.control_plane import ControlPlane, read_control_plane
 from kalypso_actions.snapshot.document_reader import Reader, SharedReader, in_parallel
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
@@ -117,7 +117,7 @@ def our_pull_requests_among(
         for pull in pulls
         if pull.head_repository.lower() == repository.lower()
         and identity.wrote(pull.author)
-        and pull_request.is_ours(pull.body, environment, context.control_plane)
+        and pull_request_mark.is_ours(pull.body, environment, context.control_plane)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.report.pull_request import CommitLink
+from kalypso_actions.report.commit_link import CommitLink
 
 
 def commit_link(promoted_commit: str | None, context: CommandContext) -> CommitLink | None:

@@ -20,8 +20,7 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.plan import Plan
-from kalypso_actions.report import pull_request
-from kalypso_actions.report.pull_request import Mark
+from kalypso_actions.report.pull_request_mark import Mark, is_ours, read_mark
 from kalypso_actions.snapshot.gitops_state import GitOpsState, ProposalCommits, ProposalState
 from kalypso_actions.snapshot.past_proposals import PastPullRequests
 
@@ -175,7 +174,7 @@ def _is_ours(pull: PullRequest, state: GitOpsState, plan: Plan, context: Command
     identity = viewer.identity(context.github, state.repository)
     author = pull.author
     is_by_us = identity.wrote(author) or identity.formerly_wrote(author)
-    return is_by_us and pull_request.is_ours(pull.body, plan.environment, context.control_plane)
+    return is_by_us and is_ours(pull.body, plan.environment, context.control_plane)
 
 
 def _open_proposal(
@@ -196,7 +195,7 @@ def _open_proposal(
 
 def _is_described(pull: PullRequest | None, mark: Mark) -> bool:
     """Whether the body of a pull request has this mark."""
-    present = pull_request.read_mark(pull.body) if pull else None
+    present = read_mark(pull.body) if pull else None
     return present is not None and replace(present, tried=None) == mark
 
 

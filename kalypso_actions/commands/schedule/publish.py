@@ -34,10 +34,11 @@ from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.promotion import meaning_of_push, start_records
+from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.merges import meaning_of_push
 from kalypso_actions.promotion.starts import next_check_attempt
-from kalypso_actions.report import markdown, pull_request
+from kalypso_actions.report import markdown, pull_request, pull_request_mark
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.report.schedule_document import PullRequestEntry
 from kalypso_actions.snapshot.gitops_state import GitOpsState
@@ -236,12 +237,12 @@ def merge(published: Published, context: CommandContext) -> Published:
 def _note_refusal(published: Published, before: PullRequest, context: CommandContext) -> None:
     """Write the state of the refused merge into the body, so that poll tries each state once."""
     state = published.proposal_plan.state
-    mark = pull_request.read_mark(before.body)
+    mark = pull_request_mark.read_mark(before.body)
     if mark is None:
         return
     tried = replace(mark, tried=(state.commit, before.merge_state))
     # GitHub may merge it at any moment: edit it by number, also if it is closed.
-    body = pull_request.marked(before.body, tried)
+    body = pull_request_mark.marked(before.body, tried)
     pull_requests.set_texts(context.github, state.repository, before, before.title, body)
 
 

@@ -12,8 +12,8 @@ from kalypso_actions.commands.runtime.gitops_branches import (
     GitOpsBranch,
     gitops_branches,
     read_leniently,
-    tree_at,
 )
+from kalypso_actions.commands.runtime.gitops_trees import tree_at
 from kalypso_actions.commands.runtime.labels import FAILURE
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.kinds import Environment
