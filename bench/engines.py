@@ -22,7 +22,7 @@ from typing import Any
 from bench.templates import TEMPLATES
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_actions.platform_config.values import parse_value
-from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.data import SharedConfig, TemplateData
 from kalypso_actions.rendering.go_manifests import TextManifest
 from tools.oracle import program
 
@@ -50,10 +50,16 @@ def any_engine_renders(manifests: Sequence[Request]) -> bool:
     return not any(KALYPSO_FUNCTIONS.search(request["text"]) for request in manifests)
 
 
-def ours(manifests: Sequence[Request], seconds: float) -> float:
-    """Return our engine's manifests per second; each manifest has a new budget, as in a run."""
+def ours(manifests: Sequence[Request], seconds: float, *, is_shared: bool = False) -> float:
+    """Return our engine's manifests per second; each manifest has a new budget, as in a run.
+
+    With `is_shared`, the configuration is one that earlier assignments had, as in a run with many
+    targets of a cluster type; else the engine treats it as a new one.
+    """
     compiled = {text: TextManifest(text) for text in {request["text"] for request in manifests}}
     uses = [(compiled[request["text"]], _data(request["data"])) for request in manifests]
+    for _, data in uses:
+        data.shared = SharedConfig(data.config) if is_shared else None
     rendered = 0
     started = time.perf_counter()
     while time.perf_counter() - started < seconds:

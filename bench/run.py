@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from bench import application, engines, fleets, launch, pair, placements, repositories
@@ -57,6 +57,9 @@ def measure_engine(folder: Path) -> list[str]:
         rows[template] = Rates.best(_rounds(manifests, folder, has_go, comparable))
         print(f"  {template:<18}{rows[template]}")
     print(f"  {'all together':<18}{Rates.together(list(rows.values()))}")
+    config_maps = engines.requests()["config-map"]
+    known = max(engines.ours(config_maps, MEASURED_SECONDS, is_shared=True) for _ in range(ROUNDS))
+    print(f"  {'config-map, shared':<18}{replace(rows['config-map'], ours=known)}")
     return [f"{template}: {fault}" for template, rates in rows.items() for fault in rates.missed()]
 
 

@@ -150,7 +150,11 @@ class Call:
         """Compile a call that evaluates its arguments in order."""
         constants = [bound.constant for bound in self.bounds]
         own = [index for index, constant in enumerate(constants) if constant is None]
-        if len(own) + self.piped != 1 or _has_large(constants):
+        if _has_large(constants):
+            return self._of_many(final, function)
+        if final is None and len(own) == 2 and own[0] == len(constants) - 2:
+            return self._of_two(function, constants[:-2], *self.bounds[-2:])
+        if len(own) + self.piped != 1:
             return self._of_many(final, function)
         if final is not None:
             return self._of_one(None, final, function, constants, [])
@@ -200,6 +204,41 @@ class Call:
             return result
 
         return of_one
+
+    def _of_two(
+        self, function: Function, before: Sequence[Any], first: Bound, second: Bound
+    ) -> Evaluate:
+        """Compile a call of two values after small constants, such as `index .Labels $name`."""
+        call, name, takes_budget = function.call, function.name, function.takes_budget
+        cost = function.cost
+        evaluate_first, (accepts_first, convert_first) = first.evaluate, first.check
+        evaluate_second, (accepts_second, convert_second) = second.evaluate, second.check
+        if before and not takes_budget:
+            call = partial(call, *before)
+
+        def of_two(state: State, dot: object, _: object = NO_FINAL) -> object:
+            one: Any = evaluate_first(state, dot)
+            if type(one) not in accepts_first:
+                one = convert_first(state, one)
+            two: Any = evaluate_second(state, dot)
+            if type(two) not in accepts_second:
+                two = convert_second(state, two)
+            budget = state.budget
+            try:
+                if (
+                    budget.counts_calls
+                    or (type(one) in _SIZED and len(one) > _SMALL)
+                    or (type(two) in _SIZED and len(two) > _SMALL)
+                ):
+                    budget.count_call(name, cost, (*before, one, two))
+                result: Any = call(budget, *before, one, two) if takes_budget else call(one, two)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):
+                    budget.count_result(name, result)
+            except FunctionError as error:
+                raise self._failed(error) from None
+            return result
+
+        return of_two
 
     def _of_many(self, final: Check | None, function: Function) -> Evaluate:
         """Compile a call of any values."""

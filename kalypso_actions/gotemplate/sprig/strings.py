@@ -189,11 +189,11 @@ def nindent(budget: Budget, spaces: int, text: str) -> str:
 
 
 @function("quote", ANY, variadic=True, returns=STRING, takes_budget=True)
-def quote(budget: Budget, *values: object) -> str:
+def quote(budget: Budget, value: object = None, *others: object) -> str:
     """Put all values but nil in double quotes, as Go quotes strings."""
-    if len(values) == 1 and type(values[0]) is str:  # the most frequent case
-        return quoted(values[0])
-    return _spaced(budget, values, lambda spent, value: quoted(to_string(spent, value)))
+    if type(value) is str and not others:  # the most frequent case
+        return quoted(value)
+    return _spaced(budget, (value, *others), lambda spent, value: quoted(to_string(spent, value)))
 
 
 @function("squote", ANY, variadic=True, returns=STRING, takes_budget=True)
