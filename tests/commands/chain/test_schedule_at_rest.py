@@ -13,7 +13,13 @@ from kalypso_actions.promotion.start_records import schedule_context
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents, polls
 from tests.commands.chain.organisation import CONTROL_PLANE, SHOP, Job, Organisation
-from tests.commands.chain.proposals import configure, edit_gitops, run, settle
+from tests.commands.chain.proposals import (
+    configure,
+    edit_gitops,
+    run,
+    run_schedule,
+    settle,
+)
 
 CLOCK = Job(event="schedule")
 CONTEXT = schedule_context("dev")
@@ -111,6 +117,14 @@ def test_an_open_pull_request_is_looked_after(acme: Organisation) -> None:
     configure(acme, NEW="1")
     run(acme)
     assert not rests(acme)
+
+
+def test_a_fault_in_a_document_that_names_no_repository(acme: Organisation) -> None:
+    """The question does not parse the document, but the run that did has recorded a fault."""
+    at_noon(acme)
+    acme.commit({"cluster-types/fault.yaml": "{"}, "dev")
+    assert run_schedule(acme).failed
+    assert run_schedule(acme, job=CLOCK).failed
 
 
 def test_another_version_of_the_code(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
