@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from fnmatch import translate
 from functools import lru_cache
 from typing import Final
@@ -54,6 +54,9 @@ class KeyNames:
         self._more = tuple(map(_normal, more))
         self._given, self._masked = _pattern(self._more), _pattern(MASKED_KEYS)
         self._shown = _pattern(SHOWN_KEYS)
+        self._plain: set[Hashable] = set()
+        self.plain_lines: set[str] = set()
+        """Lines of texts without any of these names, which `text_masking` remembers."""
         self.include: Callable[[Hashable], bool] = lru_cache(maxsize=_MOST_KNOWN)(self._include)
 
     def extended(self, more: Iterable[str]) -> KeyNames:
@@ -77,16 +80,26 @@ class KeyNames:
 
     def _secrets(self, value: object, *, is_secret: bool) -> Iterator[str]:
         if isinstance(value, Mapping):
+            secret_keys = value.keys() if is_secret else self._secret_among(value)
+            for key in secret_keys:
+                yield from self._secrets(value[key], is_secret=True)
             for key, inner in value.items():
-                is_secret_key = is_secret or self.include(key)
-                if is_secret_key or not isinstance(inner, str):  # most are neither
-                    yield from self._secrets(inner, is_secret=is_secret_key)
+                if not isinstance(inner, str) and key not in secret_keys:  # most are texts
+                    yield from self._secrets(inner, is_secret=False)
         elif isinstance(value, list | tuple):
             for inner in value:
                 yield from self._secrets(inner, is_secret=is_secret)
         elif is_secret and value is not None and not isinstance(value, bool):
             yield str(value)
             yield from str(value).splitlines()
+
+    def _secret_among(self, keys: Mapping[Hashable, object]) -> Set[Hashable]:
+        """Return the secret ones of the keys."""
+        unknown = keys.keys() - self._plain
+        secret = {key for key in unknown if self.include(key)}
+        if len(self._plain) < _MOST_KNOWN:
+            self._plain |= unknown - secret
+        return secret
 
 
 def _pattern(globs: Iterable[str]) -> re.Pattern[str]:

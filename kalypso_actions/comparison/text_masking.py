@@ -125,6 +125,9 @@ _NAMES, _VALUE = frozenset({"name", "key"}), "value"
 
 _WORD: Final = re.compile(r"[\w.-]+")
 _ELEMENT_NAME: Final = re.compile(r"<([\w.:-]{1,200})")
+_MOST_KNOWN: Final = 20_000
+"""The most lines to remember."""
+
 _LONGEST_KNOWN: Final = 200
 """The most characters of a remembered line; the files of a fleet have many lines in common."""
 
@@ -184,11 +187,15 @@ def _without_encoded(word: str, secrets: Collection[str]) -> str:
 
 def _may_have_secret(text: str, names: KeyNames) -> bool:
     """Return whether a text may have a credential or a secret key."""
-    lines = text.split("\n")
-    return any(len(line) > _LONGEST_KNOWN or _line_may_have(line, names) for line in lines)
+    unknown = set(text.split("\n")) - names.plain_lines
+    if any(len(line) > _LONGEST_KNOWN or _line_may_have(line, names) for line in unknown):
+        return True
+    if len(names.plain_lines) + len(unknown) > _MOST_KNOWN:
+        names.plain_lines.clear()
+    names.plain_lines |= unknown
+    return False
 
 
-@lru_cache(maxsize=10_000)
 def _line_may_have(line: str, names: KeyNames) -> bool:
     """Look at all words, and at the key and the name of an entry: masking uses no other keys."""
     if any(needed in line for needed in _CREDENTIAL_FORMS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from kalypso_actions.model.differences import FileDiff
 
@@ -16,6 +16,8 @@ CONTEXT: Final = 3
 
 _Operation = tuple[str, int, int, int, int]
 """An operation of difflib: its name, the range of lines before, and the range after."""
+
+_Tag = Literal["replace", "delete", "insert", "equal"]
 
 ABSENT: Final = "/dev/null"
 NO_NEWLINE: Final = "\n\\ No newline at end of file\n"
@@ -66,8 +68,7 @@ def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opera
     end = _common(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     if len(old) * len(new) <= MOST_PAIRS:
-        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-        yield from matcher.get_grouped_opcodes(CONTEXT)
+        yield from _Matcher(old, new, start, end).get_grouped_opcodes(CONTEXT)
         return
     old_end, new_end = start + len(old), start + len(new)
     lead, tail = min(CONTEXT, start), min(CONTEXT, end)
@@ -76,6 +77,31 @@ def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opera
         ("replace", start, old_end, start, new_end),
         ("equal", old_end, old_end + tail, new_end, new_end + tail),
     ]
+
+
+class _Matcher(difflib.SequenceMatcher[str]):
+    """Compares the lines between the first and the last difference, as git does.
+
+    Most texts differ in few lines, and difflib would index all of them.
+    """
+
+    def __init__(self, before: Sequence[str], after: Sequence[str], start: int, end: int) -> None:
+        """`start` lines before these and `end` lines after them are equal."""
+        super().__init__(None, before, after, autojunk=False)
+        self._start, self._end = start, end
+        self._lengths = len(before), len(after)
+
+    def get_opcodes(self) -> list[tuple[_Tag, int, int, int, int]]:
+        """Return the operations, with places in the whole texts."""
+        start, (old, new) = self._start, self._lengths
+        codes = [
+            (tag, start + old_start, start + old_end, start + new_start, start + new_end)
+            for tag, old_start, old_end, new_start, new_end in super().get_opcodes()
+        ]
+        lead: tuple[_Tag, int, int, int, int] = ("equal", 0, start, 0, start)
+        old_end, new_end, end = start + old, start + new, self._end
+        codes += [("equal", old_end, old_end + end, new_end, new_end + end)] if end else []
+        return [lead, *codes] if start else codes
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:

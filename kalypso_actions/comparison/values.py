@@ -99,8 +99,6 @@ def _set(config: MergedConfig, path: Path, value: object) -> SetValue:
 
 def _place(config: MergedConfig, path: Path) -> Location | None:
     """Return the place of the layer that last set a value, or the value that contains it."""
-    for length in range(len(path), 0, -1):
-        origins = config.origins.get(path[:length])
-        if origins:
-            return origins[-1]
-    return None
+    origins = config.origins_of(str(path[0]))
+    places = (origins.get(path[:length]) for length in range(len(path), 0, -1))
+    return next((known[-1] for known in places if known), None)

@@ -23,15 +23,19 @@ class MergedConfig:
     old control planes, where later layers replace earlier ones. `config_maps` names the layers in
     order. Assignments share the mappings: they must not be changed.
 
-    `trace` finds the origins on demand, because few configurations need them.
+    `trace` finds the origins of one top-level key, or of all (None), on demand: few are needed.
     """
 
     values: Mapping[str, object]
     texts: Mapping[str, str]
     config_maps: tuple[str, ...]
-    trace: Callable[[], Origins] = field(default=dict, repr=False, compare=False)
+    trace: Callable[[str | None], Origins] = field(default=lambda _: {}, repr=False, compare=False)
 
     @cached_property
     def origins(self) -> Origins:
         """The places that set each value."""
-        return self.trace()
+        return self.trace(None)
+
+    def origins_of(self, key: str) -> Origins:
+        """Return the places that set each value below a top-level key."""
+        return self.trace(key)

@@ -104,7 +104,7 @@ class PlatformConfig:
         """Merge all layers but the last; most targets of a cluster type share the result."""
         merged = self._shared.get(layers)
         if merged is None:
-            merged = _merge(_NO_CONFIG, layers, dict)
+            merged = _merge(_NO_CONFIG, layers, lambda _: {})
             self._shared.put(layers, merged, len(merged.values) + 1)
         return merged
 
@@ -150,7 +150,7 @@ _NO_CONFIG: Final = MergedConfig({}, {}, ())
 
 
 def _merge(
-    lower: MergedConfig, upper: Sequence[_Layer], trace: Callable[[], Origins]
+    lower: MergedConfig, upper: Sequence[_Layer], trace: Callable[[str | None], Origins]
 ) -> MergedConfig:
     """Merge layers over a configuration; `trace` finds the origins of the values."""
     merged = Layers(lower.values, with_origins=False)
@@ -164,11 +164,13 @@ def _merge(
     return MergedConfig(merged.values, texts, config_maps, trace)
 
 
-def _origins(layers: Sequence[_Layer]) -> Origins:
+def _origins(layers: Sequence[_Layer], key: str | None) -> Origins:
+    """Merge the values of a key, or all values; no value depends on those of other keys."""
     merged = Layers()
     for layer in layers:
         for entry, value in zip(layer.entries, layer.values, strict=True):
-            merged.add(entry.key, value, entry.where)
+            if key is None or entry.key == key:
+                merged.add(entry.key, value, entry.where)
     return merged.origins
 
 

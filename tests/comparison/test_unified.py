@@ -42,6 +42,38 @@ def test_as_git_writes_it(case: str, tmp_path: Path) -> None:
     ]
 
 
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n"]), max_size=12)
+
+
+@given(LINES, LINES, LINES, LINES)
+def test_equal_ends_change_no_difference(
+    start: list[str], old: list[str], new: list[str], end: list[str]
+) -> None:
+    """The diff turns one text into the other, whatever surrounds the changed lines."""
+    before, after = [*start, *old, *end], [*start, *new, *end]
+    text = diff("".join(before), "".join(after))
+    assert applied(before, text.split("\n")[2:-1]) == after
+
+
+def applied(before: list[str], lines: list[str]) -> list[str]:
+    """Apply the hunks of a diff, and check the lines that it names."""
+    result, at = [], 0
+    for line in lines:
+        sign, rest = line[:1], f"{line[1:]}\n"
+        if sign == "@":
+            first, _, length = line.split()[1].lstrip("-").partition(",")
+            start = int(first) - (0 if length == "0" else 1)
+            result += before[at:start]
+            at = start
+        elif sign == "+":
+            result.append(rest)
+        else:
+            assert before[at] == rest
+            result += [rest] if sign == " " else []
+            at += 1
+    return result + before[at:]
+
+
 TEXTS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12).map("\n".join)
 
 

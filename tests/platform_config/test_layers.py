@@ -131,3 +131,17 @@ def test_equal_combinations_are_merged_once() -> None:
     first = platform.config_of(assignment(target("a"), FACTORY))
     assert platform.config_of(assignment(target("b"), FACTORY)) is first
     assert platform.config_of(assignment(target("b"), cluster_type("other"))) is not first
+
+
+def test_the_origins_of_a_key_are_those_among_all() -> None:
+    maps = (
+        config_map("a", {"LOG": "level: info", "X": "[{name: a}]", "Y": "1"}),
+        config_map("b", {"LOG": "level: debug\nsink: file", "X": "[{name: a, port: 1}, b]"}),
+        config_map("c", {"Y": "2"}, line="body"),
+    )
+    config = PlatformConfig(fleet(config_maps=maps)).config_of(assignment(LINE, FACTORY))
+    for key in config.values:
+        of_key = {path: places for path, places in config.origins.items() if path[0] == key}
+        assert config.origins_of(key) == of_key
+    assert config.origins_of("absent") == {}
+    assert len(config.origins["Y",]) == 2
