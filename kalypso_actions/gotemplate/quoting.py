@@ -26,7 +26,7 @@ _ESCAPE = re.compile(
 )
 
 
-def quote(text: str, *, ascii_only: bool = False) -> str:
+def quote(text: str, ascii_only: bool = False) -> str:
     """Go's `strconv.Quote`, or with `ascii_only` its `strconv.QuoteToASCII`."""
     quoted = encode_basestring_ascii(text)  # as in JSON, which escapes at least as much
     if len(quoted) == len(text) + 2:  # nothing

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from kalypso_actions import gotemplate, goyaml
-from kalypso_actions.gotemplate.values import GoStruct
 from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering.data import SHARED_FIELD, TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
@@ -22,6 +21,9 @@ CACHED_BYTES = 256 << 10
 
 TEMPLATE_NAME = "template"
 """The template's name in upstream's error messages."""
+
+FAILURES = (gotemplate.TemplateError, gotemplate.FunctionError)
+"""The errors of an execution."""
 
 
 class TextManifest:
@@ -41,14 +43,17 @@ class TextManifest:
 
         Such values see the data as the Template has left it, and cannot change it.
         """
-        output = _execute(self._template, data, self._text)
+        try:
+            output = self._template.execute(data.go, budget=data.budget, kept=data.kept)
+        except FAILURES as error:
+            raise _failed(error, self._text) from error
         if "{{" not in output:  # nearly always
             return output
         for _ in range(PASSES - 1):
             if "{{" not in output:
                 return output
             data.later_templates.append(output.count("{{"))
-            output = _execute(_compile_output(output, data), data, output, data.copy_of_go)
+            output = _render_output(output, data)
         start = output.find("{{")
         if start >= 0:
             raise ManifestError(
@@ -121,13 +126,17 @@ def _compile(text: str) -> gotemplate.Template:
     return template
 
 
-def _compile_output(text: str, data: TemplateData) -> gotemplate.Template:
-    """Parse the output of a pass and count the work; assignments rarely have the same output."""
+def _render_output(text: str, data: TemplateData) -> str:
+    """Parse the output of a pass and render it; assignments rarely have the same output."""
     try:
         data.budget.spend(PARSING * len(text), "parsing the output of a pass")
     except gotemplate.LimitError as error:
         raise ManifestError(f"template: {TEMPLATE_NAME}: {error}", text=text) from error
-    return _parse(text)
+    template = _parse(text)
+    try:
+        return template.execute(data.copy_of_go(), budget=data.budget)
+    except FAILURES as error:
+        raise _failed(error, text) from error
 
 
 def _parse(text: str) -> gotemplate.Template:
@@ -140,24 +149,10 @@ def _parse(text: str) -> gotemplate.Template:
             kept_fields=(SHARED_FIELD,),
         )
     except gotemplate.TemplateError as error:
-        raise _located(error, text) from error
+        raise _failed(error, text) from error
 
 
-def _execute(
-    template: gotemplate.Template,
-    data: TemplateData,
-    text: str,
-    go: Callable[[], GoStruct] | None = None,
-) -> str:
-    try:
-        if go:
-            return template.execute(go(), budget=data.budget)
-        return template.execute(data.go, budget=data.budget, kept=data.kept)
-    except gotemplate.TemplateError as error:
-        raise _located(error, text) from error
-    except gotemplate.FunctionError as error:  # Python cannot represent the data
-        raise ManifestError(str(error)) from error
-
-
-def _located(error: gotemplate.TemplateError, text: str) -> ManifestError:
-    return ManifestError(error.message, error.line, error.column, text)
+def _failed(error: gotemplate.TemplateError | gotemplate.FunctionError, text: str) -> ManifestError:
+    if isinstance(error, gotemplate.TemplateError):
+        return ManifestError(error.message, error.line, error.column, text)
+    return ManifestError(str(error))  # Python cannot represent the data

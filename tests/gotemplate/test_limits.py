@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions import gotemplate
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget, LimitError, Limits, TemplateError
+from kalypso_actions.rendering.functions import FUNCTIONS
 from tests.gotemplate.data import failure, render
 
 MOST = DEFAULT_LIMITS.template_bytes
@@ -185,3 +186,33 @@ def test_large_arguments_count_once_much_is_done() -> None:
     assert budget.counts_calls
     with pytest.raises(LimitError, match="list goes beyond"):
         budget.count_call("list", 1, [["x" * 100_000] * 10])
+
+
+@pytest.mark.parametrize(
+    ("text", "work"),
+    [
+        ("{{ .A | upper }}", (2144, 2144, 16, 544)),
+        ("{{ upper .A }}", (2142, 2142, 14, 542)),
+        ("{{ trunc 500 .A }}", (1647, 1647, 18, 547)),
+        ("{{ .A | trunc 5 }}", (1147, 1152, 18, 352)),
+        ("{{ .A | indent 2 }}", (3152, 3152, 221, 752)),
+        ('{{ eq .A "x" }}', (1149, 1149, 20, 349)),
+        ("{{ index .M .A }}", (3177, 3177, 17, 777)),
+        ('{{ printf "%s%s" .A .B }}', (3164, 3164, 230, 764)),
+        ('{{ printf "%.5s%.5s" .A .A }}', (4173, 4183, 437, 983)),
+        ('{{ .A | replace "a" .B }}', (3155, 3155, 225, 755)),
+        ("{{ list .A .B .A | len }}", (2154, 4475, 25, 1275)),
+        ("{{ ternary .A .A true }}", (3153, 3153, 24, 753)),
+    ],
+)
+def test_each_form_of_a_call_counts(text: str, work: tuple[int, ...]) -> None:
+    """The work with large values, without and after other work, and with small values."""
+    template = gotemplate.parse(text, functions=FUNCTIONS)
+    counted = []
+    for size, before in ((1000, 0), (1000, 1 << 17), (200, 0), (200, 1 << 17)):
+        budget = Budget(DEFAULT_LIMITS)
+        budget.spend(before, "other work")
+        data = {"A": "a" * size, "B": "b", "M": {"a" * size: "z" * size}}
+        template.execute(data, budget=budget)
+        counted.append(budget.work - before)
+    assert tuple(counted) == work

@@ -253,8 +253,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a text in the configuration may set the configuration",
         "kalypso_actions/rendering/go_manifests.py",
-        "            return template.execute(go(), budget=data.budget)\n",
-        "            return template.execute(data.go, budget=data.budget)\n",
+        "        return template.execute(data.copy_of_go(), budget=data.budget)\n",
+        "        return template.execute(data.go, budget=data.budget)\n",
         ("tests/hostile/test_templates_in_data.py::test_texts_of_the_control_plane_set_nothing",),
     ),
     Break(
