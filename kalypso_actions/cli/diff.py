@@ -38,8 +38,9 @@ from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.report.diff_document import DiffDocument
 from kalypso_actions.report.diff_report import diff_report
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.finding_counts import finding_counts
 from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.terminal import finding_counts, print_findings
+from kalypso_actions.report.terminal import print_findings
 
 EnvironmentsArgument = Annotated[
     list[str],

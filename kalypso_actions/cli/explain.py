@@ -36,8 +36,9 @@ from kalypso_actions.inputs.local import ExplainInputs
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.explain_document import ExplainDocument
 from kalypso_actions.report.explain_report import ExplainReport
+from kalypso_actions.report.finding_counts import finding_counts
 from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.terminal import finding_counts, print_findings
+from kalypso_actions.report.terminal import print_findings
 
 TargetOption = Annotated[
     str,

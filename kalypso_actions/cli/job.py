@@ -14,6 +14,7 @@ from kalypso_actions.cli.streams import configure_logging, log_line, print_json,
 from kalypso_actions.commands.registry import COMMANDS, ChainCommand
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.report.finding_counts import hidden_counts
 from kalypso_actions.report.progress import ProgressDisplay
 
 
@@ -31,20 +32,22 @@ def run_in_job(command: ChainCommand, given: dict[str, Any]) -> int:
         runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, log_line)
         result, exit_code = run_command(command, given, runtime)
     document = result.document
-    if document.notes or document.acknowledged or document.warnings or document.problems:
-        _print_findings(document, verbose=verbose)
+    _print_findings(document, verbose=verbose)
     if as_json:
         print_json(document)
     return exit_code
 
 
 def _print_findings(document: ChainDocument, *, verbose: bool) -> None:
+    rest = ", ".join(hidden_counts(document.notes, document.acknowledged))
+    if rest and not verbose:
+        log_line(f"{rest}: --verbose shows more")
+    if not (verbose or document.warnings or document.problems):
+        return
     # A run without findings does not wait for these imports.
     from kalypso_actions.report import terminal  # noqa: PLC0415
 
     if verbose:
         terminal.print_notes(stderr(), document.notes)
         terminal.print_acknowledged(stderr(), document.acknowledged)
-    elif rest := ", ".join(terminal.hidden_counts(document.notes, document.acknowledged)):
-        log_line(f"{rest}: --verbose shows more")
     terminal.print_findings(stderr(), document.warnings, document.problems)

@@ -35,9 +35,10 @@ from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.finding_counts import finding_counts
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.report_document import ReportDocument
-from kalypso_actions.report.terminal import finding_counts, print_findings
+from kalypso_actions.report.terminal import print_findings
 
 
 def report(

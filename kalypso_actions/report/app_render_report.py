@@ -16,11 +16,10 @@ from kalypso_actions.report.app_documents import (
 )
 from kalypso_actions.report.change_counts import CHANGES, change_counts, manifests
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
+from kalypso_actions.report.finding_counts import finding_counts, hidden_counts
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
-    finding_counts,
-    hidden_counts,
     not_compared,
     print_findings,
     print_notes,

@@ -9,8 +9,9 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.report import markdown
 from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.documents import RenderDocument, ValidateDocument
+from kalypso_actions.report.finding_counts import finding_counts
 from kalypso_actions.report.positions import position_text
-from kalypso_actions.report.terminal import finding_counts, not_compared
+from kalypso_actions.report.terminal import not_compared
 
 OUTPUTS: Final[Mapping[str, str]] = {
     "problems": "The number of problems.",

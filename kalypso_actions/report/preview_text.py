@@ -19,12 +19,7 @@ from kalypso_actions.report.diff_view import diff_lines, styled
 from kalypso_actions.report.documents import FileDiffEntry
 from kalypso_actions.report.preview_documents import PreviewDocument, PreviewEnvironmentEntry
 from kalypso_actions.report.preview_markdown import arriving_commits, preview_headline
-from kalypso_actions.report.terminal import (
-    NO_FILES,
-    Files,
-    print_findings,
-    print_notes,
-)
+from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, print_notes
 from kalypso_actions.report.terminal_escaping import escape_log_line
 
 MOST_LINES = 200

@@ -24,12 +24,11 @@ from kalypso_actions.report.documents import (
     RenderDocument,
     SourceEntry,
 )
+from kalypso_actions.report.finding_counts import finding_counts, hidden_counts
 from kalypso_actions.report.rows_on_demand import rows
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
-    finding_counts,
-    hidden_counts,
     not_compared,
     print_acknowledged,
     print_findings,

@@ -12,12 +12,13 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.finding_counts import finding_counts
 from kalypso_actions.report.status_document import (
     CommitViewEntry,
     EnvironmentStatusEntry,
     StatusDocument,
 )
-from kalypso_actions.report.terminal import finding_counts, print_findings
+from kalypso_actions.report.terminal import print_findings
 from kalypso_actions.report.terminal_escaping import escape_log_line
 
 STYLES: Final = {

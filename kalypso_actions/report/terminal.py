@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Protocol
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.errors import HERE, Location
-from kalypso_actions.model.counts import abbreviated, counted
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.report.documents import AcknowledgedEntry, PositionEntry, ProblemEntry, Where
 from kalypso_actions.report.excerpts import excerpt
 from kalypso_actions.report.positions import position_text
@@ -114,27 +114,12 @@ def print_acknowledged(
     _print(console, [_Finding("acknowledged", "cyan", entry) for entry in entries], files)
 
 
-def finding_counts(problems: Sequence[ProblemEntry], warnings: Sequence[ProblemEntry]) -> str:
-    """Return `1 problem, 2 warnings`."""
-    return f"{counted(len(problems), 'problem')}, {counted(len(warnings), 'warning')}"
-
-
 def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> str:
     """Return the message that names the first problem that prevents a comparison."""
     where = problems[0].where
     place = f" in {escape_line(shown_place(where, files))}" if where else ""
     more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
     return f"not compared, because of the problem{place}{more}"
-
-
-def hidden_counts(
-    notes: Sequence[ProblemEntry], acknowledged: Sequence[ProblemEntry]
-) -> Iterator[str]:
-    """Yield the numbers of findings that only `--notes` and `--verbose` show."""
-    if notes:
-        yield counted(len(notes), "note")
-    if acknowledged:
-        yield f"{counted(len(acknowledged), 'warning')} acknowledged"
 
 
 def append_message(text: Text, message: str, advice: str, *, indent: int) -> None:

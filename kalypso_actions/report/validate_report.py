@@ -9,11 +9,10 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
+from kalypso_actions.report.finding_counts import finding_counts, hidden_counts
 from kalypso_actions.report.terminal import (
     NO_FILES,
     Files,
-    finding_counts,
-    hidden_counts,
     print_acknowledged,
     print_findings,
     print_notes,
