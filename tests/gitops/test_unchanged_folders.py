@@ -74,6 +74,7 @@ def test_targets_may_have_no_file_of_a_kind() -> None:
         {"large/web/namespace.yaml"},
         {"large/api/namespace.yaml", "large/namespace.yaml"},
         {"large/web/reconciler.yaml", "large/web/namespace.yaml"},
+        {f"large/{target}/{name}" for target in ("api", "old") for name in NAMES},
         {"large/web/ blob x"},
         {"large/web/reconciler.yaml", "large/web/reconciler.yaml.bak"},
         {"large/README.md", "large/README.md.bak"},

@@ -54,7 +54,7 @@ SCALE_BREAKS: Final = (
     Break(
         "keys that need labels of both sides are no input",
         "kalypso_actions/platform_config/digests.py",
-        "            if mask & of_cluster_type != mask != mask & of_target\n",
+        "            if mask & provided != mask\n",
         "            if not mask\n",
         (
             "tests/platform_config/test_digests.py"

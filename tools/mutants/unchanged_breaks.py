@@ -77,11 +77,11 @@ UNCHANGED_BREAKS: Final = (
         (WHOLE,),
     ),
     Break(
-        "other files beside unchanged folders are not looked for",
+        "another target's folder counts as an unchanged one",
         FOLDERS,
         "        set(folder.folders()) == folders\n",
         "        bool(folder.folders())\n",
-        (WHOLE,),
+        (f"{UNCHANGED}::test_a_cluster_type_with_anything_else_is_not_whole",),
     ),
     Break(
         "a file on a wrong level counts as one of a target",
