@@ -34,6 +34,7 @@ from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.model import kinds as model
 from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.object_ids import FileContent, blob_id
 from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.plan import PlanOptions, layout_options, make_plan, schedule_snapshot
@@ -199,10 +200,18 @@ def _rendered(
 def _render_all(
     fleet: model.Fleet, assignments: Sequence[Assignment], processes: Processes | None = None
 ) -> int:
-    """Configure, validate and render all assignments; processes send the ids of their files."""
+    """Configure, validate and render all assignments, and compute the ids of their files."""
     options = layout_options(PlanOptions())
     renderer = AssignmentRenderer(fleet, options, "warn", processes=processes)
-    return sum(1 for _ in renderer.render_all(assignments, {}, no_progress))
+    return sum(1 for _ in renderer.render_all(assignments, _Hashed(), no_progress))
+
+
+class _Hashed(dict[str, Mapping[str, FileContent]]):
+    """Folders of which only the ids of files are computed; processes have computed them already."""
+
+    def __setitem__(self, folder: str, files: Mapping[str, FileContent]) -> None:
+        for content in files.values():
+            blob_id(content)
 
 
 def _dropped(contents: Iterable[bytes]) -> None:

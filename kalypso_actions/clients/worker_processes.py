@@ -32,7 +32,7 @@ MOST: Final = 4
 PARALLEL_FROM: Final = 2_000
 """The fewest assignments for which processes save more time than their start takes."""
 
-BATCH: Final = 64
+BATCH: Final = 256
 """The number of results that a process sends at once."""
 
 
