@@ -54,7 +54,7 @@ def ours(manifests: Sequence[Request], seconds: float, *, is_shared: bool = Fals
     """Return our engine's manifests per second; each manifest has a new budget, as in a run.
 
     With `is_shared`, the configuration is one that earlier assignments had, as in a run with many
-    targets of a cluster type; else the engine treats it as a new one.
+    targets of a cluster type; else the engine knows from earlier rounds only equal contents.
     """
     compiled = {text: TextManifest(text) for text in {request["text"] for request in manifests}}
     uses = [(compiled[request["text"]], _data(request["data"])) for request in manifests]
