@@ -142,7 +142,7 @@ _cached_text = lru_cache(maxsize=1 << 14)(_text)
 
 @lru_cache(maxsize=1 << 14)
 def _cached_text_entry(key: str, text: str) -> int:
-    return _ordered(_text(key), _text(text))
+    return _ordered(_cached_text(key), _text(text))
 
 
 @lru_cache(maxsize=1 << 14)
