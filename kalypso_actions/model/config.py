@@ -37,5 +37,12 @@ class MergedConfig:
         return self.trace(None)
 
     def origins_of(self, key: str) -> Origins:
-        """Return the places that set each value below a top-level key."""
-        return self.trace(key)
+        """Return the places that set each value below a top-level key; trace each key once."""
+        known = self._origins_by_key
+        if key not in known:
+            known[key] = self.trace(key)
+        return known[key]
+
+    @cached_property
+    def _origins_by_key(self) -> dict[str, Origins]:
+        return {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kalypso_actions.comparison import value_changes
 from kalypso_actions.comparison.values import Configured
-from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.config import MergedConfig, Origins
 from kalypso_actions.model.differences import AssignmentName
 
 
@@ -34,3 +34,18 @@ def test_equal_values_are_one_change() -> None:
         (("K",), (names[1], names[0])),
         (("L", 1), (names[1], names[0])),
     ]
+
+
+def test_the_origins_of_a_key_are_traced_once() -> None:
+    traced: list[str | None] = []
+
+    def trace(key: str | None) -> Origins:
+        traced.append(key)
+        return {}
+
+    before, after = (
+        MergedConfig({"K": [number] * 100, "L": number, "M": 1}, {}, (), trace) for number in (1, 2)
+    )
+    changes = value_changes([(AssignmentName("dev", "large", "web"), before, after)])
+    assert len(changes) == 101
+    assert sorted(map(str, traced)) == ["K", "K", "L", "L"]
