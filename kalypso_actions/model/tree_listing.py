@@ -129,7 +129,8 @@ class TreeListing(Mapping[str, FileEntry]):
             line = _LINE.match(self._text, self._text.rfind("\0", 0, found))
             if line and line[4] == path and line[1] != TREE_MODE:
                 return _entry(*line.groups())
-            found = self._text.find(ending, found + 1)
+            # If a line has this path, its first tab is the one before it.
+            found = self._text.find(ending, line.end() if line else found + 1)
         raise KeyError(path)
 
     def _in(self, outer: str) -> Iterator[ListedFolder]:

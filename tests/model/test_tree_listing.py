@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -81,6 +82,13 @@ def test_the_versions_of_a_folder_are_its_files() -> None:
         f"100644 {ids[path].object_id} {path}\n"
         for path in ("a/README.md", "a/web/reconciler.yaml")
     )
+
+
+def test_a_name_that_repeats_another_is_read_once() -> None:
+    hostile = listing({"\tx" * 200_000})
+    start = time.process_time()
+    assert "x" not in hostile
+    assert time.process_time() - start < 1
 
 
 def test_many_lookups_parse_the_listing_once() -> None:
