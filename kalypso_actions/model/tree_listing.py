@@ -103,6 +103,10 @@ class TreeListing(Mapping[str, FileEntry]):
         lines = (_LINE.match(self._text, found.start()) for found in _FOLDER.finditer(self._text))
         return {line[4]: line[2] for line in lines if line}
 
+    def paths(self) -> list[str]:
+        """Return the path of each file and folder, in the order of git."""
+        return [path for *_, path in _LINE.findall(self._text)]
+
     def folders(self, outer: str) -> Mapping[str, ListedFolder]:
         """Return the folders in the folder `outer` ("" for the root), by name."""
         if outer not in self._folders:

@@ -98,7 +98,7 @@ class GitFiles:
                 raise KalypsoError(message, Location(self._repository), advice) from error
             listing = TreeListing(output.decode("utf-8", "surrogateescape"))
             if _may_be_unsafe(output):
-                self._check_paths((*listing, *listing.tree_ids))
+                self._check_paths(listing.paths())
             self._listing = listing
         return self._listing
 

@@ -88,8 +88,11 @@ def test_tree_that_no_checkout_would_write_is_refused(tmp_path: Path, name: byte
     outer = b"40000 " + name + b"\x00" + bytes.fromhex(tree)
     top = git(path, "hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=outer)
     evil = git(path, "commit-tree", top, "-m", "evil")
-    with pytest.raises(KalypsoError, match="a path that no checkout would write"):
+    with pytest.raises(KalypsoError, match="a path that no checkout would write") as caught:
         opened(path).at_commit(evil).entries()
+    where = caught.value.problem.where
+    assert where is not None
+    assert where.path == repr(name.decode())  # the outermost folder, as git lists it first
 
 
 def test_a_few_folders_that_unfold_into_billions_are_refused(
