@@ -29,9 +29,9 @@ def digest(
     """Return the digest of all our files in a proposed tree in `folder`.
 
     `files` are those that a run made, `preserved` those that it leaves as they are, and `whole` are
-    folders of which it leaves all files as they are. The digest is
-    the sha256 of a line `<mode> <blob id> <path>` for each file, sorted bytewise by path. The files
-    that track the promotion do not count: another promoted commit does not change the content.
+    folders that it leaves as they are, with all their files. The digest is the sha256 of a line
+    `<mode> <blob id> <path>` for each file, sorted bytewise by path. The files that track the
+    promotion do not count: another promoted commit does not change the content.
     """
     tracking = f"{folder}/{TRACKING_FOLDER}/" if folder else f"{TRACKING_FOLDER}/"
     versions = {entry.path: f"{entry.mode} {entry.object_id}" for entry in preserved}
