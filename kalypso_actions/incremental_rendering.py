@@ -25,15 +25,16 @@ from kalypso_actions.platform_config import PlatformConfig
 class RenderedAssignments:
     """All assignments of a run, and the files of those that it rendered.
 
-    The folders `taken_over` stay as they are in the base tree, because no input has changed; the
-    cluster types `whole` have no other folders there. `inputs` is the record for the next run; None
-    if that run has nothing to compare.
+    The folders `taken_over` stay as they are in the base tree, because no input has changed; for
+    `whole` and `partly` see `gitops.UnchangedFolders`. `inputs` is the record for the next run;
+    None if that run has nothing to compare.
     """
 
     planned: tuple[PlannedAssignment, ...]
     folders: Folders
     taken_over: Collection[str]
     whole: frozenset[str]
+    partly: frozenset[str]
     inputs: gitops.InputsRecord | None
 
     @property
@@ -109,9 +110,14 @@ class UnchangedAssignments:
             for item, place in zip(self._assignments, places, strict=True)
         )
         changed_types = {item.cluster_type.name for item in changed}
-        whole = self.folders.whole - changed_types
+        known_types = {place.partition("/")[0] for place in known}
         return RenderedAssignments(
-            planned, folders, known.keys(), whole, self._record(rendered, folders, doubtful)
+            planned,
+            folders,
+            known.keys(),
+            self.folders.whole - changed_types,
+            (self.folders.partly | self.folders.whole & changed_types) & known_types,
+            self._record(rendered, folders, doubtful),
         )
 
     def _doubtful(self, rendered: Iterable[PlannedAssignment]) -> frozenset[str]:

@@ -98,7 +98,7 @@ class Plan:
 
     def without_contents(self) -> Plan:
         """Return the plan without the contents of files, which are half of its memory."""
-        trees = tuple(dataclasses.replace(changes, files={}) for changes in self.trees)
+        trees = tuple(dataclasses.replace(changes, files={}, listed=()) for changes in self.trees)
         return dataclasses.replace(self, trees=trees)
 
 
@@ -181,6 +181,7 @@ def _desired_trees(
         placements=None if placed is None else gitops.placements_file(placed),
         taken_over=rendered.taken_over,
         whole=rendered.whole,
+        partly=rendered.partly,
     )
     return tuple(dataclasses.replace(desired, preserved=folders) for folders in preserved)
 

@@ -29,10 +29,8 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
     longer assigned, and our files of a removed cluster type. Everything else stays.
     """
     files = tree_files(desired, base.path if base else "")
-    whole: list[ListedFolder] = []
-    if base:
-        whole = [folder for name, folder in base.folders().items() if name in desired.whole]
-        base = base.without(desired.whole)
+    kept = [*_listed(desired, base)] if base else []
+    base = base.without(kept) if base else None
     entries: Mapping[str, FileEntry] = base.entries if base else {}
     added, modified, unchanged = [], [], []
     for path, content in files.items():
@@ -46,7 +44,7 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
     survey = _Survey(desired, base, files) if base else None
     if survey:
         unchanged += survey.taken_over
-    unchanged += (path for folder in whole for path in folder.files())
+    unchanged += (path for folder in kept for path in folder.files())
     problems = list(_collisions(files, base)) + list(_misplaced(base)) if base else []
     listed = _path_lister(base)
     return TreeChanges(
@@ -59,12 +57,26 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
         removed_folders=tuple(sorted(survey.removed_folders)) if survey else (),
         preserved_folders=tuple(sorted(survey.preserved_folders)) if survey else (),
         taken_over=tuple(sorted(desired.taken_over)),
-        whole=tuple(sorted(desired.whole)),
+        listed=tuple(kept),
         existing_folders=(len(survey.target_folders) if survey else 0)
-        + sum(folder.lines.count(" tree ") - 1 for folder in whole),
+        + sum(folder.lines.count(" tree ") for folder in kept)
+        - len(desired.whole),
         problems=tuple(problems),
         warnings=tuple(survey.warnings) if survey else (),
     )
+
+
+def _listed(desired: DesiredTree, base: BaseTree) -> Iterator[ListedFolder]:
+    """Yield the folders of the base tree of which nothing changes, and no line need be parsed."""
+    folders = base.folders()
+    yield from (folders[name] for name in sorted(desired.whole))
+    targets: defaultdict[str, list[str]] = defaultdict(list)
+    for place in desired.taken_over if desired.partly else ():
+        cluster_type, _, target = place.partition("/")
+        targets[cluster_type].append(target)
+    for name in sorted(desired.partly):
+        children = folders[name].children()
+        yield from (children[target] for target in targets[name])
 
 
 @dataclass(slots=True)

@@ -23,14 +23,17 @@ def tracked_commit(content: bytes | None) -> str | None:
 def preserved_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]:
     """Yield our files in the folders that a proposal leaves as they are.
 
-    Those of whole cluster types are left out.
+    Those of `listed` folders are left out.
     """
     prefix = f"{base.path}/" if base.path else ""
-    names, whole = sorted(TARGET_FILES), frozenset(changes.whole)
-    base = base.without(whole)
-    for place in (*changes.preserved_folders, *changes.taken_over):
-        if place.partition("/")[0] in whole:
-            continue
+    names, listed = sorted(TARGET_FILES), {folder.path for folder in changes.listed}
+    places = [
+        place
+        for place in (*changes.preserved_folders, *changes.taken_over)
+        if not {f"{prefix}{place}", prefix + place.partition("/")[0]} & listed
+    ]
+    base = base.without(changes.listed) if places else base
+    for place in places:
         for name in names:
             entry = base.entries.get(f"{prefix}{place}/{name}")
             if entry is not None:

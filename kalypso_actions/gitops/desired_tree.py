@@ -41,8 +41,8 @@ class DesiredTree:
 
     `folders` maps `<cluster type>/<target>` to its files; `cluster_types` are all cluster types of
     the fleet, with or without assignments. `taken_over` are further folders, with exactly the files
-    of the base tree; the cluster types `whole` have nothing else. Without a `promoted_commit` the
-    tracking file stays as it is.
+    of the base tree; for `whole` and `partly` see `UnchangedFolders`. Without a `promoted_commit`
+    the tracking file stays as it is.
     """
 
     cluster_types: tuple[str, ...]
@@ -53,6 +53,7 @@ class DesiredTree:
     placements: bytes | None = None
     taken_over: Collection[str] = frozenset()
     whole: frozenset[str] = frozenset()
+    partly: frozenset[str] = frozenset()
 
 
 def tree_files(desired: DesiredTree, folder: str) -> dict[str, FileContent]:

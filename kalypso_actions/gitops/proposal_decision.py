@@ -79,11 +79,10 @@ def propose(
     is_incomplete = branch_promoted_commit == promoted_commit is not None and contradicts(
         base.sources, environment, promoted_commit
     )
-    whole = [folder for name, folder in base.folders().items() if name in changes.whole]
     changed = bool(changes.added or changes.modified or changes.deleted)
     differs = is_new or base.promoted_commit != (promoted_commit or "").encode()
     return Proposal(
-        digest=digest(changes.files, base.path, preserved_files(changes, base), whole),
+        digest=digest(changes.files, base.path, preserved_files(changes, base), changes.listed),
         has_changes=changed or is_new or is_incomplete,
         promoted_commit=promoted_commit or branch_promoted_commit,
         branch_promoted_commit=branch_promoted_commit,

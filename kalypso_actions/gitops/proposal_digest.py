@@ -24,12 +24,12 @@ def digest(
     files: Mapping[str, FileContent],
     folder: str,
     preserved: Iterable[FileEntry] = (),
-    whole: Iterable[ListedFolder] = (),
+    listed: Iterable[ListedFolder] = (),
 ) -> str:
     """Return the digest of all our files in a proposed tree in `folder`.
 
-    `files` are those that a run made, `preserved` those that it leaves as they are, and `whole` are
-    folders that it leaves as they are, with all their files. The digest is the sha256 of a line
+    `files` are those that a run made, `preserved` those that it leaves as they are, and `listed`
+    are folders that it leaves as they are, with all their files. The digest is the sha256 of a line
     `<mode> <blob id> <path>` for each file, sorted bytewise by path. The files that track the
     promotion do not count: another promoted commit does not change the content.
     """
@@ -41,7 +41,7 @@ def digest(
         for path, version in versions.items()
         if not path.startswith(tracking)
     }
-    lines |= {f"{item.path}/": item.versions() for item in whole}
+    lines |= {f"{item.path}/": item.versions() for item in listed}
     text = "".join([lines[path] for path in bytewise(lines)])
     return f"v1:{hashlib.sha256(_bytes(text)).hexdigest()}"
 

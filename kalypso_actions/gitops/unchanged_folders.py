@@ -7,7 +7,7 @@ cluster type does not affect those of other cluster types.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kalypso_actions.gitops.provenance import InputsRecord, read_sources
@@ -20,12 +20,14 @@ from kalypso_actions.model.tree_listing import ListedFolder
 class UnchangedFolders:
     """Folders of targets, `<cluster type>/<target>`, with the names of their files.
 
-    `whole` are cluster types that have nothing but unchanged folders, in the base trees as well. A
-    run does not look at their files one by one.
+    A run does not look at single files of `whole` and `partly`. Cluster types that are `whole` have
+    nothing but unchanged folders, in the base trees as well. Those that are `partly` unchanged have
+    others beside unchanged folders, which have nothing but these files.
     """
 
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole: frozenset[str] = frozenset()
+    partly: frozenset[str] = frozenset()
 
 
 def unchanged_folders(
@@ -43,23 +45,39 @@ def unchanged_folders(
     records = [item.inputs for item in sources if item and item.inputs]
     if len(records) < max(1, len(bases)):
         return UnchangedFolders()
+    unchanged = dict(_unchanged(records, assigned, now))
+    whole: set[str] = set()
+    partly: set[str] = set()
+    files: dict[str, tuple[str, ...]] = {}
+    for name, targets in unchanged.items():
+        found = {_exact(base.folders().get(name), targets) for base in bases}
+        is_whole, names = found.pop()
+        if names and not found:
+            (whole if is_whole and len(targets) == len(assigned[name]) else partly).add(name)
+            files |= {f"{name}/{target}": names for target in targets}
+    others = unchanged.keys() - whole - partly
+    if others:
+        base = bases[0].without([bases[0].folders()[name] for name in whole])
+        places = (f"{name}/{target}" for name in others for target in unchanged[name])
+        files |= {place: _names(base, place) for place in places}
+    return UnchangedFolders(files, frozenset(whole), frozenset(partly))
+
+
+def _unchanged(
+    records: Iterable[InputsRecord], assigned: Mapping[str, Collection[str]], now: InputsRecord
+) -> Iterator[tuple[str, Collection[str]]]:
+    """Yield the targets of each cluster type whose inputs equal those in every record."""
     same_types = [_same(record.cluster_types, now.cluster_types) for record in records]
     same_targets = [_same(record.targets, now.targets) for record in records]
-    whole = dict(_whole(bases, assigned, frozenset.intersection(*same_types)))
-    files = {f"{name}/{target}": whole[name] for name in whole for target in assigned[name]}
-    base = bases[0].without(whole)
-    prefix = f"{base.path}/" if base.path else ""
-    for cluster_type in assigned.keys() - whole.keys():
-        for target in assigned[cluster_type]:
-            if all(
-                cluster_type in types or target in targets
-                for types, targets in zip(same_types, same_targets, strict=True)
-            ):
-                folder = f"{cluster_type}/{target}"
-                files[folder] = tuple(
-                    name for name in TARGET_FILES if f"{prefix}{folder}/{name}" in base.entries
-                )
-    return UnchangedFolders(files, frozenset(whole))
+    for name, targets in assigned.items():
+        same = [
+            others
+            for types, others in zip(same_types, same_targets, strict=True)
+            if name not in types
+        ]
+        left = [item for item in targets if all(item in others for others in same)]
+        if left:
+            yield name, left
 
 
 def _same(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> frozenset[str]:
@@ -67,39 +85,50 @@ def _same(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> fr
     return frozenset(name for name, digest in now.items() if before.get(name) == digest)
 
 
-def _whole(
-    bases: Sequence[BaseTree], assigned: Mapping[str, Collection[str]], unchanged: Collection[str]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each unchanged cluster type whose folder has nothing else, and its files' names."""
-    folders = [base.folders() for base in bases]
-    for name in unchanged:
-        names = {
-            _files_of_each(tree[name], assigned[name]) if name in tree else () for tree in folders
-        }
-        first = names.pop()
-        if first and not names:
-            yield name, first
+def _names(base: BaseTree, folder: str) -> tuple[str, ...]:
+    prefix = f"{base.path}/" if base.path else ""
+    return tuple(name for name in TARGET_FILES if f"{prefix}{folder}/{name}" in base.entries)
 
 
-def _files_of_each(folder: ListedFolder, targets: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the files that each target of a cluster type has.
+def _exact(folder: ListedFolder | None, targets: Collection[str]) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a cluster type has only these targets, and the names of the files of each.
 
-    Return () if the targets have different files, or if the folder has any other file or folder.
+    There are no names if the targets have different files, or if their folders have any others.
     """
-    lines, count = f"{folder.lines}\0", len(targets)
-    names = tuple(name for name in TARGET_FILES if f"/{name}\0" in lines)
-    folders = {folder.path, *(f"{folder.path}/{target}" for target in targets)}
-    files = 1 + count * len(names)
+    if folder is None:
+        return False, ()
     depth = folder.path.count("/") + 1
+    paths = {folder.path, *(f"{folder.path}/{target}" for target in targets)}
+    if set(folder.folders()) == paths:
+        own_line = folder.lines.find("\0", 1)
+        lines = folder.lines[own_line:]
+        if f"\t{folder.path}/{README_FILE}\0" in f"{lines}\0":
+            names = _files_of_each(lines, depth, len(targets), others=1)
+            if names:
+                return True, names
+    children = folder.children()
+    if not children.keys() >= set(targets):
+        return False, ()
+    lines = "".join([children[target].lines for target in targets])
+    return False, _files_of_each(lines, depth, len(targets), others=0)
+
+
+def _files_of_each(lines: str, depth: int, count: int, others: int) -> tuple[str, ...]:
+    """Return the names of the files that each of `count` folders has; () if there is anything else.
+
+    The paths of folders have `depth` slashes, and so have those of `others`, files beside them.
+    """
+    text = f"{lines}\0"
+    names = tuple(name for name in TARGET_FILES if f"/{name}\0" in text)
+    files = count * len(names)
+    total = count + others + files
     is_exact = (
-        set(folder.folders()) == folders
-        and f"\t{folder.path}/{README_FILE}\0" in lines
-        and all(lines.count(f"/{name}\0") == count for name in names)
+        all(text.count(f"/{name}\0") == count for name in names)
         # Otherwise a file without a folder of its own could stand for one that is missing.
-        and lines.count("/") == depth * (len(folders) + files) - 1 + count * len(names)
-        and lines.count(" blob ") == files
+        and text.count("/") == depth * (count + others) + (depth + 1) * files
+        and text.count(" blob ") == files + others
         # No other line, and in each line only the blanks and the tab before its path.
-        and lines.count("\0") - 1 == lines.count("\t") == len(folders) + files
-        and lines.count(" ") == 2 * (len(folders) + files)
+        and text.count("\0") - 1 == text.count("\t") == total
+        and text.count(" ") == 2 * total
     )
     return names if is_exact else ()

@@ -45,12 +45,11 @@ class BaseTree:
         """Return the folders of the tree by name, if git listed its files."""
         return self.entries.folders(self.path) if isinstance(self.entries, TreeListing) else {}
 
-    def without(self, names: Collection[str]) -> BaseTree:
-        """Return the tree without the files of some of its `folders`, which are not parsed."""
+    def without(self, folders: Collection[ListedFolder]) -> BaseTree:
+        """Return the tree without the files of some folders, which are not parsed."""
         if not isinstance(self.entries, TreeListing):
             return self
-        folders = self.folders()
-        return replace(self, entries=self.entries.without([folders[name] for name in names]))
+        return replace(self, entries=self.entries.without(folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ class TreeChanges:
     `foreign_deleted` are deleted files of others in a target's folder. The base tree has
     `existing_folders` target folders; the run deletes `removed_folders`. `preserved_folders` stay
     because the run does not know their content, `taken_over` because their inputs are the same as
-    in the base tree. Nothing of the cluster types `whole` changes.
+    in the base tree. All files of the folders `listed` stay, and nobody has parsed their lines.
     """
 
     files: Mapping[str, FileContent]
@@ -131,7 +130,7 @@ class TreeChanges:
     removed_folders: tuple[str, ...] = ()
     preserved_folders: tuple[str, ...] = ()
     taken_over: tuple[str, ...] = ()
-    whole: tuple[str, ...] = ()
+    listed: tuple[ListedFolder, ...] = ()
     existing_folders: int = 0
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, ItemsView, Iterator, KeysView, Mapping, ValuesView
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.paths import bytewise
@@ -19,13 +18,11 @@ SINGLE_LOOKUPS: Final = 8
 """The most files to look up one by one, before all lines are parsed."""
 
 _LINE: Final = re.compile(r"\0([0-9]+) [a-z]+ ([0-9a-f]+)(?: +([0-9-]+))?\t([^\0]*)")
-_START: Final = r"\x00040000 tree [0-9a-f]++(?: +-)?\t"
 _FILE: Final = re.compile(r"\x00[0-9]++ (?!tree)[a-z]++ [0-9a-f]++(?: +[0-9-]+)?\t([^\0]*)")
-_FOLDER: Final = re.compile(rf"{_START}([^\0]*)")
+_FOLDER: Final = re.compile(r"\x00040000 tree [0-9a-f]++(?: +-)?\t([^\0]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class ListedFolder:
+class ListedFolder(NamedTuple):
     """The lines from `start` to `end` of a listing: a folder with everything below it."""
 
     path: str
@@ -41,6 +38,11 @@ class ListedFolder:
     def folders(self) -> list[str]:
         """Return the path of this folder and of each folder below it."""
         return _FOLDER.findall(self.lines)
+
+    def children(self) -> Mapping[str, ListedFolder]:
+        """Return the folders in this folder, by name."""
+        inside = _folders_in(self.listing, self.path, self.start, self.end)
+        return {item.path.rpartition("/")[2]: item for item in inside}
 
     def files(self) -> list[str]:
         """Return the path of each file below the folder."""
@@ -110,7 +112,8 @@ class TreeListing(Mapping[str, FileEntry]):
     def folders(self, outer: str) -> Mapping[str, ListedFolder]:
         """Return the folders in the folder `outer` ("" for the root), by name."""
         if outer not in self._folders:
-            self._folders[outer] = {item.path.rpartition("/")[2]: item for item in self._in(outer)}
+            inside = _folders_in(self._text, outer, 0, len(self._text))
+            self._folders[outer] = {item.path.rpartition("/")[2]: item for item in inside}
         return self._folders[outer]
 
     def without(self, folders: Collection[ListedFolder]) -> Mapping[str, FileEntry]:
@@ -137,15 +140,20 @@ class TreeListing(Mapping[str, FileEntry]):
             found = self._text.find(ending, line.end() if line else found + 1)
         raise KeyError(path)
 
-    def _in(self, outer: str) -> Iterator[ListedFolder]:
-        prefix = f"{outer}/" if outer else ""
-        pattern = re.compile(rf"{_START}({re.escape(prefix)}[^/\0]++)(?!/)")
-        found = [*pattern.finditer(self._text)]
-        bounds = [*(item.start() for item in found), len(self._text)]
-        for item, limit in zip(found, bounds[1:], strict=True):
-            last = self._text.rfind(f"\t{item[1]}/", item.end(), limit)
-            end = self._text.find("\0", last) if last >= 0 else item.end()
-            yield ListedFolder(item[1], self._text, item.start(), end if end >= 0 else limit)
+
+def _folders_in(listing: str, outer: str, start: int, end: int) -> Iterator[ListedFolder]:
+    """Yield the folders in the folder `outer`, from the lines between two places."""
+    prefix = f"{outer}/" if outer else ""
+    found = [
+        line
+        for line in _FOLDER.finditer(listing, start, end)
+        if line[1].startswith(prefix) and "/" not in line[1][len(prefix) :]
+    ]
+    bounds = [*(line.start() for line in found), end]
+    for line, limit in zip(found, bounds[1:], strict=True):
+        last = listing.rfind(f"\t{line[1]}/", line.end(), limit)
+        stop = listing.find("\0", last, limit) if last >= 0 else line.end()
+        yield ListedFolder(line[1], listing, line.start(), stop if stop >= 0 else limit)
 
 
 def _parsed(text: str) -> dict[str, FileEntry]:

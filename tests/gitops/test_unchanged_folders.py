@@ -1,4 +1,4 @@
-"""The cluster types whose folders have nothing but unchanged folders, by the lines of git."""
+"""The folders that have nothing but unchanged files, by the lines of git."""
 
 from __future__ import annotations
 
@@ -64,36 +64,51 @@ def test_targets_may_have_no_file_of_a_kind() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"large/notes.md"},
         {"large/web/notes.md"},
         {"large/web/reconciler.yaml/x"},
         {"large/web/deep/reconciler.yaml"},
-        {"large/reconciler.yaml"},
-        {"large/old/reconciler.yaml"},
-        {"large/README.md"},
         {"large/web/namespace.yaml"},
         {"large/api/namespace.yaml", "large/namespace.yaml"},
         {"large/web/reconciler.yaml", "large/web/namespace.yaml"},
         {f"large/{target}/{name}" for target in ("api", "old") for name in NAMES},
         {"large/web/ blob x"},
         {"large/web/reconciler.yaml", "large/web/reconciler.yaml.bak"},
-        {"large/README.md", "large/README.md.bak"},
         {"large/we\tb/reconciler.yaml", "large/web/reconciler.yaml", "large/web/namespace.yaml"},
     ],
 )
-def test_a_cluster_type_with_anything_else_is_not_whole(changed: set[str]) -> None:
+def test_folders_with_anything_else_are_looked_at(changed: set[str]) -> None:
     """Every path is added to the tree, or removed from it."""
     result = found(base(TREE ^ changed))
-    assert result.whole == {"small"}
+    assert (result.whole, result.partly) == (frozenset({"small"}), frozenset())
     assert result.files.keys() == FILES.keys()
 
 
-def test_a_changed_cluster_type_is_not_whole() -> None:
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"large/notes.md"},
+        {"large/reconciler.yaml"},
+        {"large/old/reconciler.yaml"},
+        {"large/README.md"},
+        {"large/README.md", "large/README.md.bak"},
+    ],
+)
+def test_a_cluster_type_with_anything_else_is_partly_unchanged(changed: set[str]) -> None:
+    expected = UnchangedFolders(FILES, frozenset({"small"}), frozenset({"large"}))
+    assert found(base(TREE ^ changed)) == expected
+
+
+def test_a_changed_cluster_type_has_unchanged_targets() -> None:
     before = NOW.model_copy(update={"cluster_types": {"large": None, "small": "2"}})
     result = found(base(TREE, inputs=before))
-    assert result == UnchangedFolders(FILES, frozenset({"small"}))
+    assert result == UnchangedFolders(FILES, frozenset({"large", "small"}))
     both = before.model_copy(update={"targets": {"web": "3"}})
-    assert found(base(TREE, inputs=both)).files.keys() == {"large/web", "small/web"}
+    files = {"large/web": NAMES, "small/web": NAMES}
+    assert found(base(TREE, inputs=both)) == UnchangedFolders(
+        files, frozenset({"small"}), frozenset({"large"})
+    )
+    new = found(base({path for path in TREE if "api" not in path}, inputs=both))
+    assert new == UnchangedFolders(files, frozenset({"small"}), frozenset({"large"}))
 
 
 def test_a_cluster_type_is_whole_in_every_tree() -> None:

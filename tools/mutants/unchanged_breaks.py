@@ -79,16 +79,16 @@ UNCHANGED_BREAKS: Final = (
     Break(
         "another target's folder counts as an unchanged one",
         FOLDERS,
-        "        set(folder.folders()) == folders\n",
-        "        bool(folder.folders())\n",
-        (f"{UNCHANGED}::test_a_cluster_type_with_anything_else_is_not_whole",),
+        "    if set(folder.folders()) == paths:\n",
+        "    if folder.folders():\n",
+        (f"{UNCHANGED}::test_folders_with_anything_else_are_looked_at",),
     ),
     Break(
         "a file on a wrong level counts as one of a target",
         FOLDERS,
-        '        and lines.count("/") == depth * (len(folders) + files) - 1 + count * len(names)\n',
+        '        and text.count("/") == depth * (count + others) + (depth + 1) * files\n',
         "",
-        (f"{UNCHANGED}::test_a_cluster_type_with_anything_else_is_not_whole",),
+        (f"{UNCHANGED}::test_folders_with_anything_else_are_looked_at",),
     ),
     Break(
         "a failure is not looked for again",
