@@ -75,8 +75,8 @@ def _listed(desired: DesiredTree, base: BaseTree) -> Iterator[ListedFolder]:
         cluster_type, _, target = place.partition("/")
         targets[cluster_type].append(target)
     for name in sorted(desired.partly):
-        children = folders[name].children()
-        yield from (children[target] for target in targets[name])
+        inside = base.folders(name)
+        yield from (inside[target] for target in targets[name])
 
 
 @dataclass(slots=True)

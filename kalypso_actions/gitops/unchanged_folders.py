@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from kalypso_actions.gitops.provenance import InputsRecord, read_sources
 from kalypso_actions.model.layout import README_FILE, TARGET_FILES
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.model.tree_listing import ListedFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ def unchanged_folders(
     partly: set[str] = set()
     files: dict[str, tuple[str, ...]] = {}
     for name, targets in unchanged.items():
-        found = {_exact(base.folders().get(name), targets) for base in bases}
+        found = {_exact(base, name, targets) for base in bases}
         is_whole, names = found.pop()
         if names and not found:
             (whole if is_whole and len(targets) == len(assigned[name]) else partly).add(name)
@@ -90,11 +89,14 @@ def _names(base: BaseTree, folder: str) -> tuple[str, ...]:
     return tuple(name for name in TARGET_FILES if f"{prefix}{folder}/{name}" in base.entries)
 
 
-def _exact(folder: ListedFolder | None, targets: Collection[str]) -> tuple[bool, tuple[str, ...]]:
+def _exact(
+    base: BaseTree, cluster_type: str, targets: Collection[str]
+) -> tuple[bool, tuple[str, ...]]:
     """Return whether a cluster type has only these targets, and the names of the files of each.
 
     There are no names if the targets have different files, or if their folders have any others.
     """
+    folder = base.folders().get(cluster_type)
     if folder is None:
         return False, ()
     depth = folder.path.count("/") + 1
@@ -106,10 +108,10 @@ def _exact(folder: ListedFolder | None, targets: Collection[str]) -> tuple[bool,
             names = _files_of_each(lines, depth, len(targets), others=1)
             if names:
                 return True, names
-    children = folder.children()
-    if not children.keys() >= set(targets):
+    inside = base.folders(cluster_type)
+    if not inside.keys() >= set(targets):
         return False, ()
-    lines = "".join([children[target].lines for target in targets])
+    lines = "".join([inside[target].lines for target in targets])
     return False, _files_of_each(lines, depth, len(targets), others=0)
 
 

@@ -41,9 +41,10 @@ class BaseTree:
     placements: bytes | None = None
     is_as_written: bool = False
 
-    def folders(self) -> Mapping[str, ListedFolder]:
-        """Return the folders of the tree by name, if git listed its files."""
-        return self.entries.folders(self.path) if isinstance(self.entries, TreeListing) else {}
+    def folders(self, outer: str = "") -> Mapping[str, ListedFolder]:
+        """Return the folders in a folder of the tree by name, if git listed its files."""
+        path = "/".join(filter(None, (self.path, outer)))
+        return self.entries.folders(path) if isinstance(self.entries, TreeListing) else {}
 
     def without(self, folders: Collection[ListedFolder]) -> BaseTree:
         """Return the tree without the files of some folders, which are not parsed."""

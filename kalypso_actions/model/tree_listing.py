@@ -39,11 +39,6 @@ class ListedFolder(NamedTuple):
         """Return the path of this folder and of each folder below it."""
         return _FOLDER.findall(self.lines)
 
-    def children(self) -> Mapping[str, ListedFolder]:
-        """Return the folders in this folder, by name."""
-        inside = _folders_in(self.listing, self.path, self.start, self.end)
-        return {item.path.rpartition("/")[2]: item for item in inside}
-
     def files(self) -> list[str]:
         """Return the path of each file below the folder."""
         return _FILE.findall(self.lines)
@@ -112,7 +107,10 @@ class TreeListing(Mapping[str, FileEntry]):
     def folders(self, outer: str) -> Mapping[str, ListedFolder]:
         """Return the folders in the folder `outer` ("" for the root), by name."""
         if outer not in self._folders:
-            inside = _folders_in(self._text, outer, 0, len(self._text))
+            parent, _, name = outer.rpartition("/")
+            known = self._folders.get(parent, {}).get(name)
+            start, end = (known.start, known.end) if known else (0, len(self._text))
+            inside = _folders_in(self._text, outer, start, end)
             self._folders[outer] = {item.path.rpartition("/")[2]: item for item in inside}
         return self._folders[outer]
 
@@ -144,10 +142,11 @@ class TreeListing(Mapping[str, FileEntry]):
 def _folders_in(listing: str, outer: str, start: int, end: int) -> Iterator[ListedFolder]:
     """Yield the folders in the folder `outer`, from the lines between two places."""
     prefix = f"{outer}/" if outer else ""
+    depth = prefix.count("/")
     found = [
         line
         for line in _FOLDER.finditer(listing, start, end)
-        if line[1].startswith(prefix) and "/" not in line[1][len(prefix) :]
+        if line[1].count("/") == depth and line[1].startswith(prefix)
     ]
     bounds = [*(line.start() for line in found), end]
     for line, limit in zip(found, bounds[1:], strict=True):

@@ -59,6 +59,8 @@ def test_folders_and_the_rest_make_the_whole(paths: set[str], data: st.DataObjec
     outer = data.draw(st.sampled_from(["", *sorted(folders_of(paths))]))
     prefix = f"{outer}/" if outer else ""
     made = listing(paths)
+    if data.draw(st.booleans()):
+        made.folders(outer.rpartition("/")[0])  # then only the lines of `outer` are searched
     folders = made.folders(outer)
     below = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
     assert folders.keys() == {path.partition("/")[0] for path in below if "/" in path}
