@@ -42,7 +42,7 @@ SHORTEST_SECRET: Final = 6
 """Shorter texts are masked only below secret keys: elsewhere, they are ordinary words."""
 
 _MOST_KNOWN: Final = 20_000
-"""The most keys to keep in the cache."""
+"""The most keys to keep in the cache, and the most lines."""
 
 _IGNORED: Final = str.maketrans("", "", "-_. ")
 
@@ -56,12 +56,18 @@ class KeyNames:
         self._shown = _pattern(SHOWN_KEYS)
         self._plain: set[Hashable] = set()
         self.plain_lines: set[str] = set()
-        """Lines of texts without any of these names, which `text_masking` remembers."""
+        """Lines of texts without any of these names or any credential."""
         self.include: Callable[[Hashable], bool] = lru_cache(maxsize=_MOST_KNOWN)(self._include)
 
     def extended(self, more: Iterable[str]) -> KeyNames:
         """Return these names, and more."""
         return KeyNames((*self._more, *more))
+
+    def remember(self, lines: Set[str]) -> None:
+        """Add lines to `plain_lines`."""
+        if len(self.plain_lines) + len(lines) > _MOST_KNOWN:
+            self.plain_lines.clear()
+        self.plain_lines |= lines
 
     def _include(self, key: Hashable) -> bool:
         """Whether the values below a key are secret."""

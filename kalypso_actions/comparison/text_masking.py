@@ -125,9 +125,6 @@ _NAMES, _VALUE = frozenset({"name", "key"}), "value"
 
 _WORD: Final = re.compile(r"[\w.-]+")
 _ELEMENT_NAME: Final = re.compile(r"<([\w.:-]{1,200})")
-_MOST_KNOWN: Final = 20_000
-"""The most lines to remember."""
-
 _LONGEST_KNOWN: Final = 200
 """The most characters of a remembered line; the files of a fleet have many lines in common."""
 
@@ -190,9 +187,7 @@ def _may_have_secret(text: str, names: KeyNames) -> bool:
     unknown = set(text.split("\n")) - names.plain_lines
     if any(len(line) > _LONGEST_KNOWN or _line_may_have(line, names) for line in unknown):
         return True
-    if len(names.plain_lines) + len(unknown) > _MOST_KNOWN:
-        names.plain_lines.clear()
-    names.plain_lines |= unknown
+    names.remember(unknown)
     return False
 
 
