@@ -49,10 +49,11 @@ def unchanged_folders(
     partly: set[str] = set()
     files: dict[str, tuple[str, ...]] = {}
     for name, targets in unchanged.items():
-        found = {_exact(base, name, targets) for base in bases}
-        is_whole, names = found.pop()
-        if names and not found:
-            (whole if is_whole and len(targets) == len(assigned[name]) else partly).add(name)
+        exact = [_exact(base, name, targets) for base in bases]
+        names = exact[0][1]
+        if names and all(item == names for _, item in exact):
+            is_whole = len(targets) == len(assigned[name]) and all(item for item, _ in exact)
+            (whole if is_whole else partly).add(name)
             files |= {f"{name}/{target}": names for target in targets}
     others = unchanged.keys() - whole - partly
     if others:
@@ -102,8 +103,8 @@ def _exact(
     depth = folder.path.count("/") + 1
     paths = {folder.path, *(f"{folder.path}/{target}" for target in targets)}
     if set(folder.folders()) == paths:
-        own_line = folder.lines.find("\0", 1)
-        lines = folder.lines[own_line:]
+        end_of_own_line = folder.lines.find("\0", 1)
+        lines = folder.lines[end_of_own_line:]
         if f"\t{folder.path}/{README_FILE}\0" in f"{lines}\0":
             names = _files_of_each(lines, depth, len(targets), others=1)
             if names:
