@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kalypso_actions.gitops.own_files import README_ID
 from kalypso_actions.gitops.provenance import InputsRecord, read_sources
+from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.layout import README_FILE, TARGET_FILES
 from kalypso_actions.model.tree import BaseTree
 
@@ -95,7 +97,8 @@ def _exact(
 ) -> tuple[bool, tuple[str, ...]]:
     """Return whether a cluster type has only these targets, and the names of the files of each.
 
-    There are no names if the targets have different files, or if their folders have any others.
+    Beside them, it may have our up-to-date README.md only. There are no names if the targets have
+    different files, or if their folders have any others.
     """
     folder = base.folders().get(cluster_type)
     if folder is None:
@@ -105,7 +108,8 @@ def _exact(
     if set(folder.folders()) == paths:
         end_of_own_line = folder.lines.find("\0", 1)
         lines = folder.lines[end_of_own_line:]
-        if f"\t{folder.path}/{README_FILE}\0" in f"{lines}\0":
+        readme = f"\0{FILE_MODE} blob {README_ID}\t{folder.path}/{README_FILE}\0"
+        if readme in f"{lines}\0":
             names = _files_of_each(lines, depth, len(targets), others=1)
             if names:
                 return True, names

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from kalypso_actions.gitops import InputsRecord, UnchangedFolders, unchanged_folders
+from kalypso_actions.gitops.own_files import README_ID
 from kalypso_actions.gitops.provenance import SCHEMA
+from kalypso_actions.model.layout import README_FILE
 from kalypso_actions.model.tree import BaseTree
 from tests.builders import entry
 from tests.listings import listed
@@ -30,7 +32,12 @@ def base(paths: set[str], *, path: str = "", inputs: InputsRecord = NOW) -> Base
     prefix = f"{path}/" if path else ""
     record = inputs.model_dump(by_alias=True)
     sources = json.dumps({"schema": SCHEMA, "environment": "dev", "inputs": record})
-    entries = {f"{prefix}{name}": entry(f"{prefix}{name}", "1" * 40) for name in sorted(paths)}
+    entries = {
+        f"{prefix}{name}": entry(
+            f"{prefix}{name}", README_ID if name.endswith(README_FILE) else "1" * 40
+        )
+        for name in sorted(paths)
+    }
     return listed(
         BaseTree(
             "gitops",
@@ -96,6 +103,15 @@ def test_folders_with_anything_else_are_looked_at(changed: set[str]) -> None:
 def test_a_cluster_type_with_anything_else_is_partly_unchanged(changed: set[str]) -> None:
     expected = UnchangedFolders(FILES, frozenset({"small"}), frozenset({"large"}))
     assert found(base(TREE ^ changed)) == expected
+
+
+@pytest.mark.parametrize(("mode", "object_id"), [("100644", "1" * 40), ("100755", README_ID)])
+def test_a_cluster_type_with_another_readme_is_partly_unchanged(mode: str, object_id: str) -> None:
+    path = "large/README.md"
+    made = base(TREE)
+    readme = made.entries[path]._replace(mode=mode, object_id=object_id)
+    result = found(listed(replace(made, entries={**made.entries, path: readme})))
+    assert result == UnchangedFolders(FILES, frozenset({"small"}), frozenset({"large"}))
 
 
 def test_a_changed_cluster_type_has_unchanged_targets() -> None:
