@@ -97,7 +97,7 @@ class TreeListing(Mapping[str, FileEntry]):
     @cached_property
     def tree_ids(self) -> Mapping[str, str]:
         """The tree ids of all folders but the root, by path."""
-        lines = (_LINE.match(self._text, found.start()) for found in _FOLDER.finditer(self._text))
+        lines = (_LINE.match(self._text, each.start()) for each in _FOLDER.finditer(self._text))
         return {line[4]: line[2] for line in lines if line}
 
     def paths(self) -> list[str]:
@@ -129,13 +129,13 @@ class TreeListing(Mapping[str, FileEntry]):
     def _find(self, path: str) -> FileEntry:
         """Return a file without parsing other lines; a path may have a tab itself."""
         ending = f"\t{path}"
-        found = self._text.find(ending)
-        while found >= 0:
-            line = _LINE.match(self._text, self._text.rfind("\0", 0, found))
+        place = self._text.find(ending)
+        while place >= 0:
+            line = _LINE.match(self._text, self._text.rfind("\0", 0, place))
             if line and line[4] == path and line[1] != TREE_MODE:
                 return _entry(*line.groups())
             # If a line has this path, its first tab is the one before it.
-            found = self._text.find(ending, line.end() if line else found + 1)
+            place = self._text.find(ending, line.end() if line else place + 1)
         raise KeyError(path)
 
 
@@ -143,13 +143,13 @@ def _folders_in(listing: str, outer: str, start: int, end: int) -> Iterator[List
     """Yield the folders in the folder `outer`, from the lines between two places."""
     prefix = f"{outer}/" if outer else ""
     depth = prefix.count("/")
-    found = [
+    folders = [
         line
         for line in _FOLDER.finditer(listing, start, end)
         if line[1].count("/") == depth and line[1].startswith(prefix)
     ]
-    bounds = [*(line.start() for line in found), end]
-    for line, limit in zip(found, bounds[1:], strict=True):
+    bounds = [*(line.start() for line in folders), end]
+    for line, limit in zip(folders, bounds[1:], strict=True):
         last = listing.rfind(f"\t{line[1]}/", line.end(), limit)
         stop = listing.find("\0", last, limit) if last >= 0 else line.end()
         yield ListedFolder(line[1], listing, line.start(), stop if stop >= 0 else limit)
