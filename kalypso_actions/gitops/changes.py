@@ -70,13 +70,10 @@ def _listed(desired: DesiredTree, base: BaseTree) -> Iterator[ListedFolder]:
     """Yield the folders of the base tree of which nothing changes, and no line need be parsed."""
     folders = base.folders()
     yield from (folders[name] for name in sorted(desired.whole))
-    targets: defaultdict[str, list[str]] = defaultdict(list)
     for place in desired.taken_over if desired.partly else ():
         cluster_type, _, target = place.partition("/")
-        targets[cluster_type].append(target)
-    for name in sorted(desired.partly):
-        inside = base.folders(name)
-        yield from (inside[target] for target in targets[name])
+        if cluster_type in desired.partly:
+            yield base.folders(cluster_type)[target]
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ def preserved_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]
     places = [
         place
         for place in (*changes.preserved_folders, *changes.taken_over)
-        if not {f"{prefix}{place}", prefix + place.partition("/")[0]} & listed
+        if prefix + place not in listed and prefix + place.partition("/")[0] not in listed
     ]
     base = base.without(changes.listed) if places else base
     for place in places:

@@ -67,12 +67,6 @@ class TreeListing(Mapping[str, FileEntry]):
         self._lookups += 1
         return self._find(path)
 
-    def __contains__(self, path: object) -> bool:
-        try:
-            return isinstance(path, str) and bool(self[path])
-        except KeyError:
-            return False
-
     def __bool__(self) -> bool:
         return bool(self._text)
 

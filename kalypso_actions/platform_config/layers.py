@@ -104,7 +104,7 @@ class PlatformConfig:
         """Merge all layers but the last; most targets of a cluster type share the result."""
         merged = self._shared.get(layers)
         if merged is None:
-            merged = _merge(_NO_CONFIG, layers, lambda _: {})
+            merged = _merge(_NO_CONFIG, layers, _NO_CONFIG.trace)
             self._shared.put(layers, merged, len(merged.values) + 1)
         return merged
 

@@ -47,10 +47,8 @@ class TextManifest:
             output = self._template.execute(data.go, budget=data.budget, kept=data.kept)
         except FAILURES as error:
             raise _failed(error, self._text) from error
-        if "{{" not in output:  # nearly always
-            return output
         for _ in range(PASSES - 1):
-            if "{{" not in output:
+            if "{{" not in output:  # nearly always at once
                 return output
             data.later_templates.append(output.count("{{"))
             output = _render_output(output, data)
