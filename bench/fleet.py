@@ -59,16 +59,17 @@ class Fleet:
 
 
 @dataclass(frozen=True, slots=True)
-class _Size:
+class Size:
     """The numbers of a fleet; `cluster_types` and `targets` are those of each region."""
 
     shape: Shape
     regions: int
     cluster_types: int
     targets: int
+    most_registrations: int = REGISTRATIONS
 
     @classmethod
-    def of(cls, shape: Shape, assignments: int) -> _Size:
+    def of(cls, shape: Shape, assignments: int) -> Size:
         """Return the numbers of a fleet with at least so many assignments."""
         if shape == "distinct":
             of_a_region = CLUSTER_TYPES_OF_A_REGION * TARGETS_OF_A_REGION
@@ -79,17 +80,22 @@ class _Size:
 
     @property
     def workloads(self) -> int:
-        """The number of workloads: each has two targets."""
-        return self.regions * self.targets // 2
+        """The number of workloads: each has two targets, or one if there is only one."""
+        return self.regions * self.targets // 2 or 1
 
     @property
     def registrations(self) -> int:
-        return min(REGISTRATIONS, self.workloads)
+        """The number of registrations: each has at least one workload."""
+        return min(self.most_registrations, self.workloads)
 
 
 def make_fleet(folder: Path, assignments: int, shape: Shape = "distinct") -> Fleet:
     """Write a fleet with at least so many assignments."""
-    size = _Size.of(shape, assignments)
+    return make_fleet_of(folder, Size.of(shape, assignments))
+
+
+def make_fleet_of(folder: Path, size: Size) -> Fleet:
+    """Write a fleet with these numbers."""
     for path, documents in {**_main(size), **_environment(size), **_workloads(size)}.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +109,7 @@ def make_fleet(folder: Path, assignments: int, shape: Shape = "distinct") -> Fle
     )
 
 
-def _main(size: _Size) -> dict[str, Documents]:
+def _main(size: Size) -> dict[str, Documents]:
     """Return the main branch: templates, registrations, configuration and schemas for all."""
     registrations = [
         _document(
@@ -135,7 +141,7 @@ def _main(size: _Size) -> dict[str, Documents]:
     }
 
 
-def _environment(size: _Size) -> dict[str, Documents]:
+def _environment(size: Size) -> dict[str, Documents]:
     """Return the environment branch: cluster types, policies and the layers of configuration."""
     repository = {"branch": "main", "path": "."}
     files: dict[str, Documents] = {
@@ -166,7 +172,7 @@ def _environment(size: _Size) -> dict[str, Documents]:
     return files
 
 
-def _workloads(size: _Size) -> dict[str, Documents]:
+def _workloads(size: Size) -> dict[str, Documents]:
     """Return the application repositories; a target belongs to one region."""
     files: dict[str, Documents] = {}
     for number in range(size.workloads):
@@ -185,7 +191,7 @@ def _workloads(size: _Size) -> dict[str, Documents]:
                     "path": f"./{name}",
                 },
             }
-            for name, tier in (("north", "first"), ("south", "second"))
+            for name, tier in (("north", "first"), ("south", "second"))[: size.targets]
         ]
         folder = f"apps/{number % size.registrations:03}/workloads"
         files[f"{folder}/{workload}.yaml"] = [_document("Workload", workload, spec=spec)]
