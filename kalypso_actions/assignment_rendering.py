@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from kalypso_actions import rendering
 from kalypso_actions.config_checks import ConfigValidator
@@ -17,15 +17,19 @@ from kalypso_actions.model.progress import Progress
 from kalypso_actions.platform_config import PlatformConfig
 
 Outcome = tuple[dict[str, FileContent] | rendering.Failure, int]
-"""The files or a failure, and the work that its registration pays for."""
+"""The files or a failure, and the work of the texts beyond that of usual ones."""
 
 Folders = dict[str, Mapping[str, FileContent]]
+
+
+PART: Final = 1_000
+"""The most assignments of a registration that one process must render."""
 
 
 class PlannedAssignment(NamedTuple):
     """One assignment with the names of its files, or its failure; a plan has many.
 
-    `work` is the work that its registration pays for.
+    `excess` is the work of its texts beyond that of usual ones.
     """
 
     assignment: Assignment
@@ -33,7 +37,7 @@ class PlannedAssignment(NamedTuple):
     files: tuple[str, ...]
     platform_config: PlatformConfig
     failure: rendering.Failure | None = None
-    work: int = 0
+    excess: int = 0
 
     @property
     def config(self) -> MergedConfig:
@@ -72,22 +76,29 @@ class AssignmentRenderer:
         assignments: Sequence[Assignment],
         folders: Folders,
         progress: Progress,
-    ) -> Iterator[PlannedAssignment]:
-        """Yield each assignment; the files go into `folders`."""
+    ) -> list[PlannedAssignment]:
+        """Return each assignment; the files go into `folders`.
+
+        All assignments of a registration fail if they have too much excess together.
+        """
         total = len(assignments)
         configs = self._platform_config
-        for done, (assignment, (outcome, work)) in enumerate(
+        excess: Counter[str] = Counter()
+        planned = []
+        for done, (assignment, (outcome, own_excess)) in enumerate(
             zip(assignments, self._outcomes(assignments), strict=True)
         ):
             progress(done, total)
             namespace = self._namespace(assignment)
+            excess[assignment.target.registration] += own_excess
             if isinstance(outcome, rendering.Failure):
-                yield PlannedAssignment(assignment, namespace, (), configs, outcome, work)
+                item = PlannedAssignment(assignment, namespace, (), configs, outcome, own_excess)
             else:
-                folders[assignment.folder] = outcome
-                names = tuple(outcome)
-                yield PlannedAssignment(assignment, namespace, names, configs, work=work)
+                folders[assignment.folder], names = outcome, tuple(outcome)
+                item = PlannedAssignment(assignment, namespace, names, configs, excess=own_excess)
+            planned.append(item)
         progress(total, total)
+        return _without_excessive(planned, folders, excess)
 
     def taken_over(self, assignment: Assignment, files: tuple[str, ...]) -> PlannedAssignment:
         """Return an assignment whose files are in the base tree already."""
@@ -111,16 +122,16 @@ class AssignmentRenderer:
 
     def _outcome(self, assignment: Assignment, keep: Keep) -> Outcome:
         registration = assignment.target.registration
-        before = self._renderer.work_of(registration)
+        before = self._renderer.excess_of(registration)
         files = self._rendered(assignment)
-        work = self._renderer.work_of(registration) - before
+        excess = self._renderer.excess_of(registration) - before
         if isinstance(files, rendering.Failure):
-            return files, work
+            return files, excess
         # Later stages look for missing values in the contents.
         return {
             name: content if rendering.lacks_value(content) else keep(content)
             for name, content in files.items()
-        }, work
+        }, excess
 
     def _rendered(self, assignment: Assignment) -> dict[str, bytes] | rendering.Failure:
         config = self._platform_config.config_of(assignment)
@@ -137,21 +148,39 @@ def _unchanged(content: bytes) -> bytes:
     return content
 
 
+def _without_excessive(
+    planned: list[PlannedAssignment], folders: Folders, excess: Mapping[str, int]
+) -> list[PlannedAssignment]:
+    """Let the assignments of registrations fail that have too much excess in all processes."""
+    refused = {name for name, work in excess.items() if rendering.is_excessive(work)}
+    told: set[str] = set()
+    for index, item in enumerate(planned) if refused else ():
+        target = item.assignment.target
+        if target.registration in refused:
+            folders.pop(item.assignment.folder, None)
+            is_consequence = target.registration in told
+            failure = rendering.too_large(target, is_consequence=is_consequence)
+            planned[index] = item._replace(files=(), failure=failure)
+            told.add(target.registration)
+    return planned
+
+
 def divided(assignments: Sequence[Assignment], count: int) -> list[int]:
     """Return which of `count` processes renders each assignment, in shares of about equal size.
 
-    All assignments of a registration have one budget, and are rendered in order by one process.
-    Those of the control plane's own targets stay together by cluster type.
+    Assignments of a registration share results and stay together in parts of `PART`, as do those of
+    the control plane's own targets by cluster type.
     """
-    groups = [
-        ("registration", item.target.registration)
-        if item.target.registration
-        else ("cluster type", item.cluster_type.name)
-        for item in assignments
-    ]
+    groups = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in assignments:
+        registration = item.target.registration
+        group = ("", registration) if registration else ("cluster type", item.cluster_type.name)
+        groups.append((*group, seen[group] // PART))
+        seen[group] += 1
     shares = [0] * count
-    owners: dict[tuple[str, str], int] = {}
-    for group, size in Counter(groups).most_common():
-        owners[group] = shares.index(min(shares))
-        shares[owners[group]] += size
-    return [owners[group] for group in groups]
+    owners: dict[tuple[str, str, int], int] = {}
+    for part, size in Counter(groups).most_common():
+        owners[part] = shares.index(min(shares))
+        shares[owners[part]] += size
+    return [owners[part] for part in groups]

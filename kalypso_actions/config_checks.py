@@ -22,8 +22,7 @@ MAX_TRACED = 5
 """The most violations of one schema to trace; users rarely read more."""
 
 STEP: Final = 10
-COMPILING: Final = 10
-"""The cost of one evaluation step and of one compiled character, in characters."""
+"""The cost of one evaluation step, in characters."""
 
 KEPT: Final = 10_000
 """The most results to keep."""
@@ -64,8 +63,6 @@ class ConfigValidator:
         own = assignment.target.config_schemas
 
         def validate(count: rendering.Spend) -> str:
-            for text in own:
-                count(COMPILING * len(text))
             return config_schemas.validate(config.values, texts, _steps(count) if own else _nothing)
 
         combination = self._platform_config.combination(assignment)

@@ -81,8 +81,8 @@ class UnchangedAssignments:
     ) -> RenderedAssignments:
         """Render the assignments whose inputs have changed, and with `verify` the others too.
 
-        If a rendered assignment fails or is expensive, others of its registration may fail because
-        of it: then this renders all of them.
+        If a rendered assignment fails or has much excess, others of its registration may fail
+        because of it: then this renders all of them.
         """
         known = {} if verify else dict(self.folders.files)
         places = [item.folder for item in self._assignments]
@@ -121,16 +121,16 @@ class UnchangedAssignments:
         )
 
     def _doubtful(self, rendered: Iterable[PlannedAssignment]) -> frozenset[str]:
-        """Return the folders of registrations with an assignment that fails or takes too much.
+        """Return the folders of registrations with an assignment that fails or has much excess.
 
-        It takes too much if it takes more than its share of the work.
+        It has much if it has more than its share.
         """
         counts = Counter(item.target.registration for item in self._assignments)
         registrations = {
             item.assignment.target.registration
             for item in rendered
             if item.failure
-            or item.work
+            or item.excess
             > rendering.share_of_registration(counts[item.assignment.target.registration])
         } - {""}
         if not registrations:

@@ -97,7 +97,7 @@ class _Inputs:
         return _hashed(own + self._config.of_target(item))
 
     def _share(self, registration: str) -> int:
-        """Return the share of each assignment in the work of its registration."""
+        """Return the share of each assignment in the excess of its registration."""
         count = self._registered[registration]
         return rendering.share_of_registration(count) if registration else 0
 

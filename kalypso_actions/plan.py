@@ -7,7 +7,8 @@ share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +18,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.fleet_checks import BASE_REPO_MISSING
 from kalypso_actions.incremental_rendering import RenderedAssignments, UnchangedAssignments
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacementState
@@ -25,6 +27,7 @@ from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
     BaseTree,
+    LeftOutApplication,
     Snapshot,
     TreeChanges,
 )
@@ -49,7 +52,7 @@ class PlanOptions:
     on_source_failure: Literal["last-good", "block"] = "last-good"
     missing_values: Literal["warn", "error"] = "warn"
     requires_main: bool = False
-    registration_text: Literal["strict", "any"] = "strict"
+    delivery: DeliveryRules = DELIVERY
     max_removal_percent: int = MAX_REMOVAL_PERCENT
     scheduler: str = ""
     code: str = ""
@@ -83,6 +86,7 @@ class Plan:
     warnings: tuple[Problem, ...]
     mass_removals: tuple[Problem | None, ...]
     fleet: Fleet
+    left_out: tuple[LeftOutApplication, ...] = ()
     notes: tuple[Problem, ...] = ()
     acknowledged: tuple[Problem, ...] = ()
 
@@ -149,7 +153,50 @@ def make_plan(
         warnings=tuple(findings.warnings),
         mass_removals=tuple(mass_removals(snapshot.base_trees, trees, options, findings)),
         fleet=fleet,
+        left_out=tuple(_left_out(snapshot, fleet, scheduler, rendered.planned, trees[0])),
     )
+
+
+def _left_out(
+    snapshot: Snapshot,
+    fleet: Fleet,
+    scheduler: Scheduler,
+    planned: Iterable[PlannedAssignment],
+    changes: TreeChanges,
+) -> Iterator[LeftOutApplication]:
+    """Yield the registrations whose heads are not rendered.
+
+    Their assignments are those in the tree or, if it has none, those that the heads would have.
+    """
+    readings = [item for item in snapshot.registrations if item.state != "head"]
+    if not readings:
+        return
+    previous = gitops.previous_sources(
+        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
+    )
+    owners = previous.targets if previous else {}
+    of_last_good = Counter(item.assignment.target.registration for item in planned)
+    kept = Counter(
+        owners.get(folder.rpartition("/")[2], "") for folder in changes.preserved_folders
+    )
+    targets = [
+        target
+        for reading in readings
+        for workload in reading.unusable
+        for target in workload.targets
+        if target.environment == snapshot.environment
+    ]
+    would_be = scheduler.schedule(dataclasses.replace(fleet, targets=tuple(targets)))
+    of_heads = Counter(item.target.registration for item in would_be.assignments)
+    for reading in readings:
+        name = reading.registration.name
+        if reading.state == "last-good" and reading.revision:
+            commit = reading.revision.commit or ""
+            yield LeftOutApplication(name, False, of_last_good[name], commit)
+        else:
+            is_known = not changes.preserved_folders or previous is not None
+            of_head = of_heads[name] if reading.unusable else None
+            yield LeftOutApplication(name, is_known and not kept[name], kept[name] or of_head)
 
 
 def _desired_trees(
@@ -238,7 +285,9 @@ def block(
     failures = dict.fromkeys(
         item.failure.problem_of(item.assignment)
         for item in failed
-        if item.failure and item.failure.missing_template not in unread
+        if item.failure
+        and not item.failure.is_consequence
+        and item.failure.missing_template not in unread
     )
     for problem in snapshot.lacking:
         is_fatal = problem.code == BASE_REPO_MISSING and (options.requires_main or missing)
@@ -281,9 +330,7 @@ def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
 
 def layout_options(options: PlanOptions) -> rendering.Options:
     """Return the options that concern rendering."""
-    return rendering.Options(
-        options.namespace_scheme, options.config_file, options.registration_text
-    )
+    return rendering.Options(options.namespace_scheme, options.config_file, options.delivery.text)
 
 
 def _recorded_options(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,12 +15,13 @@ from kalypso_actions.config_checks import ConfigValidator
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.fleet_checks import FleetScope, FleetView
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.kinds import Assignment, Fleet, Template
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.scheduling import scheduler_of
 
-_Failures = dict[tuple[Location, str, bool], Problem]
-"""Failures by place, message, and whether a registered repository's text is at fault."""
+_Failures = dict[tuple[Location, str], Problem]
+"""Failures by place and message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class TrialOptions:
     """How to plan the trial; `scheduler` overrides the Environments' annotations."""
 
     missing_values: Literal["warn", "error"] = "warn"
-    registration_text: Literal["strict", "any"] = "strict"
+    delivery: DeliveryRules = DELIVERY
     scheduler: str = ""
     now: datetime | None = None
 
@@ -35,10 +37,9 @@ class TrialOptions:
 def try_rendering(view: FleetView, diagnostics: Diagnostics, trial: TrialOptions) -> None:
     """Schedule, configure, validate and render, and add each failure once, with an example.
 
-    A failure caused by a registered repository's text is a warning: it does not stop a fleet.
     Raises UsageError for an unknown `scheduler` of the options.
     """
-    options = rendering.Options(registration_text=trial.registration_text)
+    options = rendering.Options(registration_text=trial.delivery.text)
     failures: _Failures = {}
     rendered: list[rendering.Rendered] = []
     templates: dict[str, Template] = {}
@@ -46,8 +47,7 @@ def try_rendering(view: FleetView, diagnostics: Diagnostics, trial: TrialOptions
         assignments = _assignments(scope, view, trial, diagnostics)
         rendered += _rendered(scope.fleet, assignments, options, failures)
         templates |= {template.name: template for template in scope.fleet.templates}
-    for (_, _, is_delivered), problem in failures.items():
-        (diagnostics.warnings if is_delivered else diagnostics.problems).append(problem)
+    diagnostics.problems += failures.values()
     gaps = rendering.missing_values(rendered, [*templates.values()])
     (diagnostics.problems if trial.missing_values == "error" else diagnostics.warnings).extend(gaps)
 
@@ -86,15 +86,22 @@ def _rendered(
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
+    excess: Counter[str] = Counter()
     for alike in _alike(assignments):
         assignment = alike[0]
         config = platform_config.config_of(assignment)
         check = partial(validator.failure, assignment, config)
+        registration = assignment.target.registration
+        before = renderer.excess_of(registration)
         outcome = renderer.render(assignment, config, check)
+        excess[registration] += len(alike) * (renderer.excess_of(registration) - before)
+        if rendering.is_excessive(excess[registration]):
+            outcome = rendering.too_large(assignment.target)
         if not isinstance(outcome, rendering.Failure):
             yield from ((other, outcome) for other in alike)
-        elif outcome.code not in rendering.OF_TEMPLATES:  # validation reports these
-            key = outcome.where, outcome.message, outcome.is_delivered
+        elif not outcome.is_consequence and outcome.code not in rendering.OF_TEMPLATES:
+            # Validation reports the failures of Templates.
+            key = outcome.where, outcome.message
             failures.setdefault(key, outcome.problem_of(assignment))
 
 

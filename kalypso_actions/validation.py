@@ -26,6 +26,7 @@ from kalypso_actions.fleet_checks import (
 )
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
+from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 from kalypso_actions.promotion.environments import (
@@ -71,11 +72,13 @@ def validate_control_plane(
     diagnostics.problems += check_branches(branches, main_commit)
     diagnostics.warnings += foreign_bases(branches)
     diagnostics.notes += unpinned_branches(branches)
-    view = branches.view(registered, diagnostics, trial.registration_text)
+    view = branches.view(registered, diagnostics, trial.delivery)
     findings = check_fleet(view)
     try_rendering(view, findings, trial)
+    for warning in findings.warnings:
+        is_left_out = warning.code == "application-missing"
+        (findings.problems if is_left_out else diagnostics.warnings).append(warning)
     diagnostics.problems += findings.problems
-    diagnostics.warnings += findings.warnings
     diagnostics.notes += findings.notes
     of_workloads = (item.reading for item in registered.values() if item.reading)
     documents = (doc for reading in (*readings, *of_workloads) for doc in reading.documents)
@@ -85,7 +88,7 @@ def validate_control_plane(
 
 
 def validate_workloads(
-    readings: Iterable[Reading], registration_text: fleet.RegistrationText = "strict"
+    readings: Iterable[Reading], registration_text: RegistrationText = "strict"
 ) -> fleet.Diagnostics:
     """Check folders of Workloads, without the checks that need a control plane."""
     diagnostics = fleet.Diagnostics()

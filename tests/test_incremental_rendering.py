@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions import gitops, rendering
+from kalypso_actions.model.delivery import DeliveryRules
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
@@ -178,7 +179,7 @@ DIGESTS = json.loads(BASE.sources or b"")["inputs"]
         (BASE, {"code": "other code"}, ALL),
         (BASE, {"code": ""}, ALL),
         (BASE, {"namespace_scheme": "legacy"}, ALL),
-        (BASE, {"registration_text": "any"}, ALL),
+        (BASE, {"delivery": DeliveryRules("any")}, ALL),
         (BASE, {"verify": True}, ALL),
         (with_sources(clusterTypes={}, targets={}), {}, ALL),
         (with_sources(clusterTypes={}), {}, 0),
@@ -228,7 +229,7 @@ def test_an_expensive_assignment_renders_its_whole_registration(
 ) -> None:
     other = replace(START, targets=(START.targets[0], app(1, "x" * 5000), *START.targets[2:]))
     assert len(rendered(planned(other, BASE))) == 3
-    monkeypatch.setattr(rendering.registration_budget, "REGISTRATION_WORK", 200_000)
+    monkeypatch.setattr(rendering.registration_budget, "REGISTRATION_EXCESS", 20_000)
     base = written(planned(START, NOTHING), NOTHING)
     assert rendered(planned(START, base)) == []
     made = planned(other, base)

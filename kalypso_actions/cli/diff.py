@@ -11,6 +11,7 @@ from kalypso_actions.cli.completion import complete_environment
 from kalypso_actions.cli.local import (
     ConfigFileOption,
     ControlPlaneOption,
+    MaxTargetsOption,
     MissingValuesOption,
     NamespaceSchemeOption,
     NowOption,
@@ -35,6 +36,7 @@ from kalypso_actions.commands.diff import diff as run_diff
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.diff import DiffInputs
+from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.diff_document import DiffDocument
 from kalypso_actions.report.diff_report import diff_report
 from kalypso_actions.report.documents import ProblemEntry
@@ -90,6 +92,7 @@ def diff(
     scheduler: SchedulerOption = "",
     now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
+    max_targets: MaxTargetsOption = MAX_TARGETS,
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,
     mask: MaskOption = "",

@@ -15,6 +15,7 @@ from kalypso_actions.cli.local import (
     EnvironmentArgument,
     EnvironmentDirOption,
     EnvironmentOption,
+    MaxTargetsOption,
     MissingValuesOption,
     NamespaceSchemeOption,
     NowOption,
@@ -33,6 +34,7 @@ from kalypso_actions.commands.explain import explain as run_explain
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ExplainInputs
+from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.explain_document import ExplainDocument
 from kalypso_actions.report.explain_report import ExplainReport
@@ -88,6 +90,7 @@ def explain(
     scheduler: SchedulerOption = "",
     now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
+    max_targets: MaxTargetsOption = MAX_TARGETS,
     mask: MaskOption = "",
     output: Output = "text",
     verbose: Verbose = False,

@@ -23,6 +23,7 @@ from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.inputs.reading import collect_inputs, input_from_environment
 from kalypso_actions.inputs.values import whole_minutes
+from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.report.progress import ProgressDisplay
@@ -115,10 +116,20 @@ NowOption = Annotated[
 ]
 
 RegistrationTextOption = Annotated[
-    values.RegistrationText,
+    RegistrationText,
     typer.Option(
         help="any only warns of texts of registered repositories that Templates should not print, "
         "such as line breaks and template text."
+    ),
+]
+
+
+MaxTargetsOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="NUMBER",
+        help="The most deployment targets that one registration may deliver to an environment.",
     ),
 ]
 

@@ -16,6 +16,7 @@ from kalypso_actions.cli.local import (
     EnvironmentArgument,
     EnvironmentDirOption,
     EnvironmentOption,
+    MaxTargetsOption,
     MissingValuesOption,
     NamespaceSchemeOption,
     NowOption,
@@ -43,6 +44,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.inputs import values
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import RenderInputs
+from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.diff_view import shown_diffs
 from kalypso_actions.report.documents import ProblemEntry, RenderDocument
 from kalypso_actions.report.local_summary import render_summary
@@ -119,6 +121,7 @@ def render(
     scheduler: SchedulerOption = "",
     now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
+    max_targets: MaxTargetsOption = MAX_TARGETS,
     diff: DiffOption = False,
     stat: StatOption = False,
     exit_code: ExitCodeOption = False,

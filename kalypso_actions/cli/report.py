@@ -14,6 +14,7 @@ import typer
 from kalypso_actions.cli.local import (
     ConfigFileOption,
     ControlPlaneOption,
+    MaxTargetsOption,
     MissingValuesOption,
     NamespaceSchemeOption,
     NowOption,
@@ -34,6 +35,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.counts import counted
+from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.finding_counts import finding_counts
 from kalypso_actions.report.progress import ProgressDisplay
@@ -52,6 +54,7 @@ def report(
     scheduler: SchedulerOption = "",
     now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
+    max_targets: MaxTargetsOption = MAX_TARGETS,
     mask: MaskOption = "",
     output: Output = "text",
     verbose: Verbose = False,

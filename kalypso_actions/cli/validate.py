@@ -9,6 +9,7 @@ import typer
 
 from kalypso_actions.cli.local import (
     ControlPlaneOption,
+    MaxTargetsOption,
     MissingValuesOption,
     NowOption,
     RegistrationTextOption,
@@ -25,6 +26,7 @@ from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ValidateInputs
+from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.documents import ProblemEntry, ValidateDocument
 from kalypso_actions.report.local_summary import validate_summary
 from kalypso_actions.report.progress import ProgressDisplay
@@ -55,6 +57,7 @@ def validate(
     scheduler: SchedulerOption = "",
     now: NowOption = None,
     registration_text: RegistrationTextOption = "strict",
+    max_targets: MaxTargetsOption = MAX_TARGETS,
     watch: Annotated[
         bool, typer.Option("--watch", help="Check again whenever a file changes, until Ctrl-C.")
     ] = False,
@@ -72,6 +75,7 @@ def validate(
         "scheduler": scheduler,
         "now": now,
         "registration_text": registration_text,
+        "max_targets": max_targets,
         "notes": notes,
         "verbose": verbose,
     }

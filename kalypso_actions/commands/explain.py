@@ -40,7 +40,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             reader,
             promoted_commit=inputs.base_commit,
             declared=branch.declared,
-            registration_text=inputs.registration_text,
+            delivery=inputs.delivery,
             open_base_trees=trees.open if trees else no_trees,
         )
         options = PlanOptions(
@@ -48,7 +48,7 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             config_file=inputs.config_file,
             missing_values=inputs.missing_values,
             scheduler=inputs.scheduler,
-            registration_text=inputs.registration_text,
+            delivery=inputs.delivery,
         )
         scheduler = scheduler or DEFAULT_SCHEDULER
         environment = ExplainedEnvironment.of(

@@ -82,6 +82,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         commit=commit,
         folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
+        left_out=plan.left_out,
         problems=problems,
         warnings=warnings,
         notes=plan.notes,
@@ -104,7 +105,7 @@ def _plan(
         reader,
         promoted_commit=inputs.base_commit,
         declared=branch.declared,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
         open_base_trees=base.open,
         known=_known_repositories(branch, reader),
     )
@@ -172,7 +173,7 @@ def _options(inputs: RenderInputs, branch: EnvironmentBranch) -> PlanOptions:
         code=code_digest() if inputs.commit_to else "",
         verify=inputs.verify,
         requires_main=branch.declared is not None,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
     )
 
 

@@ -72,9 +72,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
                 for item, position in zip(readings, positions, strict=True)
             ],
             registered,
-            TrialOptions(
-                inputs.missing_values, inputs.registration_text, inputs.scheduler, context.now
-            ),
+            TrialOptions(inputs.missing_values, inputs.delivery, inputs.scheduler, context.now),
             clone.head_of_main if clone else "",
         )
     main = [

@@ -35,7 +35,9 @@ class CompiledSchema:
     error: str = ""
 
 
-_schemas: SizedCache[CompiledSchema] = SizedCache(1 << 20)
+_schemas: SizedCache[CompiledSchema] = SizedCache(8 << 20)
+"""Compiled schemas of so many characters, each of which takes about eight bytes: enough for a
+thousand registrations with schemas of their own."""
 
 
 def compile_schema(text: str) -> CompiledSchema:

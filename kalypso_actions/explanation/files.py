@@ -55,7 +55,7 @@ def explain_file(
             f"--cluster-type {cluster_type} shows why",
         )
     renderer = assignment_renderer(environment.snapshot, environment.fleet, environment.options)
-    planned = list(renderer.render_all(assignments, {}, no_progress))
+    planned = renderer.render_all(assignments, {}, no_progress)
     for item in planned:
         if not item.failure and name not in item.files:
             raise UsageError(

@@ -18,7 +18,7 @@ workload_folders
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
-from kalypso_actions.fleet.delivered_texts import TEXT_CODES, RegistrationText
+from kalypso_actions.fleet.delivered_texts import TEXT_CODES
 from kalypso_actions.fleet.editor_schemas import ANY_KIND, editor_schemas
 from kalypso_actions.fleet.name_conflicts import (
     Owners,
@@ -36,7 +36,6 @@ __all__ = [
     "Branch",
     "Diagnostics",
     "Owners",
-    "RegistrationText",
     "assemble",
     "check_workloads",
     "editor_schemas",

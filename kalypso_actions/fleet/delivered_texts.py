@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import schemas
 from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.source_forms import folder_fault, repository_fault, revision_fault
 
-RegistrationText = Literal["strict", "any"]
 """Whether a text that breaks a rule makes its registration invalid or is only a warning."""
 
 TEXT_CODES: Final = ("registration-text", "registration-template")

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet.delivered_texts import RegistrationText
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.fleet.workloads import is_meant_as_workload, parse_workloads
 from kalypso_actions.model import kinds
+from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kubernetes_names import dns_label_fault
 from kalypso_actions.model.nearest import nearest

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.assembly import flux_labels
-from kalypso_actions.fleet.delivered_texts import RegistrationText, text_faults
+from kalypso_actions.fleet.delivered_texts import text_faults
 from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
 from kalypso_actions.goyaml.scalars import is_text
 from kalypso_actions.model import kinds
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules, RegistrationText
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT, dns_label_fault, label_value_fault
 
@@ -20,7 +21,7 @@ def read_workloads(
     registration: kinds.WorkloadRegistration,
     environment: str,
     documents: Iterable[Document],
-    registration_text: RegistrationText = "strict",
+    delivery: DeliveryRules = DELIVERY,
 ) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
     """Parse the Workloads of a registration, and complete their targets for `environment`.
 
@@ -30,7 +31,8 @@ def read_workloads(
         f"registration {registration.name!r} may deliver only Workloads; move other kinds out of "
         f"{registration.source.path!r}"
     )
-    workloads, diagnostics = parse_workloads(documents, advice, registration_text)
+    workloads, diagnostics = parse_workloads(documents, advice, delivery.text)
+    diagnostics.problems += _too_many_targets(workloads, environment, delivery.max_targets)
     for workload in workloads:
         diagnostics.problems.extend(_namespace_faults(workload, environment))
     return tuple(_complete(item, registration, environment) for item in workloads), diagnostics
@@ -137,6 +139,25 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
             advice = "remove or rename one of the two"
             yield Problem(message, target.where, advice, "target-duplicate")
         seen.add(key)
+
+
+def _too_many_targets(
+    workloads: Sequence[kinds.Workload], environment: str, limit: int
+) -> Iterator[Problem]:
+    targets = [
+        target
+        for workload in workloads
+        for target in workload.targets
+        if target.environment == environment
+    ]
+    if len(targets) > limit:
+        yield Problem(
+            f"the registration delivers {len(targets)} deployment targets to {environment!r}, but "
+            f"the limit is {limit}",
+            targets[limit].where,
+            "divide it into several registrations, or ask the platform team to raise max-targets",
+            "registration-too-large",
+        )
 
 
 def without_workloads(registration: kinds.WorkloadRegistration) -> Problem:

@@ -12,7 +12,6 @@ from kalypso_actions.fleet import (
     Branch,
     Diagnostics,
     Owners,
-    RegistrationText,
     assemble,
     parse_document,
     read_workloads,
@@ -32,6 +31,7 @@ from kalypso_actions.fleet_checks.repositories import (
 )
 from kalypso_actions.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
@@ -94,11 +94,11 @@ class ControlPlaneBranches:
         self,
         registered: Registered,
         diagnostics: Diagnostics,
-        registration_text: RegistrationText = "strict",
+        delivery: DeliveryRules = DELIVERY,
     ) -> FleetView:
         """Return the fleets that can be checked, with the Workloads of registered repositories.
 
-        Faults in registered repositories become warnings: they do not stop a fleet.
+        A fault in a registered repository is a problem, because the fleet lacks its application.
         """
         if self.main is None:
             return FleetView(())
@@ -106,9 +106,7 @@ class ControlPlaneBranches:
             scope
             for name, own in self.own.items()
             if (
-                scope := _scope(
-                    name, own, self.main, _Delivered(registered, registration_text, diagnostics)
-                )
+                scope := _scope(name, own, self.main, _Delivered(registered, delivery, diagnostics))
             )
         ]
         diagnostics.notes += _unread(scopes, registered)
@@ -173,10 +171,10 @@ def _name(reading: Reading, environments: Mapping[str, Environment]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Delivered:
-    """The Workloads of registered repositories; their faults become warnings."""
+    """The Workloads of registered repositories, and what is wrong with them."""
 
     registered: Registered
-    registration_text: RegistrationText
+    delivery: DeliveryRules
     diagnostics: Diagnostics
 
     def workloads(
@@ -187,21 +185,24 @@ class _Delivered:
         if not reading:
             return None
         workloads, findings = read_workloads(
-            registration, environment, reading.documents, self.registration_text
+            registration, environment, reading.documents, self.delivery
         )
         faults = [*reading.problems, *findings.problems]
-        all_findings = (*faults, *reading.warnings, *findings.warnings)
-        warnings = [registered_problem(registration, item) for item in all_findings]
-        if not (workloads or faults):
-            warnings.append(without_workloads(registration))
-        known = self.diagnostics.warnings
-        known += (item for item in warnings if item not in known)
+        warnings = [*reading.warnings, *findings.warnings]
+        _add(self.diagnostics.problems, (registered_problem(registration, item) for item in faults))
+        _add(
+            self.diagnostics.warnings,
+            (
+                *(registered_problem(registration, item) for item in warnings),
+                *(() if workloads or faults else (without_workloads(registration),)),
+            ),
+        )
         return None if faults else workloads
 
     def conflicting(
         self, fleet: Fleet, read: Mapping[str, tuple[Workload, ...] | None]
     ) -> Collection[str]:
-        """Return the registrations that deliver a name of another owner; warn about each name.
+        """Return the registrations that deliver a name of another owner; report each name.
 
         The merged tree, which is not read here, decides which registration owns the name.
         """
@@ -212,15 +213,19 @@ class _Delivered:
             Owners(),
         )
         registrations = {item.name: item for item in fleet.registrations}
-        known = self.diagnostics.warnings
         for name, problems in conflicts.items():
-            warnings = (registered_problem(registrations[name], problem) for problem in problems)
-            known += (item for item in warnings if item not in known)
+            faults = (registered_problem(registrations[name], problem) for problem in problems)
+            _add(self.diagnostics.problems, faults)
         return conflicts.keys()
 
     def of(self, registration: WorkloadRegistration) -> RegisteredReading:
         """Return the documents of a registration."""
         return self.registered.get(registration.source, RegisteredReading(None))
+
+
+def _add(known: list[Problem], problems: Iterable[Problem]) -> None:
+    """Add the problems that another environment has not reported yet."""
+    known += (item for item in problems if item not in known)
 
 
 def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> FleetScope | None:

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from kalypso_actions.inputs.values import (
     ConfigFile,
+    DeliveryInputs,
     EnvironmentName,
     Flag,
     Inputs,
@@ -21,7 +22,6 @@ from kalypso_actions.inputs.values import (
     MissingValues,
     NamespaceScheme,
     OnSourceFailure,
-    RegistrationText,
     RepositoryName,
     Secret,
     Wheelhouse,
@@ -68,7 +68,7 @@ class ChainInputs(Inputs):
     wheelhouse: Wheelhouse = ""
 
 
-class PlanInputs(ChainInputs):
+class PlanInputs(DeliveryInputs, ChainInputs):
     """Inputs of the commands that render."""
 
     namespace_scheme: Annotated[
@@ -102,13 +102,6 @@ class PlanInputs(ChainInputs):
             "in whole minutes; default: the start of the run."
         ),
     ] = None
-    registration_text: Annotated[
-        RegistrationText,
-        Field(
-            description="Texts of registered repositories that Templates should not print (line "
-            "breaks, template text): strict, or any (a warning on each)."
-        ),
-    ] = "strict"
 
 
 EnvironmentInput = Annotated[

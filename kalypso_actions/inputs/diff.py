@@ -8,17 +8,17 @@ from pydantic_core import PydanticCustomError
 from kalypso_actions.inputs.paths import Place, Sources
 from kalypso_actions.inputs.values import (
     ConfigFile,
+    DeliveryInputs,
     EnvironmentName,
     Inputs,
     MaskedKeys,
     Minute,
     MissingValues,
     NamespaceScheme,
-    RegistrationText,
 )
 
 
-class DiffInputs(Inputs):
+class DiffInputs(DeliveryInputs, Inputs):
     """Inputs of `kalypso diff`; without a control plane, it reads the current clone.
 
     It compares two environments, the newer one first, or two commits of one environment.
@@ -35,7 +35,6 @@ class DiffInputs(Inputs):
     missing_values: MissingValues = "warn"
     scheduler: str = ""
     now: Minute | None = None
-    registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 
     @model_validator(mode="after")

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources, check_commit_to
 from kalypso_actions.inputs.values import (
     ConfigFile,
+    DeliveryInputs,
     EnvironmentName,
     Inputs,
     MaskedKeys,
@@ -20,11 +21,10 @@ from kalypso_actions.inputs.values import (
     NamespaceScheme,
     OnFailure,
     OnSourceFailure,
-    RegistrationText,
 )
 
 
-class EnvironmentInputs(Inputs):
+class EnvironmentInputs(DeliveryInputs, Inputs):
     """The inputs for planning one environment.
 
     Without a control plane, a command reads the current clone.
@@ -40,7 +40,6 @@ class EnvironmentInputs(Inputs):
     missing_values: MissingValues = "warn"
     scheduler: str = ""
     now: Minute | None = None
-    registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 
     @model_validator(mode="after")
@@ -69,7 +68,7 @@ class ExplainInputs(EnvironmentInputs):
         return self
 
 
-class ReportInputs(Inputs):
+class ReportInputs(DeliveryInputs, Inputs):
     """Inputs of `kalypso report`; without a control plane, it reads the current clone."""
 
     out: Folder
@@ -81,7 +80,6 @@ class ReportInputs(Inputs):
     missing_values: MissingValues = "warn"
     scheduler: str = ""
     now: Minute | None = None
-    registration_text: RegistrationText = "strict"
     mask: MaskedKeys = ()
 
 
@@ -127,7 +125,7 @@ class RenderInputs(EnvironmentInputs):
         return self
 
 
-class ValidateInputs(Inputs):
+class ValidateInputs(DeliveryInputs, Inputs):
     """Inputs of `kalypso validate`; without any place, it checks the current clone or folder.
 
     In a control plane, it checks main and the branches of the environments. With `workload`, the
@@ -142,7 +140,6 @@ class ValidateInputs(Inputs):
     missing_values: MissingValues = "warn"
     scheduler: str = ""
     now: Minute | None = None
-    registration_text: RegistrationText = "strict"
 
     @model_validator(mode="after")
     def _control_plane_alone(self) -> ValidateInputs:

@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from kalypso_actions.inputs.paths import Place
-from kalypso_actions.inputs.values import Inputs, RegistrationText, Wheelhouse, kebab
+from kalypso_actions.inputs.values import Inputs, Wheelhouse, kebab
+from kalypso_actions.model.delivery import RegistrationText
 
 
 class ValidateWorkloadInputs(Inputs):

@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic.alias_generators import to_snake
 from pydantic_core import PydanticCustomError
 
+from kalypso_actions.model.delivery import MAX_TARGETS, DeliveryRules, RegistrationText
 from kalypso_actions.model.kubernetes_names import object_name_fault
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.urls import owner_of
@@ -30,7 +31,6 @@ ConfigFile = Literal["current", "legacy"]
 OnFailure = Literal["block", "keep"]
 OnSourceFailure = Literal["last-good", "block"]
 MissingValues = Literal["warn", "error"]
-RegistrationText = Literal["strict", "any"]
 
 DURATION: Final = re.compile(r"([0-9]{1,6})(s|m|h)")
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -138,3 +138,27 @@ Secret = SecretStr
 Wheelhouse = Annotated[
     str, Field(description="A folder of wheels from which to install, without the network.")
 ]
+
+
+class DeliveryInputs(BaseModel):
+    """The inputs about what registered repositories may deliver."""
+
+    registration_text: Annotated[
+        RegistrationText,
+        Field(
+            description="Texts of registered repositories that Templates should not print (line "
+            "breaks, template text): strict, or any (a warning on each)."
+        ),
+    ] = "strict"
+    max_targets: Annotated[
+        Number,
+        Field(
+            description="The most deployment targets that one registration may deliver to an "
+            "environment."
+        ),
+    ] = MAX_TARGETS
+
+    @property
+    def delivery(self) -> DeliveryRules:
+        """The rules that these inputs give."""
+        return DeliveryRules(self.registration_text, self.max_targets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document, FileEntry, Reading, Revision
@@ -61,7 +61,8 @@ class RegistrationReading:
     last-good   the head is unusable (`problems`): the commit from which the last tree was made
     kept        no usable commit: the folders of its targets stay as they are
 
-    `is_readable` is false if reading failed; a later run may then succeed.
+    `is_readable` is false if reading failed; a later run may then succeed. `unusable` are the
+    Workloads of an unusable head, as far as they are known.
     """
 
     registration: WorkloadRegistration
@@ -72,6 +73,21 @@ class RegistrationReading:
     warnings: tuple[Problem, ...] = ()
     is_readable: bool = True
     documents: tuple[Document, ...] = ()
+    unusable: tuple[Workload, ...] = ()
+
+
+class LeftOutApplication(NamedTuple):
+    """A registration whose head is not rendered.
+
+    Its folders in the tree stay as they are, or come from its last good `commit`; without either of
+    these, it is missing from the tree. `assignments` is the number that is frozen or missing; None
+    if it is not known.
+    """
+
+    registration: str
+    is_missing: bool
+    assignments: int | None
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

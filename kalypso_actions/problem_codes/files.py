@@ -125,7 +125,8 @@ policies.json
         "error",
         "A registered folder has far more files, text, values or exclusions than Workloads need. "
         "Each path counts, even if several have the same content, and so does each alias of YAML. "
-        "Or the targets of a registration take far more work to validate and render than usual.",
+        "Or its texts take far more work to validate and render than usual ones, or it delivers "
+        "more targets to an environment than `max-targets` allows.",
         """\
 spec:
   workload:
@@ -134,8 +135,8 @@ spec:
     path: .   # with 3,000 YAML files
 """,
         "Register the folder of the Workloads only, or exclude files by `.sourceignore`. Deliver "
-        "shorter texts or fewer targets. The "
-        "registration's last good commit applies meanwhile.",
+        "shorter texts, divide the registration, or raise `max-targets`. The registration's last "
+        "good commit applies meanwhile.",
     ),
     ProblemCode(
         "ignore-pattern-invalid",

@@ -34,6 +34,16 @@ class EnvironmentFaults:
         """Whether there is no fault to compare with the commit before."""
         return not (self.failures or self.unusable or self.faults)
 
+    def with_registrations(self, other: EnvironmentFaults) -> EnvironmentFaults:
+        """Add the registrations that only another commit has."""
+        own = self.usable | self.unusable.keys()
+        unusable = {name: item for name, item in other.unusable.items() if name not in own}
+        return replace(
+            self,
+            unusable={**self.unusable, **unusable},
+            usable=self.usable | (other.usable - own),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Regressions:
@@ -43,14 +53,11 @@ class Regressions:
     warnings: tuple[Problem, ...]
 
 
-def regressions(
-    after: EnvironmentFaults, before: EnvironmentFaults | None, *, sources_block: bool
-) -> Regressions:
+def regressions(after: EnvironmentFaults, before: EnvironmentFaults | None) -> Regressions:
     """Compare the faults of an environment with the commit (`after`) and without it (`before`).
 
     If `before` is None, every fault is new. A registration that was unusable before is never a
-    problem. A registration that did not exist before is a problem only if `sources_block`: another
-    team owns its repository, and the fleet works without it.
+    problem: another team owns its repository, which must not stop the others.
     """
     known = before or EnvironmentFaults()
     old = {_key(problem) for problem in known.faults}
@@ -59,8 +66,7 @@ def regressions(
         *((_key(problem) not in old, problem) for problem in after.faults),
     ]
     for name, problems in after.unusable.items():
-        is_new = name in known.usable or (sources_block and name not in known.unusable)
-        is_new_by_problem += [(is_new, problem) for problem in problems]
+        is_new_by_problem += [(name not in known.unusable, problem) for problem in problems]
     return Regressions(
         tuple(problem for is_new, problem in is_new_by_problem if is_new),
         tuple(problem for is_new, problem in is_new_by_problem if not is_new),

@@ -45,13 +45,19 @@ from kalypso_actions.rendering.missing_values import (
     missing_values,
 )
 from kalypso_actions.rendering.namespaces import namespace_of
-from kalypso_actions.rendering.registration_budget import Spend, share_of_registration
-from kalypso_actions.rendering.renderer import Renderer
+from kalypso_actions.rendering.registration_budget import (
+    REFUSAL,
+    Spend,
+    is_excessive,
+    share_of_registration,
+)
+from kalypso_actions.rendering.renderer import Renderer, too_large
 from kalypso_actions.rendering.unknown_fields import unknown_fields
 from kalypso_actions.rendering.unquoted import unquoted_texts
 
 __all__ = [
     "OF_TEMPLATES",
+    "REFUSAL",
     "Excerpt",
     "Failure",
     "ManifestError",
@@ -62,6 +68,7 @@ __all__ = [
     "TemplateData",
     "fields_read",
     "is_builtin_config",
+    "is_excessive",
     "join_manifests",
     "lacks_value",
     "missing_template",
@@ -72,6 +79,7 @@ __all__ = [
     "share_of_registration",
     "special_texts",
     "template_faults",
+    "too_large",
     "unknown_fields",
     "unquoted_texts",
 ]

@@ -57,6 +57,8 @@ _USUAL_VALUE: Final = "1"
 _MOST_USUAL: Final = 30
 """The most keys of manifests, and the most labels, of an ordinary target."""
 
+_LONGEST_USUAL_KEY: Final = 100
+
 _FIXED_LABELS: Final = frozenset({"workload", "workspace", FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL})
 """Applications cannot choose these."""
 
@@ -80,11 +82,13 @@ def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def with_few_texts(target: DeploymentTarget) -> DeploymentTarget:
-    """Return a target with its first keys only; ordinary targets have few."""
-    manifests, labels = (
-        dict(islice(texts.items(), _MOST_USUAL)) for texts in (target.manifests, target.labels)
-    )
-    return replace(target, manifests=manifests, labels=labels)
+    """Return a target with its first short keys only; ordinary targets have few."""
+
+    def few(texts: Mapping[str, str]) -> dict[str, str]:
+        short = (item for item in texts.items() if len(item[0]) <= _LONGEST_USUAL_KEY)
+        return dict(islice(short, _MOST_USUAL))
+
+    return replace(target, manifests=few(target.manifests), labels=few(target.labels))
 
 
 def own_keys(target: DeploymentTarget) -> set[str]:

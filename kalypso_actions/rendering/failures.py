@@ -27,7 +27,8 @@ class Failure:
 
     `plain` is the message in plain words; "" if upstream's is plain. `missing_template` names the
     Template that does not exist, if that is the reason. `is_delivered` means that a text of a
-    registered repository is at fault, not the control plane.
+    registered repository is at fault, not the control plane. `is_consequence`: nothing was rendered
+    because other assignments of the registration fail.
     """
 
     message: str
@@ -38,6 +39,7 @@ class Failure:
     missing_template: str = ""
     is_delivered: bool = False
     plain: str = ""
+    is_consequence: bool = False
 
     @property
     def headline(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kalypso_actions.gotemplate import DEFAULT_LIMITS
+from kalypso_actions.gotemplate.budget import work_of
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.model.kinds import (
@@ -92,6 +94,11 @@ class FolderFiles:
             shared=self._shared_config(assignment.cluster_type, config),
             shared_texts=self._texts.result(SharedTexts, target.labels, target.manifests),
         )
+
+    def config_work(self, cluster_type: ClusterType, config: MergedConfig) -> int:
+        """Return the work of reading a configuration."""
+        shared = self._shared_config(cluster_type, config)
+        return shared.work if shared else work_of(config.values, DEFAULT_LIMITS.work)
 
     def _shared_config(
         self, cluster_type: ClusterType, config: MergedConfig

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
@@ -31,6 +31,8 @@ from kalypso_actions.rendering.object_names import refused_names
 from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import (
     EACH,
+    REFUSAL,
+    TIMES_USUAL,
     RegistrationBudget,
     RegistrationBudgetError,
     Spend,
@@ -44,6 +46,9 @@ Check = Callable[[Spend], Failure | None]
 ENOUGH_FAULTS: Final = 20
 """The most assignments to report that fail because of texts of their registration. One is enough to
 replace the registration. Further ones tell people more, but each takes additional renderings."""
+
+SIZE_DIGITS: Final = 3
+"""The leading binary digits by which sizes of configurations differ: steps of an eighth or less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class Renderer:
         self._folder = FolderFiles(environment, templates, options, unpromoted)
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
-        self._usual_work: dict[tuple[str, str], int] = {}
+        self._usual_work: dict[Hashable, int] = {}
         self._texts: IdentityCache[DeploymentTarget, _Texts] = IdentityCache(KEPT_TARGETS)
 
     def render(
@@ -99,31 +104,29 @@ class Renderer:
                 "correct those texts first",
                 code="registration-render",
                 is_delivered=True,
+                is_consequence=True,
             )
         outcome = self._within(budget, assignment, config, check)
         self._faults[registration] += isinstance(outcome, Failure) and outcome.is_delivered
         return outcome
 
-    def work_of(self, registration: str) -> int:
-        """Return the work that a registration has taken so far."""
+    def excess_of(self, registration: str) -> int:
+        """Return the work of a registration so far beyond that of usual texts."""
         budget = self._budgets.get(registration)
-        return budget.work if budget else 0
+        return budget.excess if budget else 0
 
     def _within(
         self, budget: RegistrationBudget, assignment: Assignment, config: MergedConfig, check: Check
     ) -> dict[str, bytes] | Failure:
         try:
             budget.begin(assignment, config)
-            return check(budget.spend) or self._render(assignment, config, budget.spend)
+            failure = check(budget.spend)
+            budget.end_schemas()
+            return failure or self._render(assignment, config, budget.spend)
         except RegistrationBudgetError as error:
-            return Failure(
-                str(error),
-                assignment.target.where,
-                "deliver shorter texts, simpler schemas or fewer targets, or divide the "
-                "registration into several",
-                code="registration-too-large",
-                is_delivered=True,
-            )
+            return too_large(assignment.target, str(error), is_consequence=error.is_repeated)
+        finally:
+            budget.end()
 
     def _render(
         self, assignment: Assignment, config: MergedConfig, spend: Spend
@@ -215,20 +218,44 @@ class Renderer:
             is_delivered=True,
         )
 
-    def _work_of_usual_texts(self, assignment: Assignment, config: MergedConfig) -> int:
-        """Return the work of rendering and comparing usual texts on a cluster type."""
-        # The labels of another registration may make the work more or less.
-        key = assignment.target.registration, assignment.cluster_type.name
-        if key not in self._usual_work:
-            target = with_few_texts(assignment.target)
-            usual = replace(assignment, target=next(with_usual_texts(target)))
-            data = self._folder.data(usual, config)
-            files = self._folder.render(usual, data, config)
-            parts = [EACH, data.budget.work, _size(files)]
-            if not isinstance(files, Failure):
-                outline(files, (), spend=parts.append)
-            self._usual_work[key] = sum(parts)
-        return self._usual_work[key]
+    def _work_of_usual_texts(self, assignment: Assignment, config: MergedConfig, work: int) -> int:
+        """Return the work of usual texts in an assignment, or an estimate that allows `work`.
+
+        The estimate is that of the same Templates with a configuration of about the same size.
+        Labels may choose what a Template prints; the exact work is that with the target's labels.
+        """
+        cluster_type, target = assignment.cluster_type, assignment.target
+        size = self._folder.config_work(cluster_type, config)
+        kind = (
+            cluster_type.reconciler,
+            cluster_type.namespace_service,
+            cluster_type.config_type,
+            size >> max(0, size.bit_length() - SIZE_DIGITS),
+            size.bit_length(),
+        )
+        known = self._usual_work.get(kind)
+        if known is None:
+            *_, plain = with_usual_texts(without_own_keys(target))
+            known = self._usual_work[kind] = self._work_of_texts(plain, assignment, config)
+        if work > TIMES_USUAL * known:
+            usual = next(with_usual_texts(with_few_texts(target)))
+            exact = self._work_of_texts(usual, assignment, config)
+            if work <= TIMES_USUAL * exact:
+                self._usual_work[kind] = exact
+            return exact
+        return known
+
+    def _work_of_texts(
+        self, texts: DeploymentTarget, assignment: Assignment, config: MergedConfig
+    ) -> int:
+        """Return the work of rendering and comparing the texts of a target in an assignment."""
+        usual = replace(assignment, target=texts)
+        data = self._folder.data(usual, config)
+        files = self._folder.render(usual, data, config)
+        parts = [EACH, data.budget.work, _size(files)]
+        if not isinstance(files, Failure):
+            outline(files, (), spend=parts.append)
+        return sum(parts)
 
     def renders_other_texts(
         self, assignment: Assignment, config: MergedConfig, others: Iterable[DeploymentTarget]
@@ -247,6 +274,20 @@ class Renderer:
                 for other in chain(with_usual_texts(target), texts_of_others)
             )
         )
+
+
+def too_large(
+    target: DeploymentTarget, message: str = REFUSAL, *, is_consequence: bool = False
+) -> Failure:
+    """Return the failure of a target whose texts, or those of its registration, take too much."""
+    return Failure(
+        message,
+        target.where,
+        "deliver shorter texts or simpler schemas, or divide the registration into several",
+        code="registration-too-large",
+        is_delivered=True,
+        is_consequence=is_consequence,
+    )
 
 
 def _size(outcome: dict[str, bytes] | Failure) -> int:

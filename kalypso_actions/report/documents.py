@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import Change
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
+from kalypso_actions.model.tree import LeftOutApplication
 from kalypso_actions.report.json_text import json_text
 from kalypso_actions.report.rows_on_demand import LONG, RowsOnDemand
 
@@ -221,12 +223,52 @@ class FileDiffEntry(Document):
         )
 
 
+class LeftOutEntry(Document):
+    """A WorkloadRegistration whose head is not rendered.
+
+    It is frozen (its folders stay as they are, or come from its last good `commit`) or missing from
+    the tree. `assignments` is the number of its assignments, null if that is not known.
+    """
+
+    registration: str
+    state: Literal["frozen", "missing"]
+    assignments: int | None = None
+    commit: str = ""
+
+    @classmethod
+    def all_of(cls, items: Iterable[LeftOutApplication]) -> tuple[LeftOutEntry, ...]:
+        """Return an entry for each application."""
+        return tuple(
+            cls(
+                registration=item.registration,
+                state="missing" if item.is_missing else "frozen",
+                assignments=item.assignments,
+                commit=item.commit,
+            )
+            for item in items
+        )
+
+    @property
+    def text(self) -> str:
+        """What happens to the application, without its name."""
+        if self.assignments is None:
+            number = "its assignments"
+        else:
+            number = f"its {counted(self.assignments, 'assignment')}"
+        if self.state == "missing":
+            return f"is missing: {number} cannot be rendered"
+        if self.commit:
+            return f"is frozen at its last good commit {self.commit[:7]}, with {number}"
+        return f"is frozen: the folders of {number} stay as they are"
+
+
 class RenderDocument(Document):
     """The output of `kalypso render --output json`.
 
     If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
     `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is the commit that
-    `--commit-to` made, "" if it made none.
+    `--commit-to` made, "" if it made none. `left_out` are the applications that are frozen or
+    missing.
     """
 
     schema_name: str = Field("kalypso.render/v1", alias="schema")
@@ -239,6 +281,7 @@ class RenderDocument(Document):
     diffs: tuple[FileDiffEntry, ...] = ()
     commit: str = ""
     degraded: bool = False
+    left_out: tuple[LeftOutEntry, ...] = ()
     notes: tuple[ProblemEntry, ...] = ()
     acknowledged: tuple[AcknowledgedEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()

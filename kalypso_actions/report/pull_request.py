@@ -10,12 +10,12 @@ from typing import Final
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.model.layout import TRACKING_FOLDER
-from kalypso_actions.model.tree import RegistrationReading, TreeChanges
+from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
 from kalypso_actions.report.arrivals import arrivals_markdown
 from kalypso_actions.report.change_counts import CHANGES
 from kalypso_actions.report.commit_link import CommitLink
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
 from kalypso_actions.report.pull_request_mark import Mark
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
@@ -49,7 +49,7 @@ class PullRequestText:
     promoted: bool
     auto_merge: str = ""
     allowed_by: str = ""
-    registrations: Sequence[RegistrationReading] = ()
+    left_out: Sequence[LeftOutEntry] = ()
     again: Sequence[int] = ()
     others: Sequence[int] = ()
     warnings: Sequence[ProblemEntry] = ()
@@ -157,22 +157,14 @@ def _attention(text: PullRequestText) -> Iterator[str]:
     if changes.foreign_deleted:
         title = "These files are not Kalypso's, and are deleted with the folders of their targets"
         yield _section(title, map(markdown.code, changes.foreign_deleted))
-    unusable = [entry for entry in text.registrations if entry.state != "head"]
-    if unusable:
-        yield _section("These registrations are unusable", map(_unusable, unusable))
+    if text.left_out:
+        lines = (f"{markdown.code(item.registration)} {item.text}" for item in text.left_out)
+        yield _section("These registrations are left out", lines)
     if changes.preserved_folders:
         title = "These folders stay unchanged, as their content is unknown"
         yield _section(title, map(markdown.code, changes.preserved_folders))
     if text.warnings:
         yield markdown.findings(text.warnings[:MOST_LINES], ())
-
-
-def _unusable(reading: RegistrationReading) -> str:
-    name = markdown.code(reading.registration.name)
-    if reading.state == "last-good" and reading.revision and reading.revision.commit:
-        commit = markdown.code(reading.revision.commit[:7])
-        return f"{name}: its last good commit {commit} is used"
-    return f"{name}: its targets are kept"
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

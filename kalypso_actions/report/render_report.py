@@ -12,13 +12,14 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import Assignment
-from kalypso_actions.model.tree import TreeChanges
+from kalypso_actions.model.tree import LeftOutApplication, TreeChanges
 from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
     AssignmentEntry,
     ChangesEntry,
     FileDiffEntry,
+    LeftOutEntry,
     PositionEntry,
     ProblemEntry,
     RenderDocument,
@@ -67,6 +68,7 @@ def render_document(
     changes: TreeChanges | None,
     folder: str,
     degraded: bool,
+    left_out: Iterable[LeftOutApplication],
     problems: Iterable[Problem],
     warnings: Iterable[Problem],
     notes: Iterable[Problem] = (),
@@ -90,6 +92,7 @@ def render_document(
         diffs=diffs,
         commit=commit,
         degraded=degraded,
+        left_out=LeftOutEntry.all_of(left_out),
         notes=ProblemEntry.all_of(notes),
         acknowledged=AcknowledgedEntry.all_of(acknowledged),
         warnings=ProblemEntry.all_of(warnings),
@@ -157,6 +160,9 @@ def print_render_findings(
     print_findings(console, document.warnings, document.problems, files, commits=commits)
     rest = "" if with_notes else ", ".join(hidden_counts(document.notes, document.acknowledged))
     counts = finding_counts(document.problems, document.warnings)
+    for entry in document.left_out:
+        line = escape_log_line(f"registration {entry.registration!r} {entry.text}")
+        console.print(Text(line), soft_wrap=True)
     console.print(f"{counts}{f', {rest}: --notes shows more' if rest else ''}")
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from kalypso_actions.report.chain_document import ChainDocument
-from kalypso_actions.report.documents import ChangesEntry, Document, PositionEntry
+from kalypso_actions.report.documents import ChangesEntry, Document, LeftOutEntry, PositionEntry
 
 
 class PullRequestEntry(Document):
@@ -25,7 +25,11 @@ class PullRequestEntry(Document):
 
 
 class ScheduleDocument(ChainDocument):
-    """The output of `kalypso schedule --output json`; `digest` is that of the first GitOpsRepo."""
+    """The output of `kalypso schedule --output json`.
+
+    `digest` is that of the first GitOpsRepo. `left_out` are the applications that are frozen or
+    missing.
+    """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "changed": "true if the tree differs from that of the GitOps branch.",
@@ -45,6 +49,7 @@ class ScheduleDocument(ChainDocument):
     changed: bool = False
     promoted: bool = False
     degraded: bool = False
+    left_out: tuple[LeftOutEntry, ...] = ()
     assignments: int = 0
     requeue_time: str = ""
     digest: str = ""

@@ -9,6 +9,7 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.assignment_matrix import AssignmentCell, assignment_matrix
 from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.commit_link import CommitLink
+from kalypso_actions.report.documents import LeftOutEntry
 from kalypso_actions.report.positions import distance
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 
@@ -57,6 +58,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
         markdown.properties([row for row in rows if row[1]]),
         _pull_requests(document.pull_requests),
         _removed(facts.removed),
+        _left_out(document.left_out),
         assignment_matrix(facts.cells),
         markdown.findings(document.warnings, document.problems),
     ]
@@ -131,6 +133,16 @@ def _pull_requests(entries: Sequence[PullRequestEntry]) -> str:
         for entry in entries
     ]
     return markdown.table(("Repository", "Pull request", "What was done"), rows)
+
+
+def _left_out(entries: Sequence[LeftOutEntry]) -> str:
+    """Return the applications that are frozen or missing."""
+    if not entries:
+        return ""
+    lines = [f"- {markdown.code(item.registration)} {item.text}" for item in entries]
+    return "\n".join(
+        ["**These registrations are left out:**", "", *markdown.some(lines, MOST_LINES)]
+    )
 
 
 def _removed(folders: Sequence[str]) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from kalypso_actions import fleet, gitops
+from kalypso_actions import gitops
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.fleet_checks import KnownRepositories, missing_repositories
 from kalypso_actions.model import kinds
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment
 from kalypso_actions.model.tree import BaseTree, Snapshot
@@ -24,7 +25,7 @@ def gather(
     *,
     promoted_commit: str | None = None,
     declared: Environment | None = None,
-    registration_text: fleet.RegistrationText = "strict",
+    delivery: DeliveryRules = DELIVERY,
     open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
     look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
     known: KnownRepositories | None = None,
@@ -32,11 +33,11 @@ def gather(
     """Read everything that the environment branch refers to.
 
     `promoted_commit` replaces the one in `base-repo.yaml`. `declared` is the Environment object, if
-    it is known. With the value "any" of `registration_text`, texts that Templates must not print do
-    not make a registration invalid. `open_base_trees` opens the trees of the environment's
-    GitOpsRepos. The function calls `look_at_sources` before it reads registered repositories, and
-    uses `known` for advice on missing documents. Raises KalypsoError if the control plane or a
-    GitOps tree cannot be read; the snapshot has the problems of unreadable registrations.
+    it is known, `delivery` what registrations may deliver. `open_base_trees` opens the trees of the
+    environment's GitOpsRepos. The function calls `look_at_sources` before it reads registered
+    repositories, and uses `known` for advice on missing documents. Raises KalypsoError if the
+    control plane or a GitOps tree cannot be read; the snapshot has the problems of unreadable
+    registrations.
     """
     read = read_control_plane(environment, own, reader, promoted_commit=promoted_commit)
     look_at_sources(read)
@@ -45,7 +46,7 @@ def gather(
     registrations = read_registrations(
         read.fleet.registrations,
         read.fleet.targets,
-        RegistrationReader(environment, reader, previous, registration_text),
+        RegistrationReader(environment, reader, previous, delivery),
     )
     everything = (own, *(reading for _, reading in read.bases))
     return Snapshot(

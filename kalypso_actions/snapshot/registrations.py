@@ -9,9 +9,10 @@ from itertools import chain
 
 from kalypso_actions import fleet
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.fleet import RegistrationText, registered_problem
+from kalypso_actions.fleet import registered_problem
 from kalypso_actions.fleet_checks import schema_faults
 from kalypso_actions.gitops import PreviousSources
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, WorkloadRegistration
 from kalypso_actions.model.tree import RegistrationReading
 from kalypso_actions.model.urls import repository_key
@@ -29,7 +30,7 @@ class RegistrationReader:
     environment: str
     reader: Reader
     previous: PreviousSources | None
-    registration_text: RegistrationText = "strict"
+    delivery: DeliveryRules = DELIVERY
 
     def read(
         self, registration: WorkloadRegistration, commit: str | None = None
@@ -43,7 +44,7 @@ class RegistrationReader:
             )
             return RegistrationReading(registration, "kept", None, (), problems, is_readable=False)
         workloads, findings = fleet.read_workloads(
-            registration, self.environment, reading.documents, self.registration_text
+            registration, self.environment, reading.documents, self.delivery
         )
         targets = chain.from_iterable(workload.targets for workload in workloads)
         problems = (*reading.problems, *findings.problems, *schema_faults(targets))
@@ -59,6 +60,7 @@ class RegistrationReader:
                 *(() if workloads or problems else (fleet.without_workloads(registration),)),
             ),
             documents=reading.documents,
+            unusable=workloads if problems else (),
         )
 
     def without_head(
@@ -74,6 +76,7 @@ class RegistrationReader:
             state="kept",
             revision=None,
             workloads=(),
+            unusable=head.workloads or head.unusable,
             problems=(
                 *head.problems,
                 *(registered_problem(registration, problem) for problem in problems),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kalypso_actions import fleet, gitops
+from kalypso_actions import fleet, gitops, rendering
 from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.processes import Processes, WriteBlobs
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
@@ -43,9 +44,7 @@ def plan_registrations(
     previous = gitops.previous_sources(
         snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
     )
-    registered = RegistrationReader(
-        snapshot.environment, reader, previous, options.registration_text
-    )
+    registered = RegistrationReader(snapshot.environment, reader, previous, options.delivery)
     if options.namespace_scheme == "legacy":
         snapshot = _with_own_namespaces(snapshot, registered)
     scheduler = scheduler_of(snapshot.declared, options.scheduler)
@@ -157,23 +156,47 @@ class _Fallback:
             state="kept",
             revision=None,
             workloads=(),
+            unusable=self._read[name].workloads,
             problems=(*reading.problems, *problems),
         )
 
 
 def _problems(failing: Iterable[PlannedAssignment]) -> Iterator[Problem]:
-    """Yield the problem of each failing assignment at its registration's own file."""
+    """Yield one problem for each cause of failing assignments, with the first as an example.
+
+    Problems of the control plane's Templates stand at the registration's own file.
+    """
+    causes: dict[tuple[str, str], list[PlannedAssignment]] = {}
     for item in failing:
-        if item.failure is None:
+        if item.failure and not item.failure.is_consequence:
+            causes.setdefault(_cause(item, item.failure), []).append(item)
+    for first, *others in causes.values():
+        if first.failure is None:
             continue
-        problem = item.failure.problem_of(item.assignment)
-        if item.failure.is_delivered:
+        problem = first.failure.problem_of(first.assignment)
+        if others:
+            count = counted(len(others), "other assignment")
+            message = f"{problem.message.rstrip()} (the same for {count})"
+            problem = dataclasses.replace(problem, message=message)
+        if first.failure.is_delivered:
             yield problem
             continue
         yield dataclasses.replace(
             problem,
-            where=item.assignment.target.where,
+            where=first.assignment.target.where,
             advice="the same Templates and configuration render the last good commit, other "
             "targets, or usual texts: correct the differences from these",
             code="registration-render",
         )
+
+
+def _cause(item: PlannedAssignment, failure: rendering.Failure) -> tuple[str, str]:
+    """Return a key that is equal for assignments that fail for the same reason.
+
+    Templates may print the names of an assignment in their messages.
+    """
+    assignment, message = item.assignment, failure.headline
+    target = assignment.target
+    for name in (item.namespace, target.name, target.workload, assignment.cluster_type.name):
+        message = message.replace(name, "…") if name else message
+    return failure.code, message

@@ -143,7 +143,7 @@ def test_registrations_that_deliver_the_same_workload_are_reported() -> None:
     again = REGISTRATION.replace("name: app", "name: again")
     plane["main"]["again.yaml"] = again
     diagnostics = findings(plane)
-    assert [(item.code, item.message) for item in diagnostics.warnings] == [
+    assert [(item.code, item.message) for item in diagnostics.problems] == [
         (
             "workload-conflict",
             f"registration {one!r}: Workload 'boards' is also delivered by registration {other!r} in "
@@ -151,4 +151,4 @@ def test_registrations_that_deliver_the_same_workload_are_reported() -> None:
         )
         for one, other in (("again", "app"), ("app", "again"))
     ]
-    assert "both registrations name the same folder" in diagnostics.warnings[0].advice
+    assert "both registrations name the same folder" in diagnostics.problems[0].advice

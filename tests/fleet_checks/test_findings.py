@@ -313,22 +313,22 @@ def test_unread_objects_have_no_findings() -> None:
 
 
 def test_a_repository_that_cannot_be_read_leaves_its_application_out() -> None:
-    (warning,) = findings(sound(), app_fault="https://git.test/app: not diagnostics").warnings
-    assert shown([warning]) == [("application-missing", "main/registration.yaml:1")]
+    (problem,) = findings(sound(), app_fault="https://git.test/app: not diagnostics").problems
+    assert shown([problem]) == [("application-missing", "main/registration.yaml:1")]
     assert (
-        "'app' is missing from the fleet: https://git.test/app: not diagnostics" in warning.message
+        "'app' is missing from the fleet: https://git.test/app: not diagnostics" in problem.message
     )
 
 
-def test_a_fault_of_a_registered_document_is_one_warning() -> None:
+def test_a_fault_of_a_registered_document_is_one_problem() -> None:
     diagnostics = findings(
         edited(sound(), "app/workload.yaml", "kind: Workload", "kind: Workloads")
     )
-    (warning,) = diagnostics.warnings
-    assert shown([warning]) == [("kind-unknown", "app/workload.yaml:2")]
+    (problem,) = diagnostics.problems
+    assert shown([problem]) == [("kind-unknown", "app/workload.yaml:2")]
     fault = "unknown kind 'Workloads': the fleet lacks its 2 deployment targets"
-    assert warning.message == f"registration 'app': {fault}"
-    assert (diagnostics.problems, diagnostics.notes) == ([], [])
+    assert problem.message == f"registration 'app': {fault}"
+    assert (diagnostics.warnings, diagnostics.notes) == ([], [])
 
 
 @pytest.mark.parametrize("branch", ["main", "dev"])

@@ -128,10 +128,12 @@ def plan_targets(
     manifests: Mapping[str, str],
     more: str = "",
     schema: str = "",
+    honest: int = 0,
 ) -> str:
     """Plan the targets of one registration on all cluster types; `more` continues the Template.
 
-    Return the result. With a `schema`, each target has one of its own.
+    Return the result. With a `schema`, each target has one of its own. `honest` is the number of
+    targets of another registration, whose texts are usual.
     """
     texts = ("reconciler", FLUX + more), ("namespace", "kind: Namespace\n"), ("config", CONFIG)
     names = [f"c{number:03}" for number in range(cluster_types)]
@@ -145,6 +147,10 @@ def plan_targets(
             for number in range(targets)
         )
     )
+    usual = (
+        target(f"{number:05}", workload="calm", manifests=MANIFESTS) for number in range(honest)
+    )
+    calm = reading(*usual, name="calm")
     snapshot = Snapshot(
         environment="dev",
         own=Reading(REVISION),
@@ -160,7 +166,7 @@ def plan_targets(
                 for name in names
             ],
         ),
-        registrations=(evil,),
+        registrations=(evil, calm) if honest else (evil,),
         base_trees=(),
         problems=(),
         warnings=(),
@@ -168,7 +174,7 @@ def plan_targets(
     with RemoteRepositories(programs(), protocols=frozenset()) as remotes:
         reader = Reader(Repositories((), remotes, programs()), None)
         planned, plan = plan_registrations(snapshot, PlanOptions(), reader, no_progress)
-    (registered,) = planned.registrations
+    registered = planned.registrations[0]
     problems = [*registered.problems, *plan.problems]
     first = problems[0].message if problems else ""
     return f"{registered.state}, {len(plan.assignments)} assignments: {first}"

@@ -1,4 +1,7 @@
-"""No registration's targets take more than 10 s and 256 MB, with any number of cluster types."""
+"""The texts of a registration take no more than 10 s and 256 MB beyond the work of usual texts.
+
+The platform team decides on the number of cluster types; usual texts take as long as they take.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import pytest
 from tests.hostile.attacks import plan_targets
 from tests.hostile.conftest import Attack
 
-TOO_MUCH = "Mi characters of work for its first"
+TOO_MUCH = "Mi characters of work more than usual texts"
 FAILS = '{{ if contains "stop" .Manifests.description }}{{ fail .Labels.workload }}{{ end }}'
 COSTLY = "{{ range until 9000 }}{{ end }}"
 SCHEMA = '{"title": "NUMBER", "properties": {"LONG": {"pattern": "(x?){300}x{300}"}}}'
@@ -37,16 +40,6 @@ EACH_KEY = (
         )
     ]
     + [
-        pytest.param(200, 200, {}, "", TOO_MUCH, id="plain texts", marks=pytest.mark.slow),
-        pytest.param(
-            200,
-            50,
-            {"description": "a (b)"},
-            "",
-            TOO_MUCH,
-            id="special characters",
-            marks=pytest.mark.slow,
-        ),
         pytest.param(200, 5, {"description": "a (b) " * 8_000}, "", TOO_MUCH, id="long texts"),
         pytest.param(
             200,
@@ -98,6 +91,15 @@ def test_one_registration(
     assert message in cost.text
 
 
+@pytest.mark.slow
+def test_an_honest_registration_beside_a_hostile_one(attack: Attack) -> None:
+    texts = {f"k{number}": "a (b)" for number in range(9_000)}
+    arguments = 200, 1, texts, EACH_KEY, "", 100
+    cost = attack(plan_targets, *arguments, seconds=10, megabytes=256)
+    assert cost.text.startswith("kept, 20000 assignments: ")
+    assert TOO_MUCH in cost.text
+
+
 def test_a_guilty_text_among_many(attack: Attack) -> None:
     texts = {**NOTES, "branch": "x: y"}
     cost = attack(plan_targets, 200, 50, texts, seconds=3)
@@ -112,9 +114,9 @@ def test_schemas_of_its_own(attack: Attack) -> None:
 @pytest.mark.parametrize(
     ("targets", "manifests", "more"),
     [
-        pytest.param(50, {}, "", id="plain texts", marks=pytest.mark.slow),
+        pytest.param(200, {}, "", id="plain texts", marks=pytest.mark.slow),
         pytest.param(
-            10, {"description": "a (b)"}, "", id="special characters", marks=pytest.mark.slow
+            50, {"description": "a (b)"}, "", id="special characters", marks=pytest.mark.slow
         ),
         pytest.param(2, {"description": "a (b)"}, COSTLY, id="costly Templates"),
     ],

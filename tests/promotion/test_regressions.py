@@ -51,8 +51,9 @@ MOVED = Problem("old", Location("https://GitHub.com/acme/fleet.git", "a.yaml", 7
             [],
             [NEW],
         ),
-        (EnvironmentFaults(unusable={"shop": (NEW,)}), EnvironmentFaults(), [], [NEW]),
-        (EnvironmentFaults(unusable={"shop": (NEW,)}), None, [], [NEW]),
+        # The commit registers it.
+        (EnvironmentFaults(unusable={"shop": (NEW,)}), EnvironmentFaults(), [NEW], []),
+        (EnvironmentFaults(unusable={"shop": (NEW,)}), None, [NEW], []),
     ],
 )
 def test_new_faults_are_problems_and_old_ones_warnings(
@@ -61,26 +62,16 @@ def test_new_faults_are_problems_and_old_ones_warnings(
     problems: list[Problem],
     warnings: list[Problem],
 ) -> None:
-    new_problems = regressions(after, before, sources_block=False)
+    new_problems = regressions(after, before)
     assert (list(new_problems.problems), list(new_problems.warnings)) == (problems, warnings)
 
 
-@pytest.mark.parametrize(
-    ("before", "is_problem"),
-    [
-        (None, True),
-        (EnvironmentFaults(), True),
-        (EnvironmentFaults(usable={"shop"}), True),
-        (EnvironmentFaults(unusable={"shop": (OLD,)}), False),
-    ],
-)
-def test_new_registrations_if_sources_block(
-    before: EnvironmentFaults | None, is_problem: bool
-) -> None:
-    new_problems = regressions(
-        EnvironmentFaults(unusable={"shop": (NEW,)}), before, sources_block=True
-    )
-    assert bool(new_problems.problems) == is_problem
+def test_the_registrations_of_a_later_commit_are_known() -> None:
+    promoted = EnvironmentFaults(unusable={"shop": (OLD,)}, usable={"blog"})
+    later = EnvironmentFaults(unusable={"blog": (OLD,), "lost": (OLD,)}, usable={"shop", "new"})
+    both = promoted.with_registrations(later)
+    assert both.unusable == {"shop": (OLD,), "lost": (OLD,)}
+    assert both.usable == {"blog", "new"}
 
 
 def test_reported_problems_are_left_out() -> None:

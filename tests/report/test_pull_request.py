@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.tree import RegistrationReading, TreeChanges
+from kalypso_actions.model.tree import LeftOutApplication, TreeChanges
 from kalypso_actions.report.commit_link import CommitLink
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
 from kalypso_actions.report.pull_request import PullRequestText, body, title
 from kalypso_actions.report.pull_request_mark import Mark, is_ours, marked, read_mark
-from tests.builders import registration
 
 M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40
 MAIN = CommitLink(M, f"https://git.test/acme/fleet/commit/{M}")
@@ -193,28 +191,24 @@ def test_warnings_for_reviewers() -> None:
         removed_folders=("large/app-old",),
         existing_folders=1,
     )
-    readings = [
-        RegistrationReading(registration("fine", "https://git.test/fine"), "head", None, ()),
-        RegistrationReading(registration("lost", "https://git.test/lost"), "kept", None, ()),
-        RegistrationReading(
-            registration("broken", "https://git.test/broken"),
-            "last-good",
-            Revision("r", "main", OLD, ".", None),
-            (),
-        ),
-    ]
-    warning = ProblemEntry(message="look <here>", where=None, advice="")
-    said = lines(
-        made, registrations=readings, others=[7, 12], allowed_by="@octocat", warnings=[warning]
+    left_out = LeftOutEntry.all_of(
+        [
+            LeftOutApplication("lost", False, 1),
+            LeftOutApplication("broken", False, 8000, OLD),
+            LeftOutApplication("new", True, None),
+        ]
     )
+    warning = ProblemEntry(message="look <here>", where=None, advice="")
+    said = lines(made, left_out=left_out, others=[7, 12], allowed_by="@octocat", warnings=[warning])
     assert "**1 of 1 assignments are removed.** \\@\u200boctocat allows it." in said
     assert "**Other open pull requests change the same files:** #7, #12. Merge one of them." in said
     assert "- `large/app-old/notes.md`" in said
     assert "- `large/app-lost`" in said
-    assert "- `lost`: its targets are kept" in said
-    assert "- `broken`: its last good commit `bbbbbbb` is used" in said
+    assert "- `lost` is frozen: the folders of its 1 assignment stay as they are" in said
+    frozen = "- `broken` is frozen at its last good commit bbbbbbb, with its 8000 assignments"
+    assert frozen in said
+    assert "- `new` is missing: its assignments cannot be rendered" in said
     assert "- look \\<here\\>" in said
-    assert not any("fine" in line for line in said)
 
 
 def test_names_from_the_tree_are_harmless() -> None:

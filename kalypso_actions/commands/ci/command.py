@@ -120,7 +120,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
         scheduler=inputs.scheduler,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
     )
     checks = EnvironmentChecks(context, reader, options, commit, lambda: _before(context, commit))
     checked = []

@@ -83,11 +83,10 @@ class _EnvironmentCheck:
 
     def result(self) -> CheckedEnvironment:
         after = self._rendered(self._checks.commit)
-        sources_block = self._checks.options.on_source_failure == "block"
         if after.faults.is_faultless:
             broken = Regressions((), ())
         else:
-            broken = regressions(after.faults, self._faults_before(), sources_block=sources_block)
+            broken = regressions(after.faults, self._faults_before(after.faults))
         warnings = after.plan.all_warnings if after.plan else ()
         return CheckedEnvironment(
             self._name,
@@ -101,13 +100,20 @@ class _EnvironmentCheck:
             self._promoted_commit is None,
         )
 
-    def _faults_before(self) -> EnvironmentFaults | None:
-        """Return the faults with the first earlier commit that can be planned; None without one."""
+    def _faults_before(self, after: EnvironmentFaults) -> EnvironmentFaults | None:
+        """Return the faults with the first earlier commit that can be planned; None without one.
+
+        A registration that the environment's commit lacks may be older than the checked commit: a
+        fault of its repository is not new then.
+        """
+        known: EnvironmentFaults | None = None
         for commit in self._earlier_commits():
             rendered = self._rendered(commit)
             if rendered.plan:
-                return rendered.faults
-        return None
+                known = known.with_registrations(rendered.faults) if known else rendered.faults
+            if known and after.unusable.keys() <= known.usable | known.unusable.keys():
+                break
+        return known
 
     def _earlier_commits(self) -> Iterator[str]:
         if self._promoted_commit:
@@ -125,7 +131,7 @@ class _EnvironmentCheck:
                 checks.reader,
                 promoted_commit=commit,
                 declared=self._declared,
-                registration_text=checks.options.registration_text,
+                delivery=checks.options.delivery,
                 open_base_trees=self._base_trees.open,
             )
         except KalypsoError as error:

@@ -45,7 +45,7 @@ def compare_rendered(
         config_file=inputs.config_file,
         missing_values=inputs.missing_values,
         scheduler=inputs.scheduler,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
     )
     scheduler = inputs.scheduler or place.environment.scheduler
     chosen = scheduler_of(place.environment, inputs.scheduler)
@@ -87,7 +87,7 @@ def _snapshot(
         plane.reader,
         promoted_commit=commit,
         declared=place.environment,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
         open_base_trees=open_base_trees,
     )
 

@@ -10,6 +10,7 @@ from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.preview.sides import (
     Side,
     SideReader,
+    with_unread_as_warnings,
     without_content,
 )
 from kalypso_actions.comparison import Mask, new_findings
@@ -247,15 +248,17 @@ def _compared(sides: _Sides, base: Side, inputs: PreviewInputs, progress: Progre
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,
         on_failure="block",
-        on_source_failure=inputs.on_source_failure,
+        on_source_failure="block",
         missing_values=inputs.missing_values,
         scheduler=inputs.scheduler,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
     )
     old, new = map(find_scheduler, sides.schedulers)
+    snapshots = base.snapshot, head.snapshot
+    if inputs.on_source_failure != "block":
+        snapshots = with_unread_as_warnings(snapshots[0]), with_unread_as_warnings(snapshots[1])
     pair = plan_pair(
-        base.snapshot,
-        head.snapshot,
+        *snapshots,
         options,
         old,
         progress,

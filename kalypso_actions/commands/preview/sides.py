@@ -120,7 +120,7 @@ class SideReader:
             self.reader,
             promoted_commit=commit if change.is_main else None,
             declared=environment,
-            registration_text=self.inputs.registration_text,
+            delivery=self.inputs.delivery,
             open_base_trees=trees.open if with_trees else _no_trees,
         )
         return Side(snapshot, promoted_commit=promoted)
@@ -135,6 +135,17 @@ def _in_environment(problem: Problem, environment: Environment) -> Problem:
 
 def _no_trees(_: Sequence[GitOpsRepo]) -> tuple[BaseTree, ...]:
     return ()
+
+
+def with_unread_as_warnings(snapshot: Snapshot) -> Snapshot:
+    """Only warn of repositories that cannot be read: this job may lack access that schedule has."""
+    registrations = tuple(
+        item
+        if item.is_readable
+        else dataclasses.replace(item, problems=(), warnings=(*item.warnings, *item.problems))
+        for item in snapshot.registrations
+    )
+    return dataclasses.replace(snapshot, registrations=registrations)
 
 
 def without_content(snapshot: Snapshot) -> Snapshot:

@@ -76,7 +76,7 @@ def _add(
         plane.reader,
         promoted_commit=place.commit,
         declared=place.environment,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
         open_base_trees=trees.open if trees else no_trees,
     )
     if trees and trees.warnings:
@@ -86,7 +86,7 @@ def _add(
         config_file=inputs.config_file,
         missing_values=inputs.missing_values,
         scheduler=inputs.scheduler,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
     )
     plan = make_plan(
         snapshot, options, scheduler_of(place.environment, inputs.scheduler), context.progress

@@ -47,7 +47,7 @@ from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.processes import WriteBlobs
 from kalypso_actions.plan import Plan, PlanOptions
 from kalypso_actions.plan_checks import judged, scope_of
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
@@ -150,7 +150,7 @@ def _options(inputs: ScheduleInputs) -> PlanOptions:
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
         scheduler=inputs.scheduler,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
         max_removal_percent=inputs.max_removal_percent,
         code=code_digest(),
         verify=inputs.verify,
@@ -240,7 +240,7 @@ def _text(
         promoted=proposal.proposal.is_promotion,
         auto_merge=proposal.merged_by,
         allowed_by=(context.runtime.job.actor or "Somebody") if allowed else "",
-        registrations=read.sources.registrations,
+        left_out=LeftOutEntry.all_of(plan.left_out),
         again=proposal.decision.again,
         others=proposal.other_pulls,
         warnings=ProblemEntry.all_of(plan.warnings),

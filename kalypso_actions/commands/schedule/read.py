@@ -59,7 +59,7 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
         own,
         context.reader,
         declared=environment,
-        registration_text=inputs.registration_text,
+        delivery=inputs.delivery,
         open_base_trees=reading.open_base_trees,
         look_at_sources=reading.look_at_sources,
     )

@@ -31,6 +31,7 @@ from kalypso_actions.report.assignment_matrix import AssignmentCell
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
     ChangesEntry,
+    LeftOutEntry,
     PositionEntry,
     ProblemEntry,
 )
@@ -88,6 +89,7 @@ def build_result(
         changed=any(item.proposal.has_changes for item in proposals),
         promoted=any(item.proposal.is_promotion and item.is_open for item in proposals),
         degraded=plan.degraded,
+        left_out=LeftOutEntry.all_of(plan.left_out),
         assignments=len(plan.assignments),
         requeue_time=_text(plan.schedule.requeue_time),
         digest=proposals[0].proposal.digest if proposals else "",

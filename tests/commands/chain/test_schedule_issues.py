@@ -167,7 +167,7 @@ def test_a_registration_that_breaks_and_is_repaired(acme: Organisation) -> None:
     assert (document.degraded, actions(document)) == (True, [(2, "created")])
     assert "registration 'shop': " in messages(document)[0]
     (pull,) = acme.pulls()
-    assert f"- `shop`: its last good commit `{good[:7]}` is used" in pull["body"]
+    assert f"- `shop` is frozen at its last good commit {good[:7]}, with its 2 ass" in pull["body"]
     assert titles(acme) == [SHOP_UNREADABLE]
     acme.merge(2)
     files = acme.files("dev", GITOPS)
@@ -194,7 +194,7 @@ def test_an_unreadable_registration_keeps_its_targets_and_their_issues(acme: Org
     assert (document.degraded, document.assignments) == (True, 0)
     assert sorted(titles(acme)) == sorted([LARGE, SHOP_UNREADABLE])
     (pull,) = acme.pulls()
-    assert "- `shop`: its targets are kept" in pull["body"]
+    assert "- `shop` is frozen: the folders of its 2 assignments stay as they are" in pull["body"]
     assert "- `large/shop-web`" in pull["body"]
     acme.merge(pull["number"])
     assert FLUX in acme.files("dev", GITOPS)
