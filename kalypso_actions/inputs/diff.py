@@ -10,7 +10,6 @@ from kalypso_actions.inputs.values import (
     ConfigFile,
     DeliveryInputs,
     EnvironmentName,
-    Inputs,
     MaskedKeys,
     Minute,
     MissingValues,
@@ -18,7 +17,7 @@ from kalypso_actions.inputs.values import (
 )
 
 
-class DiffInputs(DeliveryInputs, Inputs):
+class DiffInputs(DeliveryInputs):
     """Inputs of `kalypso diff`; without a control plane, it reads the current clone.
 
     It compares two environments, the newer one first, or two commits of one environment.

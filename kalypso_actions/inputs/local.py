@@ -24,7 +24,7 @@ from kalypso_actions.inputs.values import (
 )
 
 
-class EnvironmentInputs(DeliveryInputs, Inputs):
+class EnvironmentInputs(DeliveryInputs):
     """The inputs for planning one environment.
 
     Without a control plane, a command reads the current clone.
@@ -68,7 +68,7 @@ class ExplainInputs(EnvironmentInputs):
         return self
 
 
-class ReportInputs(DeliveryInputs, Inputs):
+class ReportInputs(DeliveryInputs):
     """Inputs of `kalypso report`; without a control plane, it reads the current clone."""
 
     out: Folder
@@ -125,7 +125,7 @@ class RenderInputs(EnvironmentInputs):
         return self
 
 
-class ValidateInputs(DeliveryInputs, Inputs):
+class ValidateInputs(DeliveryInputs):
     """Inputs of `kalypso validate`; without any place, it checks the current clone or folder.
 
     In a control plane, it checks main and the branches of the environments. With `workload`, the

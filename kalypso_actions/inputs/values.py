@@ -140,7 +140,7 @@ Wheelhouse = Annotated[
 ]
 
 
-class DeliveryInputs(BaseModel):
+class DeliveryInputs(Inputs):
     """The inputs about what registered repositories may deliver."""
 
     registration_text: Annotated[
