@@ -10,6 +10,9 @@ RUN python -m pip install --no-cache-dir --require-hashes --only-binary ":all:" 
         --requirement requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY kalypso_actions kalypso_actions
+COPY kalypso_go kalypso_go
+COPY kalypso_placement kalypso_placement
+COPY kalypso_sandbox kalypso_sandbox
 COPY workflows-templates workflows-templates
 RUN python -m hatchling build --target wheel \
     && /opt/kalypso/bin/pip install --no-cache-dir --no-index --no-deps dist/*.whl

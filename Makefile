@@ -62,7 +62,7 @@ $(INSTALLED): requirements-dev.lock pyproject.toml
 # What users install, with the sandbox: less than half of what development needs.
 $(PRODUCT)/.installed: requirements-product.lock pyproject.toml
 	$(call install,$(PRODUCT),requirements-product.lock)
-	@$(PRODUCT)/bin/python -m compileall -q kalypso_actions
+	@$(PRODUCT)/bin/python -m compileall -q kalypso_actions kalypso_go kalypso_placement kalypso_sandbox
 
 .PHONY: demo
 demo: $(PRODUCT)/.installed ## play the promotion chain with a sample organisation, on this machine alone

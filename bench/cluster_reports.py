@@ -30,9 +30,9 @@ from statistics import median
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements, assess
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.azure import QueryFault
-from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.azure import QueryFault
+from kalypso_sandbox.azure.clusters import Cluster, Configuration
 
 GITOPS, BRANCH = "acme/gitops", "dev"
 CLUSTER_TYPES = [f"type-{number}" for number in range(50)]

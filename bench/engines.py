@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.templates import TEMPLATES
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_actions.platform_config.values import parse_value
 from kalypso_actions.rendering.data import SharedConfig, TemplateData
 from kalypso_actions.rendering.go_manifests import TextManifest
+from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
 from tools.oracle import program
 
 GOTPL = "gotpl==0.1.0"

@@ -3,62 +3,23 @@
 A stage returns its value and every `Problem` that it has found; a command decides which of them
 stop it. `KalypsoError` is raised when continuing makes no sense; only `cli` catches it.
 
-    KalypsoError                 errors                  the run ends with exit code 1
-    ├── UsageError               errors                  invalid options or inputs: exit code 2
-    │   └── MissingExtraError    errors                  a package of an extra is not installed
-    ├── MovedError               commands.schedule.read  a branch moved while it was read
-    ├── ProcessError             clients.process         a program is missing, failed, or timed out
-    │   └── OutputLimitError     clients.process         it wrote too much
-    ├── HelmError                clients.helm            helm refuses a chart
-    ├── ProtectedBranchError     clients.git.errors      a rule protects the branch from pushes
-    │   └── UnsignedCommitError  clients.git.errors      the branch takes signed commits only
-    ├── PushConflictError        clients.git.pushing     another push has moved the branch
-    ├── UnsupportedExpressionError  scheduling.placement.filters  CEL not evaluated as in OCM
-    ├── ForeignUrlError          clients.github.server   a URL does not belong to GitHub's API
-    └── GitHubError              clients.github.errors   a call to GitHub failed
-        ├── NoInstallationError  clients.github.apps     the App is not installed for the owner
-        └── RefConflictError     clients.github.refs     the branch is not at the expected commit
+    KalypsoError                     the run ends with exit code 1
+    ├── UsageError                   invalid options or inputs: exit code 2
+    │   └── MissingExtraError        a package of an extra is not installed
+    ├── MovedError                   a branch moved while it was read
+    ├── ProcessError                 a program is missing, failed, or timed out
+    │   └── OutputLimitError         it wrote too much
+    ├── HelmError                    helm refuses a chart
+    ├── ProtectedBranchError         a rule protects the branch from pushes
+    │   └── UnsignedCommitError      the branch takes signed commits only
+    ├── PushConflictError            another push has moved the branch
+    ├── UnsupportedExpressionError   CEL that is not evaluated as in OCM
+    ├── ForeignUrlError              a URL does not belong to GitHub's API
+    └── GitHubError                  a call to GitHub failed
+        ├── NoInstallationError      the App is not installed for the owner
+        └── RefConflictError         the branch is not at the expected commit
 
-All other exceptions are caught in the room that raises them, or by the room that calls it:
-
-    ErrorResponseError           clients.github.messages           GitHub answered with an error
-    NoResponseError              clients.github.messages           GitHub did not answer
-    UnansweredError              clients.resource_graph.answers    Azure may answer later
-    PayloadTooLargeError         clients.resource_graph.answers    a page has too many rows
-    FilesTooLargeError           model.documents                   the files to read are too large
-    OutsideRepositoryError       sources.paths                     a path leaves the repository
-    SchemaError                  config_schemas.errors             an invalid schema
-    UnsupportedValueError        config_schemas.errors             a value without a JSON form
-    PatternError                 config_schemas.patterns           an invalid regular expression
-    ManifestError                rendering.manifests               a manifest does not render
-    RegistrationBudgetError      rendering.registration_budget     a registration takes too much
-    TemplateError                gotemplate.errors                 a template fails, in Go's words
-    FunctionError                gotemplate.values                 a template function fails
-    └── LimitError               gotemplate.budget                 a template exceeds a limit
-    BreakLoop, ContinueLoop      gotemplate.execution              `{{break}}`, `{{continue}}`
-    AddressError                 gotemplate.addresses              not an IP address
-    RangeError                   gotemplate.numerals               a number exceeds its type
-    CorruptInputError            gotemplate.sprig.encoding         a text is not encoded
-    PatternError                 gotemplate.sprig.patterns         an invalid regular expression
-    URLError                     gotemplate.urls                   not a URL
-    YAMLError                    goyaml.errors                     not YAML, or without a YAML form
-    └── YAMLBoundError           goyaml.errors                     too deep or too large
-    SetError                     scheduling.placement.hub          a set with an invalid selector
-    NegativeNumberError          scheduling.placement.reconciliation  OCM panics
-    ExpressionError              scheduling.placement.filters      CEL that does not compile
-    UnsupportedError             scheduling.placement.cel.program  CEL that is not evaluated here
-    EvaluationError              scheduling.placement.cel.values   an error while CEL is evaluated
-    CostLimitError               scheduling.placement.cel.costs    CEL that costs too much
-    TooLargeError                scheduling.placement.cel.sizes    CEL with too large a value
-    RefusedError                 sandbox.endpoints                 the embedded GitHub refuses
-    └── MovedError               sandbox.rest                      a renamed repository
-    ProtocolError                sandbox.pkt_lines                 invalid lines of git's protocol
-    RefusedQueryError            sandbox.azure.resource_graph      the embedded Azure refuses
-    QueryError                   sandbox.azure.kql.syntax          an invalid query
-    RefusedSignInError           sandbox.azure.identity.entra      a refused sign-in
-    UnknownNameError             sandbox.azure.clusters            an unknown cluster
-
-Exceptions with a leading underscore stay in their module.
+All other exceptions are caught in the room that raises them, or by the room that calls it.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ from kalypso_actions.promotion.environments import (
     near_environment,
     unreached_environments,
 )
-from kalypso_actions.scheduling.placement.fleet import HubObjects
 from kalypso_actions.trial_rendering import TrialOptions, try_rendering
+from kalypso_placement.fleet import HubObjects
 
 Kind = TypeVar("Kind")
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import Document
-from kalypso_actions.scheduling.placement.cel import CelExpressions
-from kalypso_actions.scheduling.placement.document import answer
-from kalypso_actions.scheduling.placement.fleet import HubObjects
-from kalypso_actions.scheduling.placement.instants import parse_instant
-from kalypso_actions.scheduling.placement.reconciliation import Choice, first, reconcile
+from kalypso_placement.cel import CelExpressions
+from kalypso_placement.document import answer
+from kalypso_placement.fleet import HubObjects
+from kalypso_placement.instants import parse_instant
+from kalypso_placement.reconciliation import Choice, first, reconcile
 
 GROUP = "cluster.open-cluster-management.io"
 NOW = "2026-03-01T12:00:00Z"

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.sandbox.server import HOST
+from kalypso_sandbox.server import HOST
 
 FOLDER: Final = "sandbox"
 """The sandbox's folder below that of a test."""

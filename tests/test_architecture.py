@@ -15,31 +15,48 @@ import pytest
 
 import kalypso_actions
 
-PACKAGE = Path(kalypso_actions.__file__).parent
+ROOT = Path(kalypso_actions.__file__).parents[1]
+PACKAGES = ("kalypso_actions", "kalypso_go", "kalypso_placement", "kalypso_sandbox")
 
 RULES = {
     "programs": (
         ("subprocess", "os.system", "os.popen", "os.posix_spawn", "os.fork", "multiprocessing"),
-        ("clients/process.py", "clients/worker_processes.py"),
+        ("kalypso_actions/clients/process.py", "kalypso_actions/clients/worker_processes.py"),
     ),
     "the network": (
         ("socket", "ssl", "http", "urllib.request", "requests", "httpx", "ftplib", "asyncio"),
-        ("clients/", "sandbox/"),
+        ("kalypso_actions/clients/", "kalypso_sandbox/"),
     ),
     "other servers": (  # the sandbox listens, and calls nobody
         ("requests", "http.client", "urllib.request", "httpx", "socket.create_connection"),
-        ("clients/",),
+        ("kalypso_actions/clients/",),
     ),
-    "the environment": (("os.environ", "os.getenv", "os.putenv"), ("cli/",)),
+    "the environment": (("os.environ", "os.getenv", "os.putenv"), ("kalypso_actions/cli/",)),
     "the clock": (
         ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
         # Progress is only for people: no output depends on it.
-        ("clients/", "sandbox/", "cli/", "report/progress.py"),
+        (
+            "kalypso_actions/clients/",
+            "kalypso_sandbox/",
+            "kalypso_actions/cli/",
+            "kalypso_actions/report/progress.py",
+        ),
     ),
-    "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/", "runner/files.py")),
+    "chance": (
+        ("random", "secrets", "uuid", "os.urandom"),
+        ("kalypso_sandbox/", "kalypso_actions/runner/files.py"),
+    ),
     "files": (
         ("builtins.open", "os.open", "os.walk", "os.scandir", "shutil", "tempfile", "pathlib"),
-        ("clients/", "sandbox/", "snapshot/", "commands/", "runner/", "cli/", "inputs/"),
+        (
+            "kalypso_actions/clients/",
+            "kalypso_sandbox/",
+            "kalypso_actions/snapshot/",
+            "kalypso_actions/commands/",
+            "kalypso_actions/runner/",
+            "kalypso_actions/cli/",
+            "kalypso_actions/inputs/",
+        ),
     ),
     "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),
 }
@@ -85,7 +102,7 @@ def dotted(node: ast.expr) -> str:
 @cache
 def names_of(module: str) -> frozenset[str]:
     """Return the names in a module of the package, which is read once for all rules."""
-    return frozenset(names_in((PACKAGE / module).read_text(encoding="utf-8")))
+    return frozenset(names_in((ROOT / module).read_text(encoding="utf-8")))
 
 
 def reaches(name: str, forbidden: str) -> bool:
@@ -94,7 +111,8 @@ def reaches(name: str, forbidden: str) -> bool:
 
 
 def modules() -> list[str]:
-    return sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path.relative_to(ROOT).as_posix() for path in files)
 
 
 @pytest.mark.parametrize("thing", RULES)

@@ -36,7 +36,7 @@ from kalypso_actions.commands.demo.organisation import (
     OWNER,
     create_organisation,
 )
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 
 STARTS_WITHIN: Final = 60
 SERVES_FOR: Final = 20 * 60

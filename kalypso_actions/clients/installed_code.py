@@ -13,6 +13,9 @@ from typing import Final
 RENDERING: Final = ("google-re2", "jinja2", "markupsafe", "pyyaml")
 """The third-party packages that rendering and validation use."""
 
+PACKAGES: Final = ("kalypso_actions", "kalypso_go", "kalypso_placement")
+"""The packages of this distribution that decide what is rendered."""
+
 
 @cache
 def code_digest() -> str:
@@ -23,9 +26,13 @@ def code_digest() -> str:
     sha256 = hashlib.sha256(sys.version.encode())
     for package in RENDERING:
         sha256.update(metadata.version(package).encode() + b"\n")
-    root = str(Path(__file__).parents[1])
+    root = str(Path(__file__).parents[2])
     # With pathlib or glob, the 900 files take up to twice as long.
-    folders = ((folder[len(root) + 1 :], names) for folder, _, names in os.walk(root))
+    folders = (
+        (folder[len(root) + 1 :], names)
+        for package in PACKAGES
+        for folder, _, names in os.walk(f"{root}/{package}")
+    )
     modules = (
         f"{folder}/{name}".lstrip("/")
         for folder, names in folders

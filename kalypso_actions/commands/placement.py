@@ -14,21 +14,21 @@ from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import ClusterType
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.placement_document import PlacementDocument
-from kalypso_actions.scheduling.placement.cel import CelExpressions
-from kalypso_actions.scheduling.placement.cluster_types import hub_of
-from kalypso_actions.scheduling.placement.document import answer
-from kalypso_actions.scheduling.placement.fleet import HubObjects
-from kalypso_actions.scheduling.placement.hub import Hub
-from kalypso_actions.scheduling.placement.instants import format_instant, of_datetime
-from kalypso_actions.scheduling.placement.objects import Placement
-from kalypso_actions.scheduling.placement.reconciliation import (
+from kalypso_actions.sources.exported_scalars import resolve_exported
+from kalypso_actions.sources.yaml_documents import parse_yaml
+from kalypso_placement.cel import CelExpressions
+from kalypso_placement.cluster_types import hub_of
+from kalypso_placement.document import answer
+from kalypso_placement.fleet import HubObjects
+from kalypso_placement.hub import Hub
+from kalypso_placement.instants import format_instant, of_datetime
+from kalypso_placement.objects import Placement
+from kalypso_placement.reconciliation import (
     NegativeNumberError,
     first,
     reconcile,
 )
-from kalypso_actions.scheduling.placement.spread import spread_evenly
-from kalypso_actions.sources.exported_scalars import resolve_exported
-from kalypso_actions.sources.yaml_documents import parse_yaml
+from kalypso_placement.spread import spread_evenly
 
 YAML = (".yaml", ".yml", ".json")
 

@@ -14,7 +14,7 @@ from kalypso_actions.inputs.sandbox import SandboxInputs
 from kalypso_actions.report.documents import AppEntry, SandboxDocument
 
 if TYPE_CHECKING:
-    from kalypso_actions.sandbox import Sandbox
+    from kalypso_sandbox import Sandbox
 
 OWNER: Final = "acme"
 """The organisation of a new sandbox."""
@@ -64,7 +64,7 @@ def load_sandbox() -> type[Sandbox]:
     Raises UsageError if a library is missing.
     """
     try:
-        from kalypso_actions.sandbox import Sandbox  # noqa: PLC0415
+        from kalypso_sandbox import Sandbox  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name not in EXTRA:
             raise

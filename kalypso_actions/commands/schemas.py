@@ -7,7 +7,7 @@ from pathlib import Path
 from kalypso_actions.errors import UsageError
 from kalypso_actions.fleet import editor_schemas
 from kalypso_actions.report.documents import SchemasDocument
-from kalypso_actions.scheduling.placement.json_schemas import json_schemas
+from kalypso_placement.json_schemas import json_schemas
 
 
 def editor_files() -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kalypso_actions.gotemplate.numerals import MAX_INT64, MIN_INT64, parse_float
+from kalypso_go.gotemplate.numerals import MAX_INT64, MIN_INT64, parse_float
 
 _INTEGER = re.compile(r"([-+]?)0*([0-9]{1,19})")
 

@@ -23,8 +23,8 @@ from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.patterns import Pattern, PatternError
 from kalypso_actions.config_schemas.references import Documents, parse_reference, resolve
 from kalypso_actions.config_schemas.schema import Draft, Schema
-from kalypso_actions.gotemplate.urls import URL
 from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_go.gotemplate.urls import URL
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from kalypso_actions.config_schemas.errors import SchemaError
 from kalypso_actions.config_schemas.numbers import Number
-from kalypso_actions.gotemplate.json_scalars import json_number, quote_json
+from kalypso_go.gotemplate.json_scalars import json_number, quote_json
 
 Json: TypeAlias = "bool | str | Number | list[Json] | dict[str, Json] | None"
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from kalypso_actions.config_schemas.errors import MAX_NUMBER_DIGITS, SchemaError
-from kalypso_actions.gotemplate.numerals import MAX_INT64, MIN_INT64, place_point
+from kalypso_go.gotemplate.numerals import MAX_INT64, MIN_INT64, place_point
 
 _EXACT = Context(prec=10_000)
 """Enough digits for any number of `MAX_NUMBER_DIGITS` as a `big.Float`, written out."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 import re2
 
 from kalypso_actions.config_schemas.errors import SchemaError
-from kalypso_actions.gotemplate.text import to_bytes
+from kalypso_go.gotemplate.text import to_bytes
 
 CACHED_LENGTH = 256
 

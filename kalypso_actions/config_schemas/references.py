@@ -13,7 +13,7 @@ from dataclasses import replace
 from kalypso_actions.config_schemas.errors import MAX_REFERENCE_LENGTH, SchemaError
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.schema import Draft
-from kalypso_actions.gotemplate.urls import URL, URLError, parse_url
+from kalypso_go.gotemplate.urls import URL, URLError, parse_url
 
 _LITERAL_KEYS = frozenset({"const", "enum"})
 _NAMED_SCHEMAS = frozenset({"properties", "dependencies", "patternProperties"})

@@ -17,8 +17,8 @@ from kalypso_actions.config_schemas.errors import (
 )
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.numbers import Number
-from kalypso_actions.gotemplate.json_scalars import json_number
-from kalypso_actions.gotemplate.text import to_runes
+from kalypso_go.gotemplate.json_scalars import json_number
+from kalypso_go.gotemplate.text import to_runes
 
 
 def to_document(config: Mapping[str, object]) -> dict[str, Json]:

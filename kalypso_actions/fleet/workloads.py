@@ -10,11 +10,11 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.assembly import flux_labels
 from kalypso_actions.fleet.delivered_texts import text_faults
 from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
-from kalypso_actions.goyaml.scalars import is_text
 from kalypso_actions.model import kinds
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules, RegistrationText
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT, dns_label_fault, label_value_fault
+from kalypso_go.goyaml.scalars import is_text
 
 
 def read_workloads(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kalypso_actions import goyaml
-from kalypso_actions.gotemplate.text import SPACES
 from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_go import goyaml
+from kalypso_go.gotemplate.text import SPACES
 
 _SURELY_SCALAR = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./+ -]*\Z")
 """Matches most values: no character in them can begin a list, a mapping, a tag or an anchor."""

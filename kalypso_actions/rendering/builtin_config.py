@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kalypso_actions import goyaml
 from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_go import goyaml
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _EXPANDS = re.compile(r'["$`\\\n\r\0]')

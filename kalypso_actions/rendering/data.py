@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, NOTHING_KEPT, Budget, KeptTexts
-from kalypso_actions.gotemplate.budget import work_of
-from kalypso_actions.gotemplate.sprig.nesting import check_depth
-from kalypso_actions.gotemplate.values import (
+from kalypso_actions.rendering.functions import to_template_value
+from kalypso_go.gotemplate import DEFAULT_LIMITS, NOTHING_KEPT, Budget, KeptTexts
+from kalypso_go.gotemplate.budget import work_of
+from kalypso_go.gotemplate.sprig.nesting import check_depth
+from kalypso_go.gotemplate.values import (
     ANY_MAP,
     STRING,
     STRING_MAP,
@@ -20,7 +21,6 @@ from kalypso_actions.gotemplate.values import (
     GoStruct,
     Type,
 )
-from kalypso_actions.rendering.functions import to_template_value
 
 DATA_TYPE = Type("struct", "scheduler.dataType")
 

@@ -16,8 +16,6 @@ from itertools import islice
 from typing import Final
 
 from kalypso_actions.errors import Location
-from kalypso_actions.gotemplate import Budget
-from kalypso_actions.goyaml.scalars import is_text
 from kalypso_actions.model.kinds import (
     FLUX_NAME_LABEL,
     FLUX_NAMESPACE_LABEL,
@@ -27,6 +25,8 @@ from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.outline import Outline, difference, outline
 from kalypso_actions.rendering.registration_budget import Spend
+from kalypso_go.gotemplate import Budget
+from kalypso_go.goyaml.scalars import is_text
 
 _INDICATOR: Final = r"\A(?:[-:@]|\.\.\.)|:\Z"
 """Characters with which a plain scalar of YAML cannot begin or end."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kalypso_actions import gotemplate
 from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Template
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
+from kalypso_go import gotemplate
 
 JINJA: Final = "jinja2"
 

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS
-from kalypso_actions.gotemplate.budget import work_of
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.model.kinds import (
@@ -34,6 +32,8 @@ from kalypso_actions.rendering.data import SharedConfig, SharedTexts, TemplateDa
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
+from kalypso_go.gotemplate import DEFAULT_LIMITS
+from kalypso_go.gotemplate.budget import work_of
 
 CONFIG_FIELD = "configType"
 

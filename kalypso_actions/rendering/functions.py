@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from kalypso_actions import goyaml
-from kalypso_actions.gotemplate import sprig
-from kalypso_actions.gotemplate.budget import Budget, LimitError
-from kalypso_actions.gotemplate.sprig.times import TIME
-from kalypso_actions.gotemplate.text import SPACES
-from kalypso_actions.gotemplate.values import (
+from kalypso_actions.rendering.hashing import hash_of
+from kalypso_go import goyaml
+from kalypso_go.gotemplate import sprig
+from kalypso_go.gotemplate.budget import Budget, LimitError
+from kalypso_go.gotemplate.sprig.times import TIME
+from kalypso_go.gotemplate.text import SPACES
+from kalypso_go.gotemplate.values import (
     ANY,
     ANY_MAP,
     ANY_SLICE,
@@ -30,7 +31,6 @@ from kalypso_actions.gotemplate.values import (
     plain_key,
     type_of,
 )
-from kalypso_actions.rendering.hashing import hash_of
 
 RFC_3339_NANO: Final = "2006-01-02T15:04:05.999999999Z07:00"
 MAX_INT64: Final = (1 << 63) - 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kalypso_actions import gotemplate, goyaml
 from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.rendering.data import SHARED_FIELD, TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_go import gotemplate, goyaml
 
 PASSES = 8
 """Upstream renders its output again for as long as it contains `{{`; this limits the passes."""

@@ -14,12 +14,12 @@ import struct
 from functools import lru_cache
 from typing import Final
 
-from kalypso_actions import goyaml
-from kalypso_actions.gotemplate.budget import Budget, LimitError
-from kalypso_actions.gotemplate.sprig.instants import UTC_LOCATION, Instant
-from kalypso_actions.gotemplate.sprig.times import TimeValue
-from kalypso_actions.gotemplate.text import to_bytes
-from kalypso_actions.gotemplate.values import FunctionError, GoInt, GoStruct, type_of
+from kalypso_go import goyaml
+from kalypso_go.gotemplate.budget import Budget, LimitError
+from kalypso_go.gotemplate.sprig.instants import UTC_LOCATION, Instant
+from kalypso_go.gotemplate.sprig.times import TimeValue
+from kalypso_go.gotemplate.text import to_bytes
+from kalypso_go.gotemplate.values import FunctionError, GoInt, GoStruct, type_of
 
 OFFSET: Final = 0xCBF29CE484222325
 PRIME: Final = 0x100000001B3

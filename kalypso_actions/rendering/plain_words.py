@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kalypso_actions.gotemplate.builtins import BUILTINS
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering.data import DATA_TYPE, FIELDS
 from kalypso_actions.rendering.functions import FUNCTIONS
+from kalypso_go.gotemplate.builtins import BUILTINS
 
 _GO: Final = re.compile(
     r'template: [^:]*:\d+(?::\d+)?: (?:executing ".*?" at <(?P<node>.*?)>: )?(?P<fault>.*)',

@@ -19,7 +19,7 @@ ENTRY_POINT_GROUP: Final = "kalypso_actions.schedulers"
 
 def _placement() -> Scheduler:
     """Import the scheduler of Placements only when it is needed."""
-    from kalypso_actions.scheduling.placement.scheduler import (  # noqa: PLC0415
+    from kalypso_placement.scheduler import (  # noqa: PLC0415
         PlacementScheduler,
     )
 

@@ -12,7 +12,7 @@ from typing import Final
 import yaml
 from yaml.resolver import Resolver
 
-from kalypso_actions.goyaml.scalars import resolve
+from kalypso_go.goyaml.scalars import resolve
 
 _RESOLVER: Final = Resolver()
 _TEXT: Final = "tag:yaml.org,2002:str"

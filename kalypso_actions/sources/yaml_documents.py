@@ -15,8 +15,6 @@ from typing import Any, Final
 import yaml
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.goyaml.errors import YAMLError
-from kalypso_actions.goyaml.scalars import resolve, tagged
 from kalypso_actions.model.documents import Document, EntryMark, Mark, Path
 from kalypso_actions.sources.file_texts import MAX_BYTES, read_text
 from kalypso_actions.sources.yaml_errors import (
@@ -25,6 +23,8 @@ from kalypso_actions.sources.yaml_errors import (
     error_message,
     tab_fault,
 )
+from kalypso_go.goyaml.errors import YAMLError
+from kalypso_go.goyaml.scalars import resolve, tagged
 
 MAX_DOCUMENTS: Final = 10_000
 MAX_VALUES: Final = 500_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from kalypso_actions.sandbox.entities import RunStatus
-from kalypso_actions.sandbox.workflow_runner import expressions
-from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
-from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
+from kalypso_sandbox.entities import RunStatus
+from kalypso_sandbox.workflow_runner import expressions
+from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
+from kalypso_sandbox.workflow_runner.workflow_files import Job
 
 
 class Approvals:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.clock import Clock
 
 
 class StoryClock(Clock):

@@ -19,7 +19,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPHeaderDict, HTTPResponse
 from werkzeug.wrappers import Request
 
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 
 UNPREFIXED: Final = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 """Headers whose names WSGI does not begin with `HTTP_`."""

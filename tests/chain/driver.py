@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
-from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
+from kalypso_sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
 from tests.chain.workflow_runs import WorkflowRuns
 from tests.commands.chain import documents

@@ -12,10 +12,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kalypso_actions.commands.runtime.in_process import InProcess
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.embedded import USUAL_LAG
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.embedded import USUAL_LAG
+from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout, found, may_sign_in

@@ -17,10 +17,10 @@ from typing import Final
 
 from kalypso_actions.commands.demo.organisation import MARKS, OF_APP, OWNER
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.azure import Cluster, Configuration
-from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
-from kalypso_actions.sandbox.store import Environment
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.azure import Cluster, Configuration
+from kalypso_sandbox.azure.clusters import SUBSCRIPTION
+from kalypso_sandbox.store import Environment
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, SHOP
 

@@ -10,7 +10,7 @@ from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.preview_documents import PreviewCommentDocument, PreviewDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.report.start_schedule_document import StartScheduleDocument
-from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run
+from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run
 
 REFUSED = 2
 

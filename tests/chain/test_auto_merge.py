@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kalypso_actions.sandbox.store import AutoMerge, BranchRule
+from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.sandbox.azure import QueryFault
+from kalypso_sandbox.azure import QueryFault
 from tests.chain.driver import Chain
 from tests.chain.run_lines import FROM_DEV, IN_STAGE
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
-from kalypso_actions.sandbox.azure import Cluster, Configuration
+from kalypso_sandbox.azure import Cluster, Configuration
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.sandbox.workflow_runner.runs import Run
+from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout

@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
+from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 from tests.chain.approvals import Approvals
 from tests.chain.run_lines import full_name, line, names_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, MARKS
 from kalypso_actions.commands.runtime.workflow_templates import Place, workflow_files
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 
 
 def add_previews(sandbox: Sandbox) -> None:

@@ -26,7 +26,7 @@ from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.demo_document import DemoDocument, DemoStepEntry
 from kalypso_actions.report.timeline import INTRODUCTION, Timeline
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git

@@ -22,7 +22,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.sandbox import SandboxInputs
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.command_line import PROGRAM, call_kalypso
 from tests.git_repositories import ENVIRONMENT, git, programs
 from tests.sandbox.served_sandbox import over_http
@@ -190,7 +190,7 @@ def test_a_folder_that_is_served(tmp_path: Path) -> None:
 
 
 def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("kalypso_actions.sandbox")]:
+    for name in [name for name in sys.modules if name.startswith("kalypso_sandbox")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "flask", None)
     inputs = SandboxInputs(dir=tmp_path / "kept")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kalypso_actions.comparison import text_masking
 from kalypso_actions.comparison.key_names import MASKED_KEYS, SHOWN_KEYS, KeyNames
 from kalypso_actions.comparison.text_masking import mask_line, mask_text
-from kalypso_actions.goyaml import dump_v3
+from kalypso_go.goyaml import dump_v3
 
 NAMES = KeyNames()
 KEYS = ["DB_PASS", "SMTP_PW", "AWS_CREDS", "BASIC_AUTH", "GITHUB_PAT", "sig"]

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from kalypso_actions.sandbox.azure import Cluster, Configuration
+from kalypso_sandbox.azure import Cluster, Configuration
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import AZURE_CLIENT, Layout

@@ -19,10 +19,10 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.runtime.in_process import InProcess
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.embedded import AUTHORITY
-from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
-from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.embedded import AUTHORITY
+from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_sandbox.workflow_runner.runs import WorkflowRunner
 from tests.e2e import organisation
 from tests.e2e.act import Act
 from tests.e2e.clock import PresentClock

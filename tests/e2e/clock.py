@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.clock import Clock
 
 
 class PresentClock(Clock):

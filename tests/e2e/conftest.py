@@ -14,7 +14,7 @@ import pytest
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.scenario import run_scenario
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.e2e.chain import Chain, opened
 from tests.e2e.jobs import FinishedJob
 from tests.e2e.organisation import ROOT

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.azure import Job as AzureJob
-from kalypso_actions.sandbox.workflow_runner import expressions
-from kalypso_actions.sandbox.workflow_runner.runner_environment import (
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.azure import Job as AzureJob
+from kalypso_sandbox.workflow_runner import expressions
+from kalypso_sandbox.workflow_runner.runner_environment import (
     ID_TOKEN,
     RunnerEnvironment,
     is_restricted,
 )
-from kalypso_actions.sandbox.workflow_runner.runs import Run, WorkflowRunner
-from kalypso_actions.sandbox.workflow_runner.workflow_files import ARTIFACT_ACTIONS, Job
+from kalypso_sandbox.workflow_runner.runs import Run, WorkflowRunner
+from kalypso_sandbox.workflow_runner.workflow_files import ARTIFACT_ACTIONS, Job
 from tests.e2e import act, job_file
 from tests.e2e.act import Act, JobRun
 from tests.git_repositories import git

@@ -8,8 +8,8 @@ from typing import Final
 
 from kalypso_actions.commands.demo import organisation
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, MARKS
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import Environment
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import Environment
 from tests.e2e.clock import PresentClock
 from tests.git_repositories import git
 

@@ -10,8 +10,8 @@ from typing import Final
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.demo.scenario_runner import JobResult, ScenarioRunner
 from kalypso_actions.report.demo_document import DemoStepEntry
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.runs import Run, WorkflowRunner
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.workflow_runner.runs import Run, WorkflowRunner
 from tests.e2e.act import JobRun
 from tests.e2e.clock import PresentClock
 from tests.e2e.jobs import Jobs

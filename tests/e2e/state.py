@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import Repository
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import Repository
 
 WORKFLOWS: Final = ".github/workflows/"
 ENVIRONMENTS_FOLDER: Final = ".environments/"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.faults import PUSH_KINDS, FaultKind
+from kalypso_sandbox import Fault
+from kalypso_sandbox.faults import PUSH_KINDS, FaultKind
 from tests.faults.write import Write
 
 Extent = Literal["once", "each time", "from then on"]

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox import Exchange
+from kalypso_sandbox import Exchange
 from tests.faults.disturbances import Disturbance, Extent
 from tests.faults.state import OPEN, Facts, facts
 from tests.faults.trials import Ground, Trial

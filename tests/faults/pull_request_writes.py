@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kalypso_actions.clients.github import auto_merges, merging, pull_requests
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.faults.issue_writes import (
     COMMENT,
     LABELS,

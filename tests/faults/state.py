@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import Issue, PullRequest, Repository
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import Issue, PullRequest, Repository
 from tests.git_repositories import git
 
 STRANGER: Final = ("Be there first", "raced.txt")

@@ -11,7 +11,7 @@ from typing import Final
 
 from kalypso_actions.clients.git import RemoteRepositories, Signature
 from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.clients.git.remotes import remotes
 from tests.clients.github.connections import Clock
 from tests.git_repositories import programs

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from kalypso_actions.sandbox import Exchange
+from kalypso_sandbox import Exchange
 from tests.faults.trials import Act
 
 TOKENS: Final = "/app/installations/{installation_id}/access_tokens"

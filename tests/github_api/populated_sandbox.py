@@ -9,8 +9,8 @@ from typing import Any, Final
 import jwt
 import requests
 
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import BranchRule, Permissions
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import BranchRule, Permissions
 
 Json = Any
 

@@ -18,8 +18,8 @@ from kalypso_actions.clients.github import (
     TokenAuth,
     branches,
 )
-from kalypso_actions.sandbox import Exchange, Sandbox
-from kalypso_actions.sandbox.endpoints import ENDPOINTS
+from kalypso_sandbox import Exchange, Sandbox
+from kalypso_sandbox.endpoints import ENDPOINTS
 from tests.git_repositories import programs
 from tests.github_api.call_sequences import FLEET
 from tests.github_api.client_calls import APP_ENDPOINTS, CALLS, CLIENT_ENDPOINTS

@@ -10,9 +10,9 @@ from typing import Literal
 
 import pytest
 
-from kalypso_actions.sandbox import Exchange, Sandbox
-from kalypso_actions.sandbox.endpoints import ENDPOINTS, Endpoint
-from kalypso_actions.sandbox.routing import Routes
+from kalypso_sandbox import Exchange, Sandbox
+from kalypso_sandbox.endpoints import ENDPOINTS, Endpoint
+from kalypso_sandbox.routing import Routes
 from tests.chain.direct_requests import direct_requests
 from tests.git_repositories import programs
 from tests.github_api import description

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
-from kalypso_actions.sandbox.entities import Event
-from kalypso_actions.sandbox.traffic import Exchange
+from kalypso_sandbox.entities import Event
+from kalypso_sandbox.traffic import Exchange
 from tests.github_api.description import (
     GITHUB,
     SERVER,

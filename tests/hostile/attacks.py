@@ -9,14 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions import gotemplate
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.comparison.key_names import KeyNames
 from kalypso_actions.comparison.text_masking import mask_text
 from kalypso_actions.config_schemas import validate
 from kalypso_actions.errors import Location
-from kalypso_actions.gotemplate import Budget, Limits, TemplateError
 from kalypso_actions.model.documents import Reading, TextPlace
 from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegistration
 from kalypso_actions.model.progress import no_progress
@@ -32,6 +30,8 @@ from kalypso_actions.snapshot.registrations import RegistrationReader, read_regi
 from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 from kalypso_actions.snapshot.repositories import Repositories
 from kalypso_actions.snapshot.revision_reader import KustomizeBuild, kustomize_builder
+from kalypso_go import gotemplate
+from kalypso_go.gotemplate import Budget, Limits, TemplateError
 from tests.builders import cluster_type, config_map, fleet, policy, target
 from tests.git_repositories import git, programs, repository
 from tests.hostile.fleet_under_attack import CONFIG, FLUX, MANIFESTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS
+from kalypso_go.gotemplate import DEFAULT_LIMITS
 from tests.hostile.attacks import mask
 from tests.hostile.conftest import Attack
 

@@ -14,7 +14,7 @@ from kalypso_actions.clients.resource_graph.query import (
     followers_query,
 )
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.azure.kql import execute, parse
+from kalypso_sandbox.azure.kql import execute, parse
 from tests.clients.git.remotes import bare, remotes
 from tests.clients.git.servers import serving
 from tests.git_repositories import git, programs

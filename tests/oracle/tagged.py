@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from kalypso_actions.gotemplate.values import (
+from kalypso_go.gotemplate.values import (
     ANY_MAP,
     INT64,
     STRING_MAP,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.gotemplate.values import (
+from kalypso_go.gotemplate.values import (
     INT64,
     STRING_MAP,
     STRING_SLICE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions import goyaml
+from kalypso_go import goyaml
 from tests.oracle.cases import Case, differences, load_topic, topics
 from tests.oracle.tagged import from_tagged
 

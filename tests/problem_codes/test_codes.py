@@ -13,8 +13,8 @@ import pytest
 
 from kalypso_actions.problem_codes import CODES, TOPICS, ProblemCode
 
-PACKAGE: Final = Path(__file__).parents[2] / "kalypso_actions"
-TABLE: Final = PACKAGE / "problem_codes"
+ROOT: Final = Path(__file__).parents[2]
+TABLE: Final = ROOT / "kalypso_actions" / "problem_codes"
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 POSITIONS: Final = {"Problem": 3, "KalypsoError": 3, "UsageError": 3, "_problem": 0, "_report": 1}
 """The position of the code among the arguments of a call."""
@@ -43,8 +43,9 @@ def texts(values: Iterable[ast.expr]) -> Iterator[str]:
 def used_codes() -> dict[str, str]:
     """Return the modules of the package by the codes that they use."""
     return {
-        code: str(file.relative_to(PACKAGE))
-        for file in sorted(PACKAGE.rglob("*.py"))
+        code: str(file.relative_to(ROOT))
+        for package in ("kalypso_actions", "kalypso_placement")
+        for file in sorted((ROOT / package).rglob("*.py"))
         if TABLE not in file.parents
         for code in codes_in(file)
         if NAME.fullmatch(code)

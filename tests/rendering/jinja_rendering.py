@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget, Limits
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget, Limits
 
 SMALL = replace(DEFAULT_LIMITS, output_bytes=100_000, iterations=10_000, work=4_000_000)
 """Limits that tests reach quickly."""

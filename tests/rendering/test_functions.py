@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions import gotemplate, goyaml
-from kalypso_actions.gotemplate import Limits, TemplateError
-from kalypso_actions.gotemplate.values import (
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED, to_template_value
+from kalypso_go import gotemplate, goyaml
+from kalypso_go.gotemplate import Limits, TemplateError
+from kalypso_go.gotemplate.values import (
     ANY_MAP,
     UINT64,
     YAML_MAP,
@@ -16,8 +18,6 @@ from kalypso_actions.gotemplate.values import (
     GoMap,
     type_of,
 )
-from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED, to_template_value
 
 LOG = "level: info\nsinks:\n- name: x\n  v: 1\n"
 

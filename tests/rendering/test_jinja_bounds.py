@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS
+from kalypso_go.gotemplate import DEFAULT_LIMITS
 from tests.rendering.jinja_rendering import SMALL, attempt, failure, rendered
 
 LONG = "{% set x = 'a' * 90000 %}"

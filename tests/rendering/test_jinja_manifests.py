@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
-from kalypso_actions.gotemplate.values import GoMap
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION
 from kalypso_actions.platform_config import parse_value
 from kalypso_actions.rendering import template_faults
 from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
+from kalypso_go.gotemplate.values import GoMap
 from tests import builders
 from tests.rendering.jinja_rendering import SMALL, attempt, failure, rendered, template_data
 

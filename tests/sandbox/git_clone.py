@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.git_repositories import ENVIRONMENT, commit, git
 from tests.sandbox.served_sandbox import FLEET, over_http
 

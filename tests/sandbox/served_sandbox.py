@@ -11,7 +11,7 @@ from typing import Any
 import requests
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests import git_repositories
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import Permissions
 from tests.sandbox.served_sandbox import FLEET, Clock, ask, serving
 
 REPOSITORY = f"/repos/{FLEET}"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox import branch_rules
-from kalypso_actions.sandbox.git_commits import Person
-from kalypso_actions.sandbox.store import BranchRule, Identity, Permissions
+from kalypso_sandbox import branch_rules
+from kalypso_sandbox.git_commits import Person
+from kalypso_sandbox.store import BranchRule, Identity, Permissions
 from tests.sandbox.github.api_client import ApiClient, hub
 
 WORKFLOW = {".github/workflows/a.yaml": "on: push\n"}

@@ -13,7 +13,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import ExtensionOID
 
-from kalypso_actions.sandbox.certificates import server_context
+from kalypso_sandbox.certificates import server_context
 from tests.git_repositories import git
 from tests.sandbox.served_sandbox import FLEET, over_http, serving
 

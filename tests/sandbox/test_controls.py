@@ -8,7 +8,7 @@ from typing import Any
 import jwt
 import pytest
 
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.sandbox.served_sandbox import FLEET, NOON, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"

@@ -9,8 +9,8 @@ import pytest
 import requests
 from pydantic import ValidationError
 
-from kalypso_actions.sandbox import Fault, Sandbox
-from kalypso_actions.sandbox.faults import FAULT, Faults
+from kalypso_sandbox import Fault, Sandbox
+from kalypso_sandbox.faults import FAULT, Faults
 from tests.sandbox.served_sandbox import FLEET, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import pytest
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.pkt_lines import FLUSH, line
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.pkt_lines import FLUSH, line
+from kalypso_sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
 from tests.sandbox.git_clone import clone
 from tests.sandbox.served_sandbox import FLEET, ask, over_http, serving

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.pkt_lines import FLUSH, line
-from kalypso_actions.sandbox.repositories import NO_OBJECT
-from kalypso_actions.sandbox.store import BranchRule
-from kalypso_actions.sandbox.valid_names import (
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.pkt_lines import FLUSH, line
+from kalypso_sandbox.repositories import NO_OBJECT
+from kalypso_sandbox.store import BranchRule
+from kalypso_sandbox.valid_names import (
     is_valid_login,
     is_valid_ref,
     is_valid_repository_name,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from kalypso_actions.sandbox import page
+from kalypso_sandbox import page
 from tests.sandbox.github.api_client import ApiClient, hub
 from tests.sandbox.hostile_repository import BRANCH, HOSTILE, WORKFLOW, fill
 from tests.sandbox.served_sandbox import ask

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from requests.utils import parse_header_links
 
-from kalypso_actions.sandbox.endpoints import Call
-from kalypso_actions.sandbox.pagination import PageRequest, paginate
-from kalypso_actions.sandbox.rate_limits import RateLimits
-from kalypso_actions.sandbox.store import Identity, Store
+from kalypso_sandbox.endpoints import Call
+from kalypso_sandbox.pagination import PageRequest, paginate
+from kalypso_sandbox.rate_limits import RateLimits
+from kalypso_sandbox.store import Identity, Store
 
 
 def call(**query: str) -> Call:

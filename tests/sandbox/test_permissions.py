@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, covers, visible
-from kalypso_actions.sandbox.store import Identity, Permissions, Repository
+from kalypso_sandbox.permissions import ANONYMOUS, accepted, allowed, covers, visible
+from kalypso_sandbox.store import Identity, Permissions, Repository
 from tests.sandbox.served_sandbox import NOON
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.sandbox.store import Event
+from kalypso_sandbox.store import Event
 from tests.sandbox.github.api_client import ApiClient, hub
 
 

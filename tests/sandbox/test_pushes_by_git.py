@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.sandbox import Fault, Sandbox
-from kalypso_actions.sandbox.faults import FaultKind
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox import Fault, Sandbox
+from kalypso_sandbox.faults import FaultKind
+from kalypso_sandbox.store import BranchRule
 from tests.git_repositories import git
 from tests.sandbox.git_clone import clone
 from tests.sandbox.served_sandbox import FLEET, ask, serving

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_actions.sandbox.permissions import ANONYMOUS
-from kalypso_actions.sandbox.rate_limits import RateLimits
-from kalypso_actions.sandbox.store import Identity
+from kalypso_sandbox.permissions import ANONYMOUS
+from kalypso_sandbox.rate_limits import RateLimits
+from kalypso_sandbox.store import Identity
 from tests.sandbox.served_sandbox import NOON
 
 MINUTE = timedelta(minutes=1)

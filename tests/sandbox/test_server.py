@@ -15,8 +15,8 @@ import pytest
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.dispatcher import SentResponse
-from kalypso_actions.sandbox.server import Server, _Handler
+from kalypso_sandbox.dispatcher import SentResponse
+from kalypso_sandbox.server import Server, _Handler
 
 
 def echo(request: Request) -> SentResponse:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox import Sandbox, event_log, store
-from kalypso_actions.sandbox.store import Event, Store
+from kalypso_sandbox import Sandbox, event_log, store
+from kalypso_sandbox.store import Event, Store
 from tests.git_repositories import programs
 from tests.sandbox.served_sandbox import NOON, serving
 
@@ -161,7 +161,7 @@ def test_one_sandbox_at_a_time(tmp_path: Path) -> None:
 def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from kalypso_actions.sandbox.folder_lock import FolderLock\n"
+        "from kalypso_sandbox.folder_lock import FolderLock\n"
         "lock = FolderLock(pathlib.Path(sys.argv[1]))\n"
         "os._exit(3)\n"
     )

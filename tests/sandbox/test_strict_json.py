@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.strict_json import loads
+from kalypso_sandbox.strict_json import loads
 
 
 def nested(depth: int) -> list[Any]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import jwt
 import pytest
 
-from kalypso_actions.sandbox import Exchange, Fault, Sandbox, traffic
-from kalypso_actions.sandbox.azure import Job
-from kalypso_actions.sandbox.traffic import Traffic
+from kalypso_sandbox import Exchange, Fault, Sandbox, traffic
+from kalypso_sandbox.azure import Job
+from kalypso_sandbox.traffic import Traffic
 from tests.sandbox.served_sandbox import FLEET, NOON, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"

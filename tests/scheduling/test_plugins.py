@@ -12,8 +12,8 @@ import pytest
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.scheduling import Schedule, find_scheduler
-from kalypso_actions.scheduling.placement.scheduler import PlacementScheduler
 from kalypso_actions.scheduling.plugins import CheckedScheduler
+from kalypso_placement.scheduler import PlacementScheduler
 from tests.builders import cluster_type, fleet, policy, target
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.clients.git import CredentialTable, RemoteRepositories, Signature, basic
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.clients.git.remotes import remotes
 from tests.git_repositories import programs
 from tests.secrets.foreign_server import Listener, listening

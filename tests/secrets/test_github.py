@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, GitHubServer, TokenAuth
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.git_repositories import programs
 from tests.github_api.client_calls import CALLS
 from tests.github_api.populated_sandbox import Scene

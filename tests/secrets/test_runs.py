@@ -16,8 +16,8 @@ from typing import Final
 
 import pytest
 
-from kalypso_actions.sandbox.azure.identity.github_oidc import Job as AzureJob
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.azure.identity.github_oidc import Job as AzureJob
+from kalypso_sandbox.store import BranchRule
 from tests.actions.organisation import RealClock
 from tests.commands.chain.founding import organisation
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation

@@ -1,7 +1,7 @@
-// Writes kalypso_actions/gotemplate/characters.py: the characters that Go regards as printable, as
+// Writes kalypso_go/gotemplate/characters.py: the characters that Go regards as printable, as
 // letters, and as digits, so that the Unicode version of Python does not matter.
 //
-//	go run ./tools/characters > kalypso_actions/gotemplate/characters.py
+//	go run ./tools/characters > kalypso_go/gotemplate/characters.py
 package main
 
 import (

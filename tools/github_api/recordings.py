@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.git_repositories import programs
 from tools.github_api.known_differences import KNOWN_DIFFERENCES
 from tools.github_api.npm_packages import FIXTURES

@@ -22,14 +22,14 @@ COST_BREAKS: Final = (
     ),
     Break(
         "a function is called before its arguments count",
-        "kalypso_actions/gotemplate/budget.py",
+        "kalypso_go/gotemplate/budget.py",
         "self.spend(_CALL + cost * size, function)",
         "self.spend(0, function)",
         (f"{FUNCTIONS}::test_each_function_of_go_templates_spends_its_time",),
     ),
     Break(
         "the parts of a split text do not count before they exist",
-        "kalypso_actions/gotemplate/sprig/strings.py",
+        "kalypso_go/gotemplate/sprig/strings.py",
         "    budget.reserve_elements(parts_of_all if count < 0 else",
         "    budget.reserve_elements(0 if count < 0 else",
         (f"{TEMPLATES}::test_a_large_value_of_a_small_template_ends_at_the_limit",),

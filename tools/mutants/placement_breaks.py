@@ -6,10 +6,10 @@ from typing import Final
 
 from tools.mutants.breaks import Break
 
-ROOM: Final = "kalypso_actions/scheduling/placement"
-DECISIONS: Final = "tests/scheduling/placement/test_decisions.py"
-SCHEDULER: Final = "tests/scheduling/placement/test_scheduler.py"
-CEL: Final = "tests/scheduling/placement/test_cel.py"
+ROOM: Final = "kalypso_placement"
+DECISIONS: Final = "tests/placement/test_decisions.py"
+SCHEDULER: Final = "tests/placement/test_scheduler.py"
+CEL: Final = "tests/placement/test_cel.py"
 
 PLACEMENT_BREAKS: Final = (
     Break(

@@ -9,17 +9,17 @@ from tools.mutants.breaks import Break
 SCALE_BREAKS: Final = (
     Break(
         "kept texts cost nothing near a limit",
-        "kalypso_actions/gotemplate/budget.py",
+        "kalypso_go/gotemplate/budget.py",
         "        if self.work + work > most:\n",
         "        if self.work + work > most << 1:\n",
-        ("tests/gotemplate/test_kept_texts.py::test_executions_are_the_same",),
+        ("tests/go/gotemplate/test_kept_texts.py::test_executions_are_the_same",),
     ),
     Break(
         "each element of a range has the text of the first",
-        "kalypso_actions/gotemplate/compiler.py",
+        "kalypso_go/gotemplate/compiler.py",
         "            steps = self.body_with_dot(node.body, None)\n",
         "            steps = self.body_with_dot(node.body, only_field(node.pipe, self.dot))\n",
-        ("tests/gotemplate/test_kept_texts.py::test_executions_are_the_same",),
+        ("tests/go/gotemplate/test_kept_texts.py::test_executions_are_the_same",),
     ),
     Break(
         "a commit forgets the other files of a folder that it changes",

@@ -19,7 +19,7 @@ import pytest
 from tools.mutants.breaks import Break
 
 ROOT: Final = Path(__file__).parents[2]
-PACKAGE: Final = "kalypso_actions"
+PACKAGES: Final = ("kalypso_actions", "kalypso_go", "kalypso_placement", "kalypso_sandbox")
 BESIDE: Final = ("tests", "tools", "bench", "samples", "workflows-templates", "actions")
 """Folders that the package and its tests need; no break changes them."""
 
@@ -51,7 +51,8 @@ def attempt(broken: Break) -> Trial:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kalypso-mutant-") as name:
         copy = Path(name)
-        shutil.copytree(ROOT / PACKAGE, copy / PACKAGE)
+        for package in PACKAGES:
+            shutil.copytree(ROOT / package, copy / package)
         shutil.copy2(ROOT / "pyproject.toml", copy)
         for beside in BESIDE:
             (copy / beside).symlink_to(ROOT / beside)

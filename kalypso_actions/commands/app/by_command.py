@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from kalypso_actions import goyaml
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.scratch import write_file
 from kalypso_actions.commands.app.places import OpenPlace
@@ -14,6 +13,7 @@ from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.application import KUSTOMIZATION_FILE, Target
 from kalypso_actions.model.documents import FILE_MODE, FilesTooLargeError
+from kalypso_go import goyaml
 
 NAME = "generator-command"
 

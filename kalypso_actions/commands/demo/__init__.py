@@ -24,7 +24,7 @@ from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEnt
 from kalypso_actions.report.documents import ProblemEntry
 
 if TYPE_CHECKING:
-    from kalypso_actions.sandbox import Sandbox
+    from kalypso_sandbox import Sandbox
 
 LENGTH: Final = timedelta(minutes=30)
 """The longest duration of the simulated story, which begins this long ago, so that it ends before
@@ -52,8 +52,8 @@ def demo(
     from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
     from kalypso_actions.commands.runtime.in_process import InProcess  # noqa: PLC0415
-    from kalypso_actions.sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
-    from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
+    from kalypso_sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
+    from kalypso_sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 
     folder = _empty_folder(inputs.dir)
     clock = Clock(start)

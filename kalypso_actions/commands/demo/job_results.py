@@ -13,7 +13,7 @@ from kalypso_actions.report.markdown import plain
 from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.report.start_schedule_document import StartScheduleDocument
-from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep
+from kalypso_sandbox.workflow_runner.runs import CompletedStep
 
 PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
 """The lines in which check-promote reports the clusters' states."""

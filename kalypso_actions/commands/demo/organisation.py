@@ -14,10 +14,10 @@ from typing import Final
 import kalypso_actions
 from kalypso_actions.commands.runtime.workflow_templates import Place, workflow_files
 from kalypso_actions.model.workflow_placeholders import Placeholders
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.azure import Cluster, Configuration, Failure
-from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.azure import Cluster, Configuration, Failure
+from kalypso_sandbox.azure.clusters import SUBSCRIPTION
+from kalypso_sandbox.store import Permissions
 
 SAMPLES: Final = Path(kalypso_actions.__file__).parent / "samples"
 CHANGES: Final = "changes"

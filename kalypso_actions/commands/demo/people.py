@@ -15,9 +15,9 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.commands.demo.organisation import OWNER
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
 
 THINKING: Final = 45
 """Seconds before each action."""

@@ -16,9 +16,9 @@ from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
 
 TITLE = "Acme's fleet"
 

@@ -12,9 +12,9 @@ from kalypso_actions.commands.demo.people import People
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_actions.report.schedule_document import ScheduleDocument
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from jinja2 import nodes
 from jinja2.exceptions import TemplateError, TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 
-from kalypso_actions.gotemplate import DEFAULT_LIMITS, FunctionError, Limits
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.jinja.filters import FILTERS, REFUSED_FILTERS
 from kalypso_actions.rendering.jinja.meter import Meter, metered
@@ -21,6 +20,7 @@ from kalypso_actions.rendering.jinja.syntax import Metering, Vocabulary, check
 from kalypso_actions.rendering.jinja.tests import REFUSED_TESTS, TESTS
 from kalypso_actions.rendering.jinja.values import OWN_FUNCTIONS, variables
 from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_go.gotemplate import DEFAULT_LIMITS, FunctionError, Limits
 
 _PYTHON_ERRORS: Final = (
     TypeError,

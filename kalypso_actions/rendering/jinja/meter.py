@@ -14,7 +14,7 @@ from typing import Final
 
 from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
 
-from kalypso_actions.gotemplate import Budget, LimitError
+from kalypso_go.gotemplate import Budget, LimitError
 
 MAX_DEPTH: Final = 100
 """Levels of lists and mappings in one value."""

@@ -15,7 +15,6 @@ from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from kalypso_actions.gotemplate import LimitError
 from kalypso_actions.rendering.jinja import syntax, text_methods
 from kalypso_actions.rendering.jinja.filters import FILTERS, NOT_REPRODUCIBLE
 from kalypso_actions.rendering.jinja.members import ABSENT, Function, member_of
@@ -27,6 +26,7 @@ from kalypso_actions.rendering.jinja.meter import (
     describe,
 )
 from kalypso_actions.rendering.jinja.tests import TESTS
+from kalypso_go.gotemplate import LimitError
 
 
 class Sandbox(ImmutableSandboxedEnvironment):

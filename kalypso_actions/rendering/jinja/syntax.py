@@ -15,8 +15,8 @@ from jinja2 import nodes
 from jinja2.exceptions import TemplateAssertionError, TemplateSyntaxError
 from jinja2.visitor import NodeTransformer
 
-from kalypso_actions.gotemplate import Limits
 from kalypso_actions.model.nearest import nearest
+from kalypso_go.gotemplate import Limits
 
 MAX_NODES: Final = 30_000
 """Jinja2 needs many seconds to compile a larger template."""

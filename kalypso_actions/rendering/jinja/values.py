@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kalypso_actions.gotemplate.values import (
+from kalypso_actions.rendering.data import TemplateData, go_config
+from kalypso_actions.rendering.functions import FUNCTIONS, to_template_value
+from kalypso_actions.rendering.jinja.meter import current_meter
+from kalypso_go.gotemplate.values import (
     ANY_MAP,
     STRING_MAP,
     YAML_MAP,
@@ -13,9 +16,6 @@ from kalypso_actions.gotemplate.values import (
     GoMap,
     plain_key,
 )
-from kalypso_actions.rendering.data import TemplateData, go_config
-from kalypso_actions.rendering.functions import FUNCTIONS, to_template_value
-from kalypso_actions.rendering.jinja.meter import current_meter
 
 _INT64_MIN: Final = -(1 << 63)
 _UINT64_MAX: Final = (1 << 64) - 1

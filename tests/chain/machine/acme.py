@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.azure import Cluster, Configuration
+from kalypso_sandbox import Fault
+from kalypso_sandbox.azure import Cluster, Configuration
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.commands.chain import documents

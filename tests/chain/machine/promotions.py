@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
-from kalypso_actions.sandbox.store import Event, Status
-from kalypso_actions.sandbox.workflow_runner.runs import Run
+from kalypso_sandbox.store import Event, Status
+from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.driver import COMMIT, Chain
 from tests.chain.machine.acme import FIRST
 from tests.chain.machine.clusters import Clusters

@@ -13,12 +13,12 @@ from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.plan import PlanOptions, make_plan
-from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.gathering import gather
 from kalypso_actions.snapshot.revision_reader import read_documents
 from kalypso_actions.sources.limits import Limits
+from kalypso_sandbox import Sandbox
 from tests.git_repositories import programs
 
 

@@ -7,7 +7,7 @@ import dataclasses
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from kalypso_actions.sandbox.workflow_runner.runs import Run
+from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.machine.acme import FAULTS
 from tests.chain.machine.mid_run_events import before_write
 from tests.chain.machine.people import People, places

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hypothesis.stateful import RuleBasedStateMachine
 
 from kalypso_actions.promotion.lifecycle import Actor
-from kalypso_actions.sandbox.workflow_runner.runs import Run
+from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain import opening
 from tests.chain.machine import acme
 from tests.chain.machine.content import Content, digest

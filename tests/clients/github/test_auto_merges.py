@@ -17,9 +17,9 @@ from kalypso_actions.clients.github import (
     pull_requests,
     rest,
 )
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.embedded import Flavour
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.embedded import Flavour
+from kalypso_sandbox.store import BranchRule
 from tests.clients.github.connections import Clock
 from tests.git_repositories import programs
 

@@ -12,7 +12,7 @@ import responses
 from requests import exceptions
 
 from kalypso_actions.clients.github import GitHub, GitHubError, rest
-from kalypso_actions.sandbox.certificates import server_context
+from kalypso_sandbox.certificates import server_context
 from tests.clients.github.connections import API, Clock, Reply, connect, scripted
 
 ATTEMPTS = [1.0, 2.0, 4.0, 8.0]

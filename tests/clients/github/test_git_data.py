@@ -18,8 +18,8 @@ from kalypso_actions.clients.github import (
     viewer,
 )
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.embedded import Flavour
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.embedded import Flavour
 from tests.git_repositories import programs
 
 FLEET = "acme/fleet"

@@ -23,8 +23,8 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.own_account import MARK
-from kalypso_actions.sandbox import Fault, Sandbox
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox import Fault, Sandbox
+from kalypso_sandbox.store import BranchRule
 from tests.clients.github.connections import Clock, Reply, scripted
 from tests.clients.github.connections import connect as connect_to
 from tests.git_repositories import programs

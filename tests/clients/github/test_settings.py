@@ -18,8 +18,8 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.model.github import ActionsSettings, BranchRules, SettingNames, WorkflowState
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import BranchRule, Environment, Permissions, Repository
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import BranchRule, Environment, Permissions, Repository
 from tests.git_repositories import ENVIRONMENT
 
 FLEET = "acme/fleet"

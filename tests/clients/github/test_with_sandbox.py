@@ -32,11 +32,11 @@ from kalypso_actions.model.github import (
     RegisteredPath,
     RunStatus,
 )
-from kalypso_actions.sandbox import Fault, Sandbox
-from kalypso_actions.sandbox.embedded import Flavour
-from kalypso_actions.sandbox.faults import FaultKind
-from kalypso_actions.sandbox.store import Permissions
 from kalypso_actions.snapshot.document_reader import PARALLEL_READS
+from kalypso_sandbox import Fault, Sandbox
+from kalypso_sandbox.embedded import Flavour
+from kalypso_sandbox.faults import FaultKind
+from kalypso_sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
 
 FLEET = "acme/fleet"

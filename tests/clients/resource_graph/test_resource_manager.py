@@ -10,7 +10,7 @@ import responses
 
 from kalypso_actions.clients.resource_graph import cloud_of
 from kalypso_actions.clients.resource_graph.resource_manager import ResourceManager
-from kalypso_actions.sandbox.azure import Azure
+from kalypso_sandbox.azure import Azure
 from tests.clients.resource_graph.azure import (
     ACCESS_TOKEN,
     ENDPOINT,

@@ -12,7 +12,7 @@ import pytest
 
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.azure import Azure, Job, QueryFault
+from kalypso_sandbox.azure import Azure, Job, QueryFault
 from tests.clients.resource_graph.azure import OTHER_SUBSCRIPTION, SUBSCRIPTION, Waits
 from tests.sandbox.azure.azure_server import certificate, serving
 from tests.sandbox.azure.builders import Clock, azure, cluster, push

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.clock import Clock as StillClock
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.workflow_runner.clock import Clock as StillClock
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import (
     CLUSTER_TYPES,

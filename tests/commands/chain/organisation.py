@@ -31,9 +31,9 @@ from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner, read_job_context
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.azure.clusters import Cluster, Configuration
+from kalypso_sandbox.workflow_runner.clock import Clock
 from tests.commands.chain.writes import RECORDS, recorded, written
 from tools.reference.schemas import schema_of
 

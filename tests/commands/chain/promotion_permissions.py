@@ -12,7 +12,7 @@ from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.inputs.ci import CiInputs
 from kalypso_actions.inputs.notify import NotifyInputs
-from kalypso_actions.sandbox.store import AutoMerge, BranchRule
+from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import (
     CONTROL_PLANE,

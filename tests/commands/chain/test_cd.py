@@ -8,7 +8,7 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.report.cd_document import CdDocument
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.cd_runs import DEV, SCHEDULE, change_main, document, has, run
 from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.clients.git import PushConflictError
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.faults import FaultKind
+from kalypso_sandbox import Fault
+from kalypso_sandbox.faults import FaultKind
 from tests.commands.chain.cd_runs import DISPATCH, SCHEDULE, change_main, document, has, run
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 

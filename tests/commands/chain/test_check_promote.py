@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure import QueryFault
+from kalypso_sandbox.azure import QueryFault
 from tests.commands.chain import documents
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import Dispatch, Organisation

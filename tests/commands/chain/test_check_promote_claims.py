@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import (

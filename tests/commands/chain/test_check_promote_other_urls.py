@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.faults import Fault
+from kalypso_sandbox.faults import Fault
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
 

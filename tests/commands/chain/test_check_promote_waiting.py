@@ -10,8 +10,8 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.azure import QueryFault
+from kalypso_sandbox import Fault
+from kalypso_sandbox.azure import QueryFault
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import (

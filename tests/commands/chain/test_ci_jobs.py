@@ -11,8 +11,8 @@ import pytest
 from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.ci import CiInputs
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox import Fault
+from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.ci_runs import PUSH, cd, document, problems, run
 from tests.commands.chain.killing import is_killed

@@ -13,7 +13,7 @@ from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.report.cd_document import CdDocument
-from kalypso_actions.sandbox import Fault
+from kalypso_sandbox import Fault
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 
 DEV = "dev environment"

@@ -8,8 +8,8 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.report.notify_document import NotifyDocument
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox import Fault
+from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import main_commit, merge, name_in_base, tree

@@ -14,8 +14,8 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.permissions import OF_JOBS_ALONE, Level, Permission, Place
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.sandbox import Exchange
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox import Exchange
+from kalypso_sandbox.store import Permissions
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
 from tests.commands.chain.permission_scene import Credential, Run, Scene
 from tests.commands.chain.permission_scenes import SCENES

@@ -9,8 +9,8 @@ import pytest
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.report.poll_document import PollDocument
-from kalypso_actions.sandbox import Fault, Sandbox
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox import Fault, Sandbox
+from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents, proposals
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Organisation
 from tests.commands.chain.polls import (

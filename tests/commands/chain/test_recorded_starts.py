@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.traffic import Exchange
+from kalypso_sandbox import Fault
+from kalypso_sandbox.traffic import Exchange
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.permission_scenes import SCENES
 from tests.commands.chain.promotions import sign_in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kalypso_actions.sandbox import Fault
+from kalypso_sandbox import Fault
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
 from tests.commands.chain.proposals import configure, promote, run, settle
 

@@ -7,8 +7,8 @@ import pytest
 from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.cd import CdInputs
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.store import AutoMerge, BranchRule
+from kalypso_sandbox import Fault
+from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, EDGE, GITOPS, Organisation
 from tests.commands.chain.polls import run as poll

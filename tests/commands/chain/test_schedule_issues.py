@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.report.schedule_document import ScheduleDocument
-from kalypso_actions.sandbox import Fault
+from kalypso_sandbox import Fault
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.proposals import (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox import Fault
+from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 from tests.commands.chain.proposals import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.report.poll_document import PollDocument
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox import Fault
+from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.polls import document, inputs_of, push_to_shop

@@ -14,9 +14,9 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.report.cd_document import CdDocument
-from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.git_commits import GitCommit
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox import Fault
+from kalypso_sandbox.git_commits import GitCommit
+from kalypso_sandbox.store import BranchRule
 from tests.commands.chain.founding import organisation
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.workers import work_here

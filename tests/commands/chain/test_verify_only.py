@@ -12,7 +12,7 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge

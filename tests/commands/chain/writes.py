@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import Exchange
+from kalypso_sandbox import Exchange
 
 RECORDS: Final = (
     "kalypso / cd ",

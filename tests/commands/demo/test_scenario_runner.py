@@ -24,11 +24,11 @@ from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.start_schedule_document import StartScheduleDocument
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import Event, Status
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
-from kalypso_actions.sandbox.workflow_runner.workflow_files import Workflow
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import Event, Status
+from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
+from kalypso_sandbox.workflow_runner.workflow_files import Workflow
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 

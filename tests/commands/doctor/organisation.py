@@ -28,11 +28,11 @@ from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.doctor_document import DoctorDocument
 from kalypso_actions.runner import Runner
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.azure import Job
-from kalypso_actions.sandbox.embedded import USUAL_LAG
-from kalypso_actions.sandbox.store import Environment, Repository
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.azure import Job
+from kalypso_sandbox.embedded import USUAL_LAG
+from kalypso_sandbox.store import Environment, Repository
+from kalypso_sandbox.workflow_runner.clock import Clock
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON
 from tests.commands.preview_workflows import add_previews

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.commands.doctor.organisation import APP_KEY, Acme
 
 ON_MAIN: Final = """\

@@ -14,7 +14,7 @@ import pytest
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
-from kalypso_actions.sandbox.store import BranchRule, Permissions
+from kalypso_sandbox.store import BranchRule, Permissions
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.doctor.organisation import APP_KEY, Acme, acme, lines
 from tests.commands.doctor.planted_faults import SET_UPS, WORKFLOWS, rule, without_permission

@@ -14,8 +14,8 @@ from kalypso_actions.clients.github import pull_requests, refs
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_actions.report.doctor_document import CheckEntry
-from kalypso_actions.sandbox.faults import Fault
-from kalypso_actions.sandbox.workflow_files import FOLDER
+from kalypso_sandbox.faults import Fault
+from kalypso_sandbox.workflow_files import FOLDER
 from tests.commands.doctor.organisation import Acme, acme
 from tests.commands.doctor.planted_faults import archived, rule
 

@@ -21,8 +21,8 @@ from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.init_document import InitDocument
 from kalypso_actions.runner import Runner
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.workflow_runner.clock import Clock
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs

@@ -10,8 +10,8 @@ import pytest
 
 from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.runtime.in_process import InProcess
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.commands.chain.killing import is_killed

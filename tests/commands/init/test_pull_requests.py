@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.commands.chain.killing import is_killed
 from tests.commands.init import upstream
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline

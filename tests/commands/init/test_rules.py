@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
 
 APP = [

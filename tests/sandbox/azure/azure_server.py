@@ -23,7 +23,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
-from kalypso_actions.sandbox.azure import Azure, add_controls, blueprint
+from kalypso_sandbox.azure import Azure, add_controls, blueprint
 from tests.sandbox.azure.builders import FLUX_CONFIGURATIONS
 
 PATH = "/providers/Microsoft.ResourceGraph/resources"

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from kalypso_actions.sandbox.azure import Azure, Cluster, Configuration
-from kalypso_actions.sandbox.azure.history import Head
-from kalypso_actions.sandbox.git_commits import Person
-from kalypso_actions.sandbox.pushes import handle_push
-from kalypso_actions.sandbox.store import Identity, Store
+from kalypso_sandbox.azure import Azure, Cluster, Configuration
+from kalypso_sandbox.azure.history import Head
+from kalypso_sandbox.git_commits import Person
+from kalypso_sandbox.pushes import handle_push
+from kalypso_sandbox.store import Identity, Store
 from tests.git_repositories import programs
 
 START = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)

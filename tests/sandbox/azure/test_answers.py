@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure import Azure
+from kalypso_sandbox.azure import Azure
 from tests.sandbox.azure.azure_server import QUERY, ask, error_of, names
 from tests.sandbox.azure.builders import FLUX_CONFIGURATIONS, Clock, cluster, four_clusters
 

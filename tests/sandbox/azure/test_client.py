@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 
-from kalypso_actions.sandbox.azure import Azure, QueryFault
+from kalypso_sandbox.azure import Azure, QueryFault
 from tests.sandbox.azure.azure_server import Given, query, sdk, serving
 from tests.sandbox.azure.builders import Clock, azure, cluster, push
 

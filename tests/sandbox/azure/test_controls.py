@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from kalypso_actions.sandbox.azure import Azure
-from kalypso_actions.sandbox.azure.clusters import UnknownNameError
+from kalypso_sandbox.azure import Azure
+from kalypso_sandbox.azure.clusters import UnknownNameError
 from tests.sandbox.azure.azure_server import ask, client, names
 from tests.sandbox.azure.builders import Clock, at, azure, cluster, push, store
 

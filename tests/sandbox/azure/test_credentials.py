@@ -13,7 +13,7 @@ from azure.identity import (
     ManagedIdentityCredential,
 )
 
-from kalypso_actions.sandbox.azure import Azure, Job
+from kalypso_sandbox.azure import Azure, Job
 from tests.sandbox.azure.azure_server import ask, certificate, names, query, sdk, serving
 from tests.sandbox.azure.builders import Clock, azure, cluster
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from kalypso_actions.sandbox.azure import Azure, Job
-from kalypso_actions.sandbox.azure.cloud import MANAGED_IDENTITY
-from kalypso_actions.sandbox.azure.clusters import UnknownNameError
-from kalypso_actions.sandbox.azure.identity import jwt
-from kalypso_actions.sandbox.azure.identity.entra import Application
+from kalypso_sandbox.azure import Azure, Job
+from kalypso_sandbox.azure.cloud import MANAGED_IDENTITY
+from kalypso_sandbox.azure.clusters import UnknownNameError
+from kalypso_sandbox.azure.identity import jwt
+from kalypso_sandbox.azure.identity.entra import Application
 from tests.sandbox.azure.azure_server import ask, client, names
 from tests.sandbox.azure.builders import Clock, at, azure, cluster
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.sandbox.azure import kql
+from kalypso_sandbox.azure import kql
 
 Row = Mapping[str, Any]
 

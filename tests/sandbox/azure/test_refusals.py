@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure import Azure, QueryFault
+from kalypso_sandbox.azure import Azure, QueryFault
 from tests.sandbox.azure.azure_server import PATH, QUERY, VERSION, ask, client, error_of, names
 from tests.sandbox.azure.builders import Clock, four_clusters
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure import Cluster
-from kalypso_actions.sandbox.azure.rows import COLUMNS, Row, configuration_row
-from kalypso_actions.sandbox.azure.sync import sync_state
+from kalypso_sandbox.azure import Cluster
+from kalypso_sandbox.azure.rows import COLUMNS, Row, configuration_row
+from kalypso_sandbox.azure.sync import sync_state
 from tests.sandbox.azure.builders import Clock, at, azure, cluster, configuration, pushes, sha
 
 SERVER = "http://127.0.0.1:8000"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure.sync import SyncState, sync_state
+from kalypso_sandbox.azure.sync import SyncState, sync_state
 from tests.sandbox.azure.builders import at, configuration, pushes, sha
 
 HISTORY = pushes((0, "a"), (100, "b"), (105, "c"))

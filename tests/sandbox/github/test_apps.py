@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 import pytest
 
-from kalypso_actions.sandbox.store import Permissions
+from kalypso_sandbox.store import Permissions
 from tests.sandbox.github.api_client import NOW, ApiClient
 
 GRANTED: Permissions = {"contents": "write", "issues": "read"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.sandbox.github.api_client import ApiClient
 
 RULE = BranchRule(pattern="dev", required_signatures=True)

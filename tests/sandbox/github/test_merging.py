@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.sandbox.github.api_client import ApiClient
 
 

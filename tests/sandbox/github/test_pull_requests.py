@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.sandbox import Sandbox
+from kalypso_sandbox import Sandbox
 from tests.git_repositories import programs
 from tests.sandbox.github.api_client import NAME, ApiClient, hub
 

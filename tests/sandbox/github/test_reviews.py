@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kalypso_actions.sandbox.store import BranchRule
+from kalypso_sandbox.store import BranchRule
 from tests.sandbox.github.api_client import NAME, ApiClient
 
 Reviewer = Callable[..., None]

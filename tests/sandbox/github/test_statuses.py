@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.sandbox.store import Status
+from kalypso_sandbox.store import Status
 from tests.sandbox.github.api_client import NOW, ApiClient
 
 

@@ -17,11 +17,11 @@ from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.report.cd_document import CdDocument
-from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.store import Environment
-from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
-from kalypso_actions.sandbox.workflow_runner.runs import LATENCY, WorkflowRunner
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.store import Environment
+from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_sandbox.workflow_runner.runs import LATENCY, WorkflowRunner
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 

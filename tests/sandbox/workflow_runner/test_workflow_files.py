@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.git_commits import Person
-from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
-from kalypso_actions.sandbox.store import Event
-from kalypso_actions.sandbox.workflow_runner import workflow_files
+from kalypso_sandbox.git_commits import Person
+from kalypso_sandbox.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.store import Event
+from kalypso_sandbox.workflow_runner import workflow_files
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 

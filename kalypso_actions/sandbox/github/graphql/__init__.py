@@ -1,5 +1,0 @@
-"""GraphQL, by graphql-core over a part of GitHub's schema."""
-
-from kalypso_actions.sandbox.github.graphql import queries
-
-__all__ = ["queries"]

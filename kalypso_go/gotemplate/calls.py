@@ -1,0 +1,278 @@
+"""Calls of functions and methods: check and convert arguments, report errors like Go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from kalypso_go.gotemplate.builtins import AND, CALL, OR
+from kalypso_go.gotemplate.conversion import Argument, Bound, Check, Convert, bind, checked
+from kalypso_go.gotemplate.execution import Definition, Evaluate, State
+from kalypso_go.gotemplate.function_values import call_value
+from kalypso_go.gotemplate.nodes import Command, Node
+from kalypso_go.gotemplate.values import (
+    NO_VALUE,
+    Function,
+    FunctionError,
+    GoMap,
+    GoSlice,
+    Type,
+    type_of,
+)
+
+
+class _NoFinal:
+    """Marks a call without an argument from a pipe."""
+
+
+NO_FINAL: Final = _NoFinal()
+
+_SIZED: Final = frozenset({str, list, dict, GoSlice, GoMap})
+_SMALL: Final = 256
+"""Calls on longer values always count. Each kind of call writes this test out, because a function
+for it would double the time of the test."""
+
+
+def _has_large(values: Sequence[Any]) -> bool:
+    return any(type(value) in _SIZED and len(value) > _SMALL for value in values)
+
+
+class Call:
+    """A call at one place in the template.
+
+    Errors of the function name `node`; errors before any argument is evaluated name `last`. `piped`
+    means that the last argument comes from a pipe.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        function: Function,
+        arguments: Sequence[Argument],
+        *,
+        node: Node,
+        last: Node | None,
+        piped: bool,
+    ) -> None:
+        self.definition = definition
+        self.function = function
+        self.arguments = arguments
+        self.node = node
+        self.before = last
+        self.piped = piped
+        self.bounds: list[Bound] = []
+
+    @property
+    def last(self) -> Node | None:
+        """The node that errors name after all arguments are evaluated."""
+        return self.bounds[-1].last if self.bounds else self.before
+
+    def compile(self) -> Evaluate:
+        """Compile the call; the result takes the pipe's value as its third argument."""
+        wrong = self._wrong_number() or self.function.unusable
+        if wrong:
+            return self._failing(wrong)
+        types = self._types()
+        self.bounds = [
+            bind(self.definition, argument, type_)
+            for argument, type_ in zip(self.arguments, types, strict=False)
+        ]
+        if self.function is AND or self.function is OR:
+            return self._short_circuit(until=self.function is OR)
+        final = checked(self.definition, self.last, types[-1]) if self.piped else None
+        if self.function is CALL:
+            return self._value_call(final)
+        return self._ordinary(final, self.function)
+
+    def _wrong_number(self) -> str:
+        function, given = self.function, len(self.arguments)
+        wanted = len(function.parameters)
+        if function.variadic:
+            least = wanted - 1
+            if given + self.piped < least:
+                return (
+                    f"wrong number of args for {function.name}: want at least {least} got {given}"
+                )
+        elif given + self.piped != wanted:
+            got = given + self.piped
+            return f"wrong number of args for {function.name}: want {wanted} got {got}"
+        return ""
+
+    def _failing(self, detail: str) -> Evaluate:
+        def fail(state: State, _: object, __: object = NO_FINAL) -> object:
+            raise self.definition.late_error(state, self.before, detail)
+
+        return fail
+
+    def _types(self) -> list[Type]:
+        """Return the type of each argument, including the pipe's."""
+        parameters = self.function.parameters
+        count = len(self.arguments) + self.piped
+        if not self.function.variadic:
+            return list(parameters)
+        fixed = parameters[:-1][:count]
+        return [*fixed, *[parameters[-1]] * (count - len(fixed))]
+
+    def _failed(self, error: FunctionError) -> Exception:
+        return self.definition.error(self.node, f"error calling {self.function.name}: {error}")
+
+    def _short_circuit(self, *, until: bool) -> Evaluate:
+        """Compile `and` or `or`, which evaluate arguments until one decides."""
+        arguments = [(bound.evaluate, bound.last) for bound in self.bounds]
+
+        def decide(state: State, dot: object, final: object = NO_FINAL) -> object:
+            value: object = NO_VALUE
+            for evaluate, last in arguments:
+                value = evaluate(state, dot)
+                if last is not None:
+                    state.node = last
+                if bool(value) is until:
+                    return value
+            return value if final is NO_FINAL else final
+
+        return decide
+
+    def _value_call(self, final: Check | None) -> Evaluate:
+        """Compile `call`, whose errors name the function as the template writes it."""
+        if isinstance(self.node, Command) and self.arguments:
+            name = str(self.node.arguments[1])
+            return self._ordinary(final, replace(CALL, call=partial(call_value, name)))
+
+        def call(state: State, dot: object, value: object = NO_FINAL) -> object:
+            name = value if isinstance(value, str) else f"<{type_of(value) or 'invalid'} Value>"
+            ordinary = self._ordinary(final, replace(CALL, call=partial(call_value, name)))
+            return ordinary(state, dot, value)
+
+        return call
+
+    def _ordinary(self, final: Check | None, function: Function) -> Evaluate:
+        """Compile a call that evaluates its arguments in order."""
+        constants = [bound.constant for bound in self.bounds]
+        own = [index for index, constant in enumerate(constants) if constant is None]
+        if _has_large(constants):
+            return self._of_many(final, function)
+        if final is None and len(own) == 2 and own[0] == len(constants) - 2:
+            return self._of_two(function, constants[:-2], *self.bounds[-2:])
+        if len(own) + self.piped != 1:
+            return self._of_many(final, function)
+        if final is not None:
+            return self._of_one(None, final, function, constants, [])
+        (index,) = own
+        bound, after = self.bounds[index], constants[index + 1 :]
+        return self._of_one(bound.evaluate, bound.check, function, constants[:index], after)
+
+    def _of_one(
+        self,
+        evaluate: Evaluate | None,
+        check: Check,
+        function: Function,
+        before: Sequence[Any],
+        after: Sequence[Any],
+    ) -> Evaluate:
+        """Compile a call of one value with small constants around it, such as `| trunc 63`.
+
+        The value comes from a pipe if there is no `evaluate`.
+        """
+        call, name, takes_budget = function.call, function.name, function.takes_budget
+        accepts, convert = check
+        cost = function.cost
+        is_single = not before and not after
+        if before and not after and not takes_budget:
+            call, is_single = partial(call, *before), True
+
+        def of_one(state: State, dot: object, value: Any = NO_FINAL) -> object:
+            if evaluate is not None:
+                value = evaluate(state, dot)
+            if type(value) not in accepts:
+                value = convert(state, value)
+            budget = state.budget
+            try:
+                if budget.counts_calls or (type(value) in _SIZED and len(value) > _SMALL):
+                    budget.count_call(name, cost, (*before, value, *after))
+                result: Any
+                if is_single:
+                    result = call(budget, value) if takes_budget else call(value)
+                elif takes_budget:
+                    result = call(budget, *before, value, *after)
+                else:
+                    result = call(*before, value, *after)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):
+                    budget.count_result(name, result)
+            except FunctionError as error:
+                raise self._failed(error) from None
+            return result
+
+        return of_one
+
+    def _of_two(
+        self, function: Function, before: Sequence[Any], first: Bound, second: Bound
+    ) -> Evaluate:
+        """Compile a call of two values after small constants, such as `index .Labels $name`."""
+        call, name, takes_budget = function.call, function.name, function.takes_budget
+        cost = function.cost
+        evaluate_first, (accepts_first, convert_first) = first.evaluate, first.check
+        evaluate_second, (accepts_second, convert_second) = second.evaluate, second.check
+        if before and not takes_budget:
+            call = partial(call, *before)
+
+        def of_two(state: State, dot: object, _: object = NO_FINAL) -> object:
+            one: Any = evaluate_first(state, dot)
+            if type(one) not in accepts_first:
+                one = convert_first(state, one)
+            two: Any = evaluate_second(state, dot)
+            if type(two) not in accepts_second:
+                two = convert_second(state, two)
+            budget = state.budget
+            try:
+                if (
+                    budget.counts_calls
+                    or (type(one) in _SIZED and len(one) > _SMALL)
+                    or (type(two) in _SIZED and len(two) > _SMALL)
+                ):
+                    budget.count_call(name, cost, (*before, one, two))
+                result: Any = call(budget, *before, one, two) if takes_budget else call(one, two)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):
+                    budget.count_result(name, result)
+            except FunctionError as error:
+                raise self._failed(error) from None
+            return result
+
+        return of_two
+
+    def _of_many(self, final: Check | None, function: Function) -> Evaluate:
+        """Compile a call of any values."""
+        call, name, takes_budget = function.call, function.name, function.takes_budget
+        cost = function.cost
+        constants: list[Any] = [*(bound.constant for bound in self.bounds), *([None] * self.piped)]
+        has_large_constants = _has_large(constants)
+        computed: list[tuple[int, Evaluate | None, frozenset[type], Convert]] = [
+            (index, bound.evaluate, *bound.check)
+            for index, bound in enumerate(self.bounds)
+            if bound.constant is None
+        ]
+        if final is not None:  # the value of the pipe, evaluated before
+            computed.append((len(self.bounds), None, *final))
+
+        def of_many(state: State, dot: object, value: Any = NO_FINAL) -> object:
+            values, large = [*constants], has_large_constants
+            for index, evaluate, accepts, convert in computed:
+                argument: Any = value if evaluate is None else evaluate(state, dot)
+                if type(argument) not in accepts:
+                    argument = convert(state, argument)
+                if type(argument) in _SIZED and len(argument) > _SMALL:
+                    large = True
+                values[index] = argument
+            budget = state.budget
+            try:
+                if large or budget.counts_calls:
+                    budget.count_call(name, cost, values)
+                result: Any = call(budget, *values) if takes_budget else call(*values)
+                if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):
+                    budget.count_result(name, result)
+            except FunctionError as error:
+                raise self._failed(error) from None
+            return result
+
+        return of_many

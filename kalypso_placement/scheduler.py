@@ -1,0 +1,256 @@
+"""The scheduler `placement`, for policies that name a Placement or select by labels alone.
+
+A policy that names a Placement assigns its targets to the cluster types that its
+`clusterTypeSelector` and the Placement select. A misconfigured Placement keeps its last decision
+and is reported as a problem.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
+from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
+from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule
+from kalypso_actions.scheduling.labels import (
+    assignments_of,
+    compile_policy,
+    pairs_of,
+)
+from kalypso_placement import policies as annotated
+from kalypso_placement.cel import CelExpressions
+from kalypso_placement.cluster_types import ALL, hub_of
+from kalypso_placement.explanation import Explanation, Scored
+from kalypso_placement.fleet import HubObjects
+from kalypso_placement.hub import Hub
+from kalypso_placement.instants import as_datetime, of_datetime
+from kalypso_placement.objects import Cluster, Decisions, Placement
+from kalypso_placement.policies import Unit
+from kalypso_placement.reconciliation import (
+    NegativeNumberError,
+    Scheduled,
+    first,
+    schedule,
+)
+from kalypso_placement.requeue import requeue_instant
+from kalypso_placement.spread import spread_evenly
+from kalypso_placement.statuses import Status
+
+
+class PlacementScheduler:
+    """Decides as Open Cluster Management does, and executes `spreadPolicy`."""
+
+    def schedule(self, fleet: Fleet) -> Schedule:
+        """Decide every unit of every policy; equal fleets, states and times give equal results."""
+        run = _Run(fleet)
+        run.decide()
+        return run.result()
+
+
+class _Run:
+    """One run over a fleet; only explanations `keep` all scores, which need much memory."""
+
+    def __init__(self, fleet: Fleet, *, keep: bool = False) -> None:
+        self.fleet = fleet
+        self.keep = keep
+        self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+        compiled = [compile_policy(policy) for policy in fleet.policies]
+        self.policies = [policy for policy, _ in compiled if policy is not None]
+        self.problems += [problem for _, problems in compiled for problem in problems]
+        objects = HubObjects()
+        objects.add(fleet.placement.documents)
+        self.problems += objects.problems
+        self.placements = self._placements(objects)
+        self.problems += annotated.faults(self.policies, self.placements, objects.refused)
+        self.units = list(annotated.units(self.policies, self.placements, fleet))
+        self.hub, faults = hub_of(
+            fleet.cluster_types,
+            (policy.name for policy in self.policies),
+            annotated.decisions_so_far(self.units, fleet.placement),
+            objects.scores,
+        )
+        self.problems += faults
+        moment = fleet.placement.now or datetime(1970, 1, 1, tzinfo=UTC)
+        self.now = of_datetime(moment)
+        self.expressions = CelExpressions(self.hub)
+        self.scored: list[Scored] = []
+        self.decided: list[PlacedDecision] = []
+        self.requeue: int | None = None
+
+    def _placements(self, objects: HubObjects) -> dict[str, Placement]:
+        """Return the Placements by name; report duplicate and unused ones."""
+        placements: dict[str, Placement] = {}
+        used = {annotated.placement_of(policy) for policy in self.policies}
+        for placement in objects.placements:
+            if placement.name in placements:
+                message = f"the Placement {placement.name!r} is already defined in "
+                message += str(placements[placement.name].where)
+                advice = "rename one of them"
+                self.problems.append(
+                    Problem(message, placement.where, advice, "placement-duplicate")
+                )
+            elif placement.name not in used:
+                message = f"no SchedulingPolicy names the Placement {placement.name!r}"
+                advice = f"annotate a policy with kalypso.io/placement: {placement.name}"
+                self.warnings.append(Problem(message, placement.where, advice, "placement-unused"))
+            placements.setdefault(placement.name, placement)
+        return placements
+
+    def decide(self) -> None:
+        """Decide all units in order, because a unit for one target affects later units."""
+        hub = self.hub
+        for unit in self.units:
+            scored = self._decide(unit, hub)
+            self.scored.append(scored)
+            names = tuple(sorted(cluster.name for cluster in scored.decisions))
+            self.decided.append(self._placed(unit, names))
+            if unit.target != EVERY_TARGET:
+                hub = _with_decision(hub, unit, names)
+
+    def _decide(self, unit: Unit, hub: Hub) -> Scored:
+        placement = unit.own_placement
+        wanted = unit.placement.cluster_sets or (ALL,)
+        candidates = [
+            cluster
+            for cluster in hub.candidates([name for name in wanted if name in hub.sets])
+            if unit.policy.cluster_types.matches(cluster.labels)
+        ]
+        choose = spread_evenly if unit.placement.spread else first
+        if unit.placement.disabled:
+            return self._kept(unit, hub, candidates, Status("Misconfigured", "", "it is disabled"))
+        try:
+            scheduled = schedule(placement, hub, candidates, self.expressions, self.now, choose)
+        except UsageError:
+            raise
+        except KalypsoError as error:
+            status = Status("Misconfigured", "", error.problem.message)
+            return self._kept(unit, hub, candidates, status)
+        except NegativeNumberError:
+            status = Status("Misconfigured", "", "numberOfClusters is negative")
+            return self._kept(unit, hub, candidates, status)
+        if scheduled.status.failed:
+            return self._kept(unit, hub, candidates, scheduled.status, scheduled)
+        self._note(unit, scheduled)
+        instant = requeue_instant(placement, hub, scheduled, self.now)
+        if instant is not None:
+            self.requeue = instant if self.requeue is None else min(self.requeue, instant)
+        return self._scored(unit, candidates, scheduled, scheduled.decisions)
+
+    def _kept(
+        self,
+        unit: Unit,
+        hub: Hub,
+        candidates: Sequence[Cluster],
+        status: Status,
+        scheduled: Scheduled | None = None,
+    ) -> Scored:
+        """Keep the last decision of a unit that cannot be decided, and report a problem."""
+        plugin = f"{status.plugin}: " if status.plugin else ""
+        message = (
+            f"the Placement {unit.placement.name!r} is misconfigured: {plugin}{status.message}"
+        )
+        advice = "correct it; until then the last decision stays"
+        problem = Problem(message, unit.placement.where, advice, "placement-misconfigured")
+        if problem not in self.problems:
+            self.problems.append(problem)
+        incumbents = hub.incumbents(unit.own_placement)
+        kept = tuple(cluster for name, cluster in hub.clusters.items() if name in incumbents)
+        return self._scored(unit, candidates, scheduled or Scheduled(status=status), kept)
+
+    def _scored(
+        self,
+        unit: Unit,
+        candidates: Sequence[Cluster],
+        scheduled: Scheduled,
+        chosen: Sequence[Cluster],
+    ) -> Scored:
+        if self.keep:
+            return Scored(unit, tuple(candidates), scheduled, tuple(chosen))
+        return Scored(unit, (), Scheduled(status=scheduled.status), tuple(chosen))
+
+    def _note(self, unit: Unit, scheduled: Scheduled) -> None:
+        name, where = unit.placement.name, unit.placement.where
+        if scheduled.status.code == "Warning":
+            problem = Problem(scheduled.status.message, where, "", "placement-scores-expired")
+            if problem not in self.warnings:
+                self.warnings.append(problem)
+        if not scheduled.decisions:
+            message = f"the Placement {name!r} selects no cluster type for {unit.policy.name!r}"
+            advice = "kalypso explain names the filter that drops each"
+            self.warnings.append(Problem(message, where, advice, "placement-finds-nothing"))
+        elif scheduled.unscheduled > 0:
+            message = f"the Placement {name!r} lacks {scheduled.unscheduled} cluster types"
+            message += f" for {unit.policy.name!r}"
+            self.warnings.append(Problem(message, where, "", "placement-finds-too-few"))
+
+    def _placed(self, unit: Unit, names: tuple[str, ...]) -> PlacedDecision:
+        """Return the decision with the time of its last change."""
+        before = {
+            (d.policy, d.placement, d.target): d for d in self.fleet.placement.decisions or ()
+        }
+        old = before.get((unit.policy.name, unit.placement.name, unit.target))
+        time = as_datetime(self.now).strftime("%Y-%m-%dT%H:%M:%SZ")
+        if old is not None and old.cluster_types == names:
+            time = old.time
+        return PlacedDecision(unit.policy.name, unit.placement.name, unit.target, names, time)
+
+    def result(self) -> Schedule:
+        """Return the schedule."""
+        by_labels = [policy for policy in self.policies if not annotated.placement_of(policy)]
+        pairs = pairs_of(by_labels, self.fleet)
+        for scored in self.scored:
+            for cluster in scored.decisions:
+                for target in scored.unit.targets:
+                    names = pairs.setdefault((cluster.name, target.name), [])
+                    names.append(scored.unit.policy.name)
+        for names in pairs.values():
+            names.sort()
+        return Schedule(
+            assignments=assignments_of(self.fleet, pairs),
+            problems=tuple(self.problems),
+            explain=_Explainer(self.fleet),
+            warnings=tuple(self.warnings),
+            placements=tuple(self.decided),
+            requeue_time=None if self.requeue is None else as_datetime(self.requeue),
+        )
+
+
+def _with_decision(hub: Hub, unit: Unit, names: tuple[str, ...]) -> Hub:
+    """Return the hub after a decision, so that Balance counts the decision for later units."""
+    placement = unit.own_placement
+    others = [item for item in hub.decisions if not hub.is_own(item, placement)]
+    own = Decisions("", placement.namespace, placement.name, names)
+    return dataclasses.replace(hub, decisions=[*others, own], _counts=None)
+
+
+class _Explainer:
+    """Explains pairs; the first call repeats the run and keeps every score."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._run: _Run | None = None
+
+    def __call__(self, target: DeploymentTarget, cluster_type: ClusterType) -> tuple[Decision, ...]:
+        """Return how each policy matches the pair, and the steps of its Placement."""
+        if self._run is None:
+            self._run = _Run(self._fleet, keep=True)
+            self._run.decide()
+        run = self._run
+        decisions = []
+        for policy in run.policies:
+            decision = policy.decision(target, cluster_type)
+            units = [item for item in run.scored if item.unit.policy is policy]
+            own = next((item for item in units if target in item.unit.targets), None)
+            if own is not None and decision.selected:
+                explanation = Explanation(own, run.hub, run.expressions, run.now)
+                steps = tuple(explanation.steps(cluster_type.name))
+                decision = dataclasses.replace(decision, steps=steps)
+            elif (name := annotated.placement_of(policy)) and name not in run.placements:
+                step = DecisionStep(f"Placement {name}", "there is no such Placement", passed=False)
+                decision = dataclasses.replace(decision, steps=(step,))
+            decisions.append(decision)
+        return tuple(decisions)

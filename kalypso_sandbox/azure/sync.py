@@ -1,0 +1,142 @@
+"""The state of a Flux configuration at a moment: a pure function of its branch's history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from kalypso_sandbox.azure.clusters import Configuration
+from kalypso_sandbox.azure.history import Head
+
+Phase = Literal["waiting", "applying", "depending", "ready", "failing"]
+"""Respectively: not synced yet; applying; kustomizations wait for others; ready; broken."""
+
+STOPPED_BEHAVIOURS: Final = frozenset({"stall", "suspended", "disconnected"})
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """The commit of the source ("" for none), and the phase of the Kustomizations with its start.
+
+    `applied` is the commit that the Kustomizations work on: an earlier commit until they begin with
+    that of the source. `reported_at` is the time of the cluster's last report to Azure.
+    `nested_since` is the time when nested Kustomizations began to fail with an earlier commit.
+    """
+
+    commit: str
+    phase: Phase
+    synced_at: datetime | None
+    changed_at: datetime | None
+    reported_at: datetime | None
+    applied: str = ""
+    nested_since: datetime | None = None
+
+
+def sync_state(
+    configuration: Configuration,
+    heads: Sequence[Head],
+    is_broken: Callable[[str], bool],
+    now: datetime,
+) -> SyncState:
+    """Return the state at a moment. `heads` are those of its branch, oldest first."""
+    if configuration.behaviour not in STOPPED_BEHAVIOURS:
+        return _reported(_following(configuration, heads, is_broken, now), configuration, now)
+    since = configuration.since
+    nothing = SyncState("", "waiting", None, None, None)
+    before = configuration.model_copy(update={"behaviour": "follow", "since": None})
+    stopped = nothing if since is None else _following(before, heads, is_broken, min(now, since))
+    if configuration.behaviour != "disconnected":
+        return _reported(stopped, configuration, now)
+    if since is None or stopped.phase == "waiting":
+        return stopped
+    return _reported(stopped, configuration, min(now, since))
+
+
+def _following(
+    configuration: Configuration,
+    heads: Sequence[Head],
+    is_broken: Callable[[str], bool],
+    now: datetime,
+) -> SyncState:
+    """Return the state at `now` for a configuration that follows its branch."""
+    if configuration.source_kind != "GitRepository":
+        return SyncState("", "ready", configuration.since, configuration.since, None)
+    synced = [(commit, at) for commit, at in _syncs(configuration, heads) if at <= now]
+    if not synced:
+        return SyncState("", "waiting", None, None, None)
+    commit, synced_at = synced[-1]
+    begun = [(commit, at) for commit, at in _reconciles(configuration, synced) if at <= now]
+    if not begun:
+        return SyncState(commit, "applying", synced_at, synced_at, None)
+    applied, begun_at = begun[-1]
+    broken = configuration.behaviour == "fail" and is_broken(applied)
+    phase, changed_at = _phase(configuration, begun_at, now, broken=broken)
+    state = SyncState(commit, phase, synced_at, changed_at, None, applied)
+    nested_until = changed_at + timedelta(seconds=configuration.nested_delay)
+    if phase == "ready" and now < nested_until and configuration.behaviour == "fail":
+        for before, before_at in begun[-2:-1]:
+            if is_broken(before):
+                _, nested_since = _phase(configuration, before_at, begun_at, broken=True)
+                return replace(state, phase="failing", nested_since=nested_since)
+    return state
+
+
+def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[str, datetime]]:
+    """Return every commit with the time of its sync, not before the start of the behaviour."""
+    since = configuration.since
+    ahead = configuration.behaviour == "ahead"
+    if ahead and configuration.commit:
+        begun = [since] if since else [head.pushed_at for head in heads[:1]]
+        return [(configuration.commit, moment) for moment in begun]
+    delay = timedelta(seconds=0 if ahead else configuration.delay)
+    return [(head.commit, max(head.pushed_at + delay, since or head.pushed_at)) for head in heads]
+
+
+def _reconciles(
+    configuration: Configuration, syncs: Sequence[tuple[str, datetime]]
+) -> list[tuple[str, datetime]]:
+    """Return the commits that the Kustomizations apply, each with the time when they begin.
+
+    A commit waits until a running health check ends (fluxcd/kustomize-controller#1518). A newer
+    commit that arrives during the wait replaces it.
+    """
+    begun: list[tuple[str, datetime]] = []
+    busy_until = None
+    for position, (commit, synced_at) in enumerate(syncs):
+        begins_at = synced_at + timedelta(seconds=configuration.reconcile_delay)
+        if busy_until is not None:
+            begins_at = max(begins_at, busy_until)
+        if all(later_at > begins_at for _, later_at in syncs[position + 1 :][:1]):
+            begun.append((commit, begins_at))
+            busy_until = begins_at + timedelta(seconds=configuration.settle)
+    return begun
+
+
+def _phase(
+    configuration: Configuration, begun_at: datetime, now: datetime, *, broken: bool
+) -> tuple[Phase, datetime]:
+    """Return the phase and its start; Kustomizations apply for half of `settle`, then wait."""
+    settle = timedelta(seconds=configuration.settle)
+    settled_at = begun_at + settle
+    if now < begun_at + settle / 2:
+        return "applying", begun_at
+    if now < settled_at:
+        return "depending", begun_at + settle / 2
+    if configuration.behaviour == "flap":
+        period = timedelta(seconds=configuration.period)
+        turns = (now - settled_at) // period
+        return ("failing" if turns % 2 else "ready"), settled_at + turns * period
+    return ("failing" if broken else "ready"), settled_at
+
+
+def _reported(sync_state: SyncState, configuration: Configuration, now: datetime) -> SyncState:
+    """Add the time of the last report; clusters report every change, and also regularly."""
+    report = now.timestamp() // configuration.reports_every * configuration.reports_every
+    moments = [
+        datetime.fromtimestamp(report, now.tzinfo),
+        sync_state.synced_at,
+        sync_state.changed_at,
+    ]
+    return replace(sync_state, reported_at=max(moment for moment in moments if moment))

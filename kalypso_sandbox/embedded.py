@@ -1,0 +1,188 @@
+"""The sandbox as a context manager: it serves the store of a folder."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from ssl import SSLContext
+from types import TracebackType
+from typing import Final, Literal, Self
+from urllib.parse import urlsplit
+
+from werkzeug.wrappers import Request
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError
+from kalypso_sandbox import azure
+from kalypso_sandbox.administration import Administration
+from kalypso_sandbox.application import Application
+from kalypso_sandbox.azure import Azure
+from kalypso_sandbox.certificates import server_context
+from kalypso_sandbox.controls import controls
+from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
+from kalypso_sandbox.faults import Faults
+from kalypso_sandbox.folder_lock import FolderLock
+from kalypso_sandbox.interruptions import Interruptions
+from kalypso_sandbox.page import PAGE
+from kalypso_sandbox.server import HOST, Server
+from kalypso_sandbox.state import State
+from kalypso_sandbox.store import Store
+from kalypso_sandbox.traffic import Traffic
+
+Flavour = Literal["github.com", "ghes"]
+
+log = logging.getLogger(__name__)
+
+USUAL_LAG: Final = 3.0
+"""Seconds of lag in tests of the whole chain. Each read after a write is repeated for this time."""
+
+AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
+"""Variables that lead programs to the file of trusted certificate authorities."""
+
+
+class Sandbox(Administration):
+    """An embedded GitHub and Azure on a loopback port; a context manager.
+
+    `folder` keeps the data. If `port` is 0, the sandbox uses its last port again if that is free.
+    With `sign_in`, sign-in to Azure uses https on another port: Azure's libraries require https.
+    Some endpoints lag `lag` seconds behind a write. Raises KalypsoError if the port or the folder
+    is in use.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        programs: Programs,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        port: int = 0,
+        tls: bool = False,
+        sign_in: bool = False,
+        flavour: Flavour = "github.com",
+        lag: float = 0.0,
+    ) -> None:
+        self._folder = folder.absolute()
+        self._port = port
+        self._tls = tls
+        self._sign_in = sign_in
+        self._sign_in_url = ""
+        self._authority: Path | None = None
+        self._dispatcher: Dispatcher
+        self._stopping = threading.Event()
+        self._stack = ExitStack()
+        folder_lock = FolderLock(self._folder)
+        try:
+            store = Store.open(self._folder, now, programs)
+        except KalypsoError:
+            folder_lock.release()
+            raise
+        store.flavour = flavour
+        store.lag = lag
+        super().__init__(State(store, programs, self._stopping.wait))
+        self._stack.callback(folder_lock.release)
+        self._stack.callback(self._save)
+        self.azure = Azure(self.store, self.lock)
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        try:
+            self._serve()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def _serve(self) -> None:
+        context = None
+        if self._tls or self._sign_in:
+            context, self._authority = server_context(self._folder / "tls", datetime.now(UTC))
+        application = Application(
+            self.state, azure.blueprint(self.azure), controls(self, self.azure)
+        )
+        self._dispatcher = application.dispatcher
+        server = self._listen(application, context if self._tls else None)
+        self._stack.enter_context(server)
+        self.url = server.url
+        if self._sign_in:
+            sign_in_server = Server(application.dispatcher, port=0, tls=context)
+            self._sign_in_url = self._stack.enter_context(sign_in_server).url
+        self.store.server_url = self.url
+        self.store.api_url = self.api_url
+
+    def _listen(self, application: Application, tls: SSLContext | None) -> Server:
+        """Listen on the given port, or on the last one, since URLs in repositories contain it."""
+        last = urlsplit(self.store.server_url)
+        if not self._port and last.hostname == HOST and last.port:
+            try:
+                return Server(application.dispatcher, port=last.port, tls=tls)
+            except KalypsoError:
+                log.warning(
+                    "the last port %d is in use: URLs with it do not lead to this sandbox",
+                    last.port,
+                )
+        return Server(application.dispatcher, port=self._port, tls=tls)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stopping.set()
+        self._stack.close()
+
+    def answer(self, request: Request) -> SentResponse:
+        """Answer a request without the server, as if it had come over HTTP."""
+        return self._dispatcher(request)
+
+    def _save(self) -> None:
+        with self.lock:
+            self.store.save()
+
+    @property
+    def faults(self) -> Faults:
+        """Return the faults, to switch them on."""
+        return self.state.faults
+
+    @property
+    def interruptions(self) -> Interruptions:
+        """Return the interruptions, to add events during a request."""
+        return self.state.interruptions
+
+    @property
+    def traffic(self) -> Traffic:
+        """Return the recorded requests and responses."""
+        return self.state.traffic
+
+    @property
+    def api_url(self) -> str:
+        """Return the base URL of the REST API for this flavour."""
+        return self.url + (API_PREFIX if self.store.flavour == "ghes" else "")
+
+    @property
+    def page_url(self) -> str:
+        """Return the page for people."""
+        return self.url + PAGE
+
+    def environment(self, token: str = "") -> dict[str, str]:
+        """Return variables that make programs use this sandbox as GitHub and Azure."""
+        enterprise = self.store.flavour == "ghes"
+        variables = {
+            "GITHUB_API_URL": self.api_url,
+            "GITHUB_GRAPHQL_URL": f"{self.url}/api/graphql"
+            if enterprise
+            else f"{self.url}/graphql",
+            "GITHUB_SERVER_URL": self.url,
+            **self.azure.environment(self.url),
+        }
+        if self._sign_in_url:
+            variables["AZURE_AUTHORITY_HOST"] = self._sign_in_url
+        if token:
+            variables["GITHUB_TOKEN"] = token
+        if self._authority is not None:
+            variables |= dict.fromkeys(AUTHORITY, str(self._authority))
+        return variables

@@ -1,0 +1,139 @@
+"""Answer queries with data, and with errors next to the data.
+
+https://docs.github.com/graphql/guides/forming-calls-with-graphql
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLFormattedError,
+    GraphQLResolveInfo,
+    GraphQLSyntaxError,
+    build_schema,
+    execute_sync,
+    parse,
+    validate,
+)
+
+from kalypso_sandbox.endpoints import Answer, Call, RefusedError, endpoint
+from kalypso_sandbox.github import body_fields
+from kalypso_sandbox.github.graphql import auto_merge
+from kalypso_sandbox.github.graphql.objects import Fields, repository
+from kalypso_sandbox.github.graphql.ref_updates import update_refs
+from kalypso_sandbox.github.graphql.schema import MUTATION, NO_MUTATION, SCHEMA
+from kalypso_sandbox.payloads.view import node_id, timestamp
+from kalypso_sandbox.permissions import allowed, not_accessible, visible
+
+CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseError"}
+"""graphql-core's error messages -> GitHub's error codes."""
+
+_SCHEMA: Final = build_schema(SCHEMA)
+_SERVER_SCHEMA: Final = build_schema(SCHEMA.replace(MUTATION, NO_MUTATION))
+"""The schema of a GitHub Enterprise Server that is too old for `updateRefs`."""
+
+
+@endpoint("POST", "/graphql", statuses=(200, 400))
+def query(call: Call) -> Answer:
+    """Answer a query. A field with an error is null, and the error is next to the data."""
+    text = body_fields.text(call.body, "query")
+    if not text:
+        message = "A query attribute must be specified and must be a string."
+        raise RefusedError(400, message)
+    result = _execute(call, text)
+    answer: dict[str, Any] = {}
+    if result.data is not None:
+        answer["data"] = result.data
+    if result.errors:
+        answer["errors"] = [_formatted(error) for error in result.errors]
+    return Answer(200, answer)
+
+
+def _execute(call: Call, text: str) -> ExecutionResult:
+    is_server = call.store.flavour == "ghes"
+    document = _document(text, is_server=is_server)
+    if not isinstance(document, DocumentNode):
+        return ExecutionResult(None, document)
+    return execute_sync(
+        _SERVER_SCHEMA if is_server else _SCHEMA,
+        document,
+        {
+            "repository": _repository,
+            "rateLimit": _rate_limit,
+            "viewer": _viewer,
+            "updateRefs": update_refs,
+            "enablePullRequestAutoMerge": auto_merge.enable,
+            "disablePullRequestAutoMerge": auto_merge.disable,
+        },
+        context_value=call,
+        variable_values=dict(body_fields.mapping(call.body, "variables")),
+        operation_name=body_fields.text(call.body, "operationName"),
+    )
+
+
+@lru_cache(maxsize=256)
+def _document(text: str, *, is_server: bool) -> DocumentNode | list[GraphQLError]:
+    """Parse and validate a query. Cache the result, since clients repeat a few queries."""
+    try:
+        document = parse(text)
+    except GraphQLSyntaxError as error:
+        return [error]
+    return validate(_SERVER_SCHEMA if is_server else _SCHEMA, document) or document
+
+
+def _repository(
+    info: GraphQLResolveInfo[Any],
+    owner: str,
+    name: str,
+    followRenames: bool,  # noqa: N803 (GitHub's)
+) -> Fields:
+    """Return the repository, if the identity may read it."""
+    call: Call = info.context
+    existing = call.store.repository(f"{owner}/{name}")
+    renamed = existing is not None and existing.full_name.lower() != f"{owner}/{name}".lower()
+    if existing is None or not visible(call.identity, existing) or (renamed and not followRenames):
+        message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
+        raise GraphQLError(message, extensions={"type": "NOT_FOUND"})
+    if not allowed(call.identity, ["contents: read"], existing):
+        raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
+    return repository(call, existing)
+
+
+def _viewer(info: GraphQLResolveInfo[Any]) -> Fields:
+    """Return the account of the token; for an App or a job, its bot."""
+    call: Call = info.context
+    account = call.store.account(call.identity.login)
+    return {
+        "id": node_id(account.kind, account.id),
+        "databaseId": account.id,
+        "login": account.login,
+    }
+
+
+def _rate_limit(info: GraphQLResolveInfo[Any], dryRun: bool) -> Fields:  # noqa: N803 (GitHub's)
+    call: Call = info.context
+    usage = call.rate_limits.usage(call.identity, "graphql", call.store.now)
+    return {
+        "cost": 0 if dryRun else 1,
+        "limit": usage.limit,
+        "nodeCount": 0,
+        "remaining": usage.limit - usage.used,
+        "resetAt": timestamp(datetime.fromtimestamp(usage.reset, UTC)),
+        "used": usage.used,
+    }
+
+
+def _formatted(error: GraphQLError) -> GraphQLFormattedError | dict[str, Any]:
+    """Format an error as GitHub does: with the type next to the message, without extensions."""
+    formatted: dict[str, Any] = dict(error.formatted)
+    extensions = formatted.pop("extensions", {})
+    if extensions:
+        return {**extensions, **formatted}
+    code = next((code for words, code in CODES.items() if words in error.message), "invalid")
+    return {**formatted, "extensions": {"code": code}}

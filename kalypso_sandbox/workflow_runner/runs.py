@@ -1,0 +1,234 @@
+"""Run the workflow files that the sandbox's events start, as GitHub Actions does.
+
+The steps are Kalypso's actions, each with the inputs, the token and the variables of its job.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from kalypso_sandbox import Sandbox, events
+from kalypso_sandbox.payloads.webhooks import CompletedRun
+from kalypso_sandbox.store import Event, WorkflowRun
+from kalypso_sandbox.workflow_runner import expressions, workflow_files
+from kalypso_sandbox.workflow_runner.artifacts import Artifacts
+from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.job_log import JobLog
+from kalypso_sandbox.workflow_runner.runner_environment import (
+    RunnerEnvironment,
+    is_restricted,
+)
+from kalypso_sandbox.workflow_runner.workflow_files import Job, Step, Workflow
+
+TOKENS: Final = ("token",)
+MORE_TOKENS: Final = {"preview": ("job-token",)}
+"""Inputs that default to the job's token: first those of every action, then of single actions."""
+
+LATENCY: Final = 15
+"""Seconds between an event and the start of its job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A workflow that an event has started, but that has not run yet.
+
+    `attempt` counts from 1, for workflows that people run again.
+    """
+
+    event: Event
+    workflow: Workflow
+    attempt: int = 1
+
+    @property
+    def file(self) -> str:
+        """Return the name of the workflow's file."""
+        return self.workflow.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """The result of an action, its exit code, and its lines for people."""
+
+    outcome: Any
+    exit_code: int
+    lines: Sequence[str]
+
+
+Execute = Callable[[str, Mapping[str, str], Mapping[str, str], JobLog], StepResult]
+"""Runs the command of an action with its inputs and the variables of its job."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedStep:
+    """A step that has run.
+
+    `command` is Kalypso's command, `given` its inputs, `outcome` its result. `lines` are for
+    people. `folder` holds its files.
+    """
+
+    run: Run
+    command: str
+    given: Mapping[str, str]
+    outcome: Any
+    exit_code: int
+    lines: Sequence[str]
+    folder: Path
+
+    @property
+    def environment(self) -> str:
+        """Return the environment that the inputs name; "" for none."""
+        return self.given.get("environment", "")
+
+    @property
+    def is_verified(self) -> bool:
+        """Return whether the step succeeded, and only checked the inputs of a later job."""
+        return self.given.get("verify-only") == "true" and not self.exit_code
+
+
+@dataclass(eq=False)
+class WorkflowRunner:
+    """Runs the workflows that events start from now on. Safe to use from several threads.
+
+    `machine` are the variables of the surrounding process, `secrets` those of the repositories.
+    Each step has its own folder below `folder`, with its log, outputs and summary.
+    """
+
+    sandbox: Sandbox
+    clock: Clock
+    machine: Mapping[str, str]
+    secrets: Mapping[str, str] = field(repr=False)
+    folder: Path
+    execute: Execute
+    artifacts: Artifacts = field(default_factory=Artifacts)
+
+    def __post_init__(self) -> None:
+        self._runner_environment = RunnerEnvironment(self.sandbox, self.machine)
+        self._numbers = itertools.count(1)
+        self._seen = len(self.sandbox.store.events)
+
+    def pending_runs(self) -> list[Run]:
+        """Return the runs that events started since the last call, in order.
+
+        Raises KalypsoError for a workflow file with unsupported keys.
+        """
+        with self.sandbox.lock:
+            events = self.sandbox.store.events[self._seen :]
+            self._seen += len(events)
+            return [
+                Run(event, workflow)
+                for event in events
+                if self.sandbox.repository(event.repository).actions_enabled
+                for workflow in workflow_files.started_by(event, self.sandbox.git(event.repository))
+            ]
+
+    def run(self, run: Run) -> list[CompletedStep]:
+        """Run the steps of a workflow, up to the first failure.
+
+        The run's record is `in_progress` during the run, and `cancelled` after an exception.
+        """
+        record = self.record(run.event)
+        if record:
+            with self.sandbox.lock:
+                record.status, record.conclusion = "in_progress", None
+        try:
+            done = self._steps(run, record.id if record else run.event.id)
+        except BaseException:
+            self.conclude(record, "cancelled")
+            raise
+        conclusion = "failure" if done and done[-1].exit_code else "success"
+        self.conclude(record, conclusion)
+        self.record_completion(run, record.id if record else run.event.id, conclusion)
+        return done
+
+    def record_completion(self, run: Run, run_id: int, conclusion: str) -> None:
+        """Record the end of a run if a workflow of the default branch waits for it."""
+        with self.sandbox.lock:
+            repository = self.sandbox.repository(run.event.repository)
+            git = self.sandbox.git(repository.full_name)
+            if git.head(repository.default_branch) and workflow_files.waits_for(
+                git.files(repository.default_branch), run.workflow.name
+            ):
+                workflow = run.workflow
+                completed = CompletedRun(run_id, workflow.path, workflow.name, conclusion)
+                events.workflow_run(self.sandbox.store, repository, run.event, completed)
+
+    def _steps(self, run: Run, run_id: int) -> list[CompletedStep]:
+        number = next(self._numbers)
+        done: list[CompletedStep] = []
+        for job in run.workflow.jobs:
+            if not self.is_wanted(run, job):
+                continue
+            self.clock.sleep(LATENCY)
+            failed = False
+            for step in job.steps:
+                if failed and not step.is_always:
+                    continue
+                completed = self._step(run, job, step, run_id, number)
+                if step.action not in workflow_files.ARTIFACT_ACTIONS:
+                    done.append(completed)
+                failed = failed or bool(completed.exit_code and not step.may_fail)
+            if failed:
+                break
+        return done
+
+    def is_wanted(self, run: Run, job: Job) -> bool:
+        """Return whether the condition of a job holds."""
+        if not job.condition:
+            return True
+        contexts = self._runner_environment.contexts(run.event, "", {})
+        expression = job.condition.removeprefix("${{").removesuffix("}}")
+        return bool(expressions.filled(f"${{{{ {expression} }}}}", contexts))
+
+    def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> CompletedStep:
+        token = self._runner_environment.token(run.event, job)
+        secrets = {} if is_restricted(run.event) else self.secrets
+        contexts = self._runner_environment.contexts(run.event, token, secrets)
+        environment = expressions.filled(job.environment, contexts)
+        contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)
+        inputs = {name: expressions.filled(text, contexts) for name, text in step.inputs.items()}
+        workspace = self.folder / f"workspace-{number:02}-{job.name}"
+        if step.action in workflow_files.ARTIFACT_ACTIONS:
+            is_done = self.artifacts.do(step.action, inputs, workspace, run_id)
+            return CompletedStep(run, step.action, inputs, None, 1 - is_done, (), workspace)
+        names = (*TOKENS, *MORE_TOKENS.get(step.action, ()))
+        given = {**dict.fromkeys(names, token), **inputs}
+        folder = self._new_folder(number, step.action, given)
+        variables = self._runner_environment.variables(run.event, job, environment, run_id, folder)
+        variables["GITHUB_WORKSPACE"] = str(workspace)
+        variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
+        with JobLog(folder / "log.txt") as log:
+            result = self.execute(step.action, given, variables, log)
+        return CompletedStep(
+            run, step.action, inputs, result.outcome, result.exit_code, result.lines, folder
+        )
+
+    def _new_folder(self, number: int, command: str, given: Mapping[str, str]) -> Path:
+        """Create `<run>-<command>-<environment>` for a step's files."""
+        verify = "verify" if given.get("verify-only") == "true" else ""
+        parts = (f"{number:02}", command, given.get("environment", ""), verify)
+        folder = self.folder / "-".join(part for part in parts if part)
+        folder.mkdir(parents=True)
+        return folder
+
+    def record(self, event: Event) -> WorkflowRun | None:
+        """Return the record of a run that a dispatch started: each such event has one."""
+        if event.name != "workflow_dispatch":
+            return None
+        with self.sandbox.lock:
+            dispatches = [
+                dispatch.id
+                for dispatch in self.sandbox.store.events
+                if (dispatch.name, dispatch.repository) == (event.name, event.repository)
+            ]
+            runs = self.sandbox.repository(event.repository).runs
+            return runs[dispatches.index(event.id)]
+
+    def conclude(self, record: WorkflowRun | None, conclusion: str) -> None:
+        """Set the conclusion of a run's record, if it has one."""
+        if record:
+            with self.sandbox.lock:
+                record.status, record.conclusion = "completed", conclusion

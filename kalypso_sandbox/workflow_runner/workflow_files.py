@@ -1,0 +1,260 @@
+"""Workflow files, with the features that Kalypso's own need, and the events that start them.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from graphlib import TopologicalSorter
+from typing import Any, Final
+
+import yaml
+
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_sandbox.branch_rules import BRANCHES
+from kalypso_sandbox.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.store import Event
+
+ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")
+"""One of Kalypso's actions. In the root action, without a name, `run` is the command."""
+
+ARTIFACTS: Final = re.compile(r"actions/(?P<name>(?:up|down)load-artifact)@[0-9a-f]{40}")
+"""GitHub's actions that keep the files of a run for later jobs, and fetch them."""
+
+ARTIFACT_ACTIONS: Final = ("upload-artifact", "download-artifact")
+
+ALWAYS: Final = "${{ !cancelled() }}"
+"""The condition of a step that runs even after a failure."""
+
+FILTERS: Final = frozenset(
+    {"branches", "branches-ignore", "paths", "paths-ignore", "types", "workflows"}
+)
+PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
+"""The default types of a trigger `pull_request`."""
+
+RUN_TYPES: Final = ("requested", "in_progress", "completed")
+"""The default types of a trigger `workflow_run`."""
+
+FILE: Final = frozenset({"name", "run-name", "on", "permissions", "concurrency", "jobs"})
+STEP: Final = frozenset({"name", "id", "uses", "with", "if", "continue-on-error"})
+JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs", "steps"}) | {
+    "concurrency",
+    "timeout-minutes",
+    "if",
+}
+"""The supported keys. Refuse other keys, because they would have no effect.
+
+Concurrency groups and time limits also have no effect, because one job runs after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action by its command, with its inputs, which may contain expressions.
+
+    The action is one of Kalypso's, or of `ARTIFACTS`. `is_always`: the step runs even after a
+    failure. `may_fail`: its failure does not fail the job.
+    """
+
+    inputs: Mapping[str, str]
+    action: str
+    is_always: bool = False
+    may_fail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: its steps, its token's permissions (None means the default), its environment.
+
+    The jobs in `needs` must succeed first. The environment's name may be an expression. `condition`
+    is an expression ("": the job always runs).
+    """
+
+    name: str
+    steps: Sequence[Step]
+    permissions: Mapping[str, str] | None
+    environment: str
+    needs: Sequence[str] = ()
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A file of a commit; `triggers` are the events that start it, with their filters.
+
+    Each job comes after the jobs that it needs.
+    """
+
+    path: str
+    triggers: Mapping[str, Mapping[str, Any]]
+    jobs: Sequence[Job]
+    name: str = ""
+
+
+def started_by(event: Event, git: BareRepository) -> list[Workflow]:
+    """Return the workflows that an event starts, sorted by file.
+
+    Raises KalypsoError for a file with unsupported keys.
+    """
+    if not event.starts_workflows or event.held:
+        return []
+    files = git.files(event.commit)
+    paths = [path for path in sorted(files) if path.startswith(FOLDER)]
+    if event.name == "workflow_dispatch":
+        paths = [event.payload["workflow"]]
+    workflows = (read(path, files[path]) for path in paths)
+    return [
+        workflow for workflow in workflows if _fits(event, workflow.triggers.get(event.name), git)
+    ]
+
+
+def waits_for(files: Mapping[str, bytes], name: str) -> bool:
+    """Return whether a workflow among the files starts after runs of the workflow `name`."""
+    paths = (path for path in files if path.startswith(FOLDER))
+    filters = (read(path, files[path]).triggers.get("workflow_run", {}) for path in paths)
+    return any(name in item.get("workflows", ()) for item in filters)
+
+
+@lru_cache(maxsize=256)
+def read(path: str, content: bytes) -> Workflow:
+    """Parse a workflow file. Raises KalypsoError for unsupported keys."""
+    # BaseLoader reads only strings, so `on` is not a boolean.
+    document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (reads strings only)
+    _refuse_others(document, FILE, path, "the file")
+    triggers = document["on"]
+    if isinstance(triggers, str):
+        triggers = [triggers]
+    if isinstance(triggers, list):
+        triggers = dict.fromkeys(triggers)
+    permissions = document.get("permissions")
+    jobs = {name: _job(path, name, job, permissions) for name, job in document["jobs"].items()}
+    order = TopologicalSorter({name: job.needs for name, job in jobs.items()}).static_order()
+    return Workflow(
+        path,
+        {name: filters if isinstance(filters, dict) else {} for name, filters in triggers.items()},
+        [jobs[name] for name in order],
+        document.get("name", path),
+    )
+
+
+def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -> Job:
+    _refuse_others(described, JOB, path, f"the job {name}")
+    environment = described.get("environment", "")
+    needs = described.get("needs", [])
+    return Job(
+        name,
+        [_step(path, name, step) for step in described["steps"]],
+        _permissions(described.get("permissions", permissions), path),
+        environment["name"] if isinstance(environment, dict) else environment,
+        [needs] if isinstance(needs, str) else needs,
+        described.get("if", ""),
+    )
+
+
+def _permissions(described: Any, path: str) -> Mapping[str, str] | None:
+    """Return the permissions by their names in the sandbox; `{}` means none."""
+    if described is None:
+        return None
+    if not isinstance(described, dict):
+        raise KalypsoError("list the permissions one by one", Location(path))
+    levels = {name.replace("-", "_"): level for name, level in described.items()}
+    return {name: level for name, level in levels.items() if level != "none"}
+
+
+def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
+    _refuse_others(described, STEP, path, f"a step of the job {job}")
+    uses = described.get("uses", "")
+    action = ARTIFACTS.fullmatch(uses) or ACTION.fullmatch(uses)
+    words = dict(described.get("with") or {})
+    command = (action["name"] or words.pop("run", "")) if action else ""
+    if not command:
+        message = f"the step {uses!r} is not one of Kalypso's actions"
+        raise KalypsoError(message, Location(path))
+    condition = described.get("if", "")
+    if condition not in {"", ALWAYS}:
+        message = f"a step of the job {job}: if: {condition} is not supported here"
+        raise KalypsoError(message, Location(path))
+    may_fail = described.get("continue-on-error") == "true"
+    return Step(words, command, condition == ALWAYS, may_fail)
+
+
+def _refuse_others(
+    described: Mapping[str, Any], known: Collection[str], path: str, place: str
+) -> None:
+    others = sorted(described.keys() - known)
+    if others:
+        raise KalypsoError(f"{place}: {', '.join(others)} is not supported here", Location(path))
+
+
+def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) -> bool:
+    """Return whether the event passes the filters of a trigger; None means no such trigger."""
+    if filters is None:
+        return False
+    if event.name == "workflow_dispatch":
+        return True
+    others = filters.keys() - FILTERS
+    if others:
+        raise KalypsoError(f"the filter {', '.join(sorted(others))} is not supported here")
+    match event.name:
+        case "push":
+            return _fits_branch(event.ref.removeprefix(BRANCHES), filters) and _fits_paths(
+                _changed(event, git), filters
+            )
+        case "pull_request":
+            types = filters.get("types", PULL_REQUEST_TYPES)
+            base = event.payload["pull_request"]["base"]["ref"]
+            return event.payload["action"] in types and _fits_branch(base, filters)
+    return _fits_other(event, filters)
+
+
+def _fits_other(event: Event, filters: Mapping[str, Any]) -> bool:
+    match event.name:
+        case "merge_group":
+            base = event.payload["merge_group"]["base_ref"].removeprefix(BRANCHES)
+            return _fits_branch(base, filters)
+        case "workflow_run":
+            is_wanted = event.payload["workflow_run"]["name"] in filters.get("workflows", ())
+            return is_wanted and event.payload["action"] in filters.get("types", RUN_TYPES)
+        case "repository_dispatch":
+            return "types" not in filters or event.payload["action"] in filters["types"]
+    return False
+
+
+def _fits_branch(branch: str, filters: Mapping[str, Any]) -> bool:
+    """Check the branch filters. A tag passes none of them, because its name is a full ref here."""
+    if "branches" in filters:
+        return _matches(branch, filters["branches"])
+    if "branches-ignore" in filters:
+        return not _matches(branch, filters["branches-ignore"])
+    return True
+
+
+def _fits_paths(changed: Collection[str], filters: Mapping[str, Any]) -> bool:
+    if "paths" in filters:
+        return any(_matches(path, filters["paths"]) for path in changed)
+    if "paths-ignore" in filters:
+        return any(not _matches(path, filters["paths-ignore"]) for path in changed)
+    return True
+
+
+def _changed(event: Event, git: BareRepository) -> Collection[str]:
+    """Return the paths that a push changed; for a new branch, all of its paths."""
+    before = event.payload["before"]
+    if before == NO_OBJECT:
+        return git.files(event.commit)
+    return git.changed_paths(before, event.commit)
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    """Match patterns: `*` matches all but `/`, `**` everything; `!` excludes."""
+    matches = False
+    for pattern in patterns:
+        expression = re.escape(pattern.removeprefix("!"))
+        expression = expression.replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+        if re.fullmatch(expression, name):
+            matches = not pattern.startswith("!")
+    return matches
