@@ -106,10 +106,6 @@ test-slow: $(INSTALLED) ## random stories, installations, every fault; more exam
 hostile: $(INSTALLED) ## every attack within its bounds of time and memory, as a table
 	KALYPSO_HOSTILE_TABLE=1 $(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal -m "slow or not slow" tests/hostile
 
-.PHONY: mutants
-mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each
-	$(PYTHON) -m tools.mutants
-
 # act runs workflow files without GitHub; here, without containers as well.
 ACT := .build/bin/act
 ACT_VERSION := v0.2.89
@@ -147,7 +143,7 @@ stories: $(INSTALLED) ## many random stories of the promotion chain, new ones ea
 		$(PYTHON) -m pytest -rfEP -n $(WORKERS) --dist worksteal tests/chain/machine/test_machine.py
 
 .PHONY: test-all
-test-all: test test-slow hostile mutants e2e browser ## all that tests the package
+test-all: test test-slow hostile e2e browser ## all that tests the package
 
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)

@@ -29,8 +29,8 @@ from kalypso_actions.comparison import Mask
 from kalypso_actions.model.kinds import ConfigMap
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.plan import PlanOptions, make_plan
-from kalypso_actions.plan_pair import plan_pair
+from kalypso_actions.planning.plan import PlanOptions, make_plan
+from kalypso_actions.planning.plan_pair import plan_pair
 from kalypso_actions.scheduling import Scheduler, find_scheduler
 
 CHANGES: Final = (

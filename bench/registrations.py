@@ -23,7 +23,7 @@ from bench.fleet import Size, make_fleet_of
 from bench.snapshots import snapshot_of
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.scheduling import LabelScheduler
 
 ALIKE: Final = (1, 20, 300)

@@ -26,10 +26,10 @@ import yaml
 
 from kalypso_actions.clients.git import RemoteRepositories, basic
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.reading.document_reader import PARALLEL_READS, Reader
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.snapshot.document_reader import PARALLEL_READS, Reader
-from kalypso_actions.snapshot.gathering import gather
-from kalypso_actions.snapshot.repositories import Repositories
 from kalypso_sandbox import Sandbox
 
 SECONDS_ALLOWED, LATENCY = 20, 0.1

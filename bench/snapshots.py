@@ -7,12 +7,12 @@ import os
 from bench.fleet import ENVIRONMENT, Fleet
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.reading.gathering import gather
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.snapshot.gathering import gather
 
 
 def snapshot_of(fleet: Fleet) -> Snapshot:

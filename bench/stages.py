@@ -27,21 +27,21 @@ import yaml
 from bench.fleet import Fleet, Shape, make_fleet
 from bench.snapshots import snapshot_of
 from kalypso_actions import gitops
-from kalypso_actions.assignment_rendering import AssignmentRenderer
 from kalypso_actions.clients.git import Signature, WritableRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.clients.worker_processes import WorkerProcesses
-from kalypso_actions.config_checks import ConfigValidator
+from kalypso_actions.commands.shared.reading.base_tree import read_base_tree
 from kalypso_actions.model import kinds as model
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.object_ids import FileContent, blob_id
 from kalypso_actions.model.processes import Processes
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.plan import PlanOptions, layout_options, make_plan, schedule_snapshot
+from kalypso_actions.planning.assignment_rendering import AssignmentRenderer
+from kalypso_actions.planning.config_checks import ConfigValidator
+from kalypso_actions.planning.plan import PlanOptions, layout_options, make_plan, schedule_snapshot
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.rendering import Renderer
 from kalypso_actions.scheduling import LabelScheduler
-from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 AUTHOR = Signature("Bench", "bench@example.com")

@@ -51,7 +51,7 @@ RULES = {
         (
             "kalypso_actions/clients/",
             "kalypso_sandbox/",
-            "kalypso_actions/snapshot/",
+            "kalypso_actions/commands/shared/reading/",
             "kalypso_actions/commands/",
             "kalypso_actions/runner/",
             "kalypso_actions/cli/",

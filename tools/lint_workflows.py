@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, get_args
 
-from kalypso_actions.commands.runtime.workflow_templates import Place, workflow_files
+from kalypso_actions.commands.shared.workflow_templates import Place, workflow_files
 from kalypso_actions.model.workflow_placeholders import Placeholders
 
 ROOT: Final = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.output import errors_as_json
 from kalypso_actions.cli.streams import configure_logging, print_json, stderr
 from kalypso_actions.commands.check_pages import check_pages as run_check_pages
-from kalypso_actions.commands.runtime.context import open_context
+from kalypso_actions.commands.shared.context import open_context
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.check_pages import CheckPagesInputs
 from kalypso_actions.model.counts import counted

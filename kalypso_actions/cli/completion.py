@@ -9,16 +9,16 @@ from pathlib import Path
 import typer
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.runtime.current_clone import CurrentClone
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.current_clone import CurrentClone
+from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.registered_workloads import read_registered
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.fleet import Diagnostics, parse_document
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.registered_workloads import read_registered
 
 Names = Callable[[CurrentClone, Reader, typer.Context], Iterable[str]]
 

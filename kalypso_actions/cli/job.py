@@ -12,7 +12,7 @@ from typing import Any
 from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.cli.streams import configure_logging, log_line, print_json, stderr
 from kalypso_actions.commands.registry import COMMANDS, ChainCommand
-from kalypso_actions.commands.runtime.run import run_command
+from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.finding_counts import hidden_counts
 from kalypso_actions.report.progress import ProgressDisplay

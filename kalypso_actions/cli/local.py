@@ -16,7 +16,7 @@ from kalypso_actions.cli.streams import configure_logging, log_line
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox_credentials
+from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import values
 from kalypso_actions.inputs.chain import ChainInputs
@@ -30,7 +30,7 @@ from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.runner import read_job_context
 
 if TYPE_CHECKING:
-    from kalypso_actions.commands.runtime.context import CommandContext
+    from kalypso_actions.commands.shared.context import CommandContext
 
 EnvironmentArgument = Annotated[
     str,
@@ -204,7 +204,7 @@ def _connection(
         given["allowed-repositories"] = given.get("allowed-repositories") or "https://*/**"
     # Few runs connect, but every run would wait for these imports.
     from kalypso_actions.cli.github_inputs import github_inputs  # noqa: PLC0415
-    from kalypso_actions.commands.runtime.context import open_context  # noqa: PLC0415
+    from kalypso_actions.commands.shared.context import open_context  # noqa: PLC0415
 
     inputs, runtime = github_inputs(ChainInputs, given, progress.update, environment)
     return lambda: open_context(inputs, runtime)

@@ -12,7 +12,7 @@ from kalypso_actions.cli.github_inputs import github_inputs
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.output import errors_as_json
 from kalypso_actions.cli.streams import configure_logging, print_json, stderr, stdout
-from kalypso_actions.commands.runtime.context import open_context
+from kalypso_actions.commands.shared.context import open_context
 from kalypso_actions.commands.status import status as read_status
 from kalypso_actions.commands.status import watch
 from kalypso_actions.errors import Problem, UsageError

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.runtime.base_trees import no_trees, trees_for
-from kalypso_actions.commands.runtime.environment_reading import read_branch_of
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.base_trees import no_trees, trees_for
+from kalypso_actions.commands.shared.environment_reading import read_branch_of
+from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.main_position import main_position
 from kalypso_actions.comparison import Mask
-from kalypso_actions.explanation import (
+from kalypso_actions.inputs.local import ExplainInputs
+from kalypso_actions.planning.explanation import (
     ExplainedEnvironment,
     Question,
     explain_file,
@@ -16,13 +19,10 @@ from kalypso_actions.explanation import (
     explain_pairs,
     explain_policies,
 )
-from kalypso_actions.inputs.local import ExplainInputs
-from kalypso_actions.plan import PlanOptions
+from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.report.documents import PositionEntry, ProblemEntry, SourceEntry
 from kalypso_actions.report.explain_document import ExplainDocument
 from kalypso_actions.scheduling import DEFAULT_SCHEDULER, scheduler_of
-from kalypso_actions.snapshot.gathering import gather
-from kalypso_actions.snapshot.main_position import main_position
 
 
 def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:

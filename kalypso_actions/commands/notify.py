@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.clients.github import commits
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import start_check_promote
-from kalypso_actions.commands.runtime.environment_history import never_named
-from kalypso_actions.commands.runtime.gitops_branches import EnvironmentReading, read_environment
-from kalypso_actions.commands.runtime.gitops_trees import named_commit
-from kalypso_actions.commands.runtime.own_statuses import own_statuses
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import start_check_promote
+from kalypso_actions.commands.shared.environment_history import never_named
+from kalypso_actions.commands.shared.gitops_branches import EnvironmentReading, read_environment
+from kalypso_actions.commands.shared.gitops_trees import named_commit
+from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.reading.base_tree import read_base_tree
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops import becomes_credible, touches
 from kalypso_actions.inputs.notify import NotifyInputs
@@ -28,7 +29,6 @@ from kalypso_actions.promotion.requests import PromotionRequest
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.notify_summary import StartedCheck, notify_summary
-from kalypso_actions.snapshot.base_tree import read_base_tree
 
 BRANCHES: Final = "refs/heads/"
 

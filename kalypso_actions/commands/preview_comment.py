@@ -12,8 +12,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from kalypso_actions.clients.github import comments, pull_requests
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.preview import PreviewCommentInputs
 from kalypso_actions.model.github import PullRequest

@@ -25,8 +25,8 @@ from kalypso_actions.model.permissions import (
 )
 
 if TYPE_CHECKING:
-    from kalypso_actions.commands.runtime.context import CommandContext
-    from kalypso_actions.commands.runtime.result import CommandResult
+    from kalypso_actions.commands.shared.context import CommandContext
+    from kalypso_actions.commands.shared.result import CommandResult
     from kalypso_actions.inputs.chain import ChainInputs
     from kalypso_actions.report.chain_document import ChainDocument
 

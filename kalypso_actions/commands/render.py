@@ -8,36 +8,39 @@ from collections.abc import Iterator, Mapping, Sequence
 from kalypso_actions import gitops
 from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
-from kalypso_actions.commands.runtime.environment_reading import EnvironmentBranch, read_branch_of
-from kalypso_actions.commands.runtime.file_diffs import file_diffs
-from kalypso_actions.commands.runtime.local_commits import LocalBranch
-from kalypso_actions.commands.runtime.local_context import LocalContext, given_sources
+from kalypso_actions.commands.shared.environment_reading import EnvironmentBranch, read_branch_of
+from kalypso_actions.commands.shared.file_diffs import file_diffs
+from kalypso_actions.commands.shared.local_commits import LocalBranch
+from kalypso_actions.commands.shared.local_context import LocalContext, given_sources
+from kalypso_actions.commands.shared.reading.base_tree import (
+    as_written,
+    folder_of_tree,
+    open_gitops,
+    read_base_tree,
+)
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.environments import find_environments
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.given_sources import check_given_sources
+from kalypso_actions.commands.shared.reading.main_position import (
+    main_position,
+    with_changes_of_main,
+)
+from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
 from kalypso_actions.comparison import Mask, tree_changes
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.processes import WriteBlobs
 from kalypso_actions.model.tree import BaseTree, Snapshot
-from kalypso_actions.plan import Plan, PlanOptions
-from kalypso_actions.plan_checks import judged, other_scope, scope_of
+from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
+from kalypso_actions.planning.plan import Plan, PlanOptions
+from kalypso_actions.planning.plan_checks import judged, other_scope, scope_of
+from kalypso_actions.planning.secret_texts import secret_texts
 from kalypso_actions.report.documents import FileDiffEntry, RenderDocument
 from kalypso_actions.report.render_report import render_document
-from kalypso_actions.secret_texts import secret_texts
-from kalypso_actions.snapshot.base_tree import (
-    as_written,
-    folder_of_tree,
-    open_gitops,
-    read_base_tree,
-)
-from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.environments import find_environments
-from kalypso_actions.snapshot.gathering import gather
-from kalypso_actions.snapshot.given_sources import check_given_sources
-from kalypso_actions.snapshot.main_position import main_position, with_changes_of_main
-from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 
 def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kalypso_actions.commands.runtime import dispatch
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared import dispatch
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.start_schedule import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES

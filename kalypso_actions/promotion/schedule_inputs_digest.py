@@ -2,7 +2,7 @@
 
 A status on the head of that branch holds the digest, so the branch is not part of it. Folders count
 by their tree ids, so a commit outside a registered folder does not change the digest.
-`kalypso_actions.input_digests` has the digests of single assignments.
+`kalypso_actions.planning.unchanged.input_digests` has the digests of single assignments.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from pathlib import Path
 from kalypso_actions.commands.report.page_parts import page_parts
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet_report import MergedTree, ReportCollection
 from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.kinds import Fleet
+from kalypso_actions.planning.fleet_report import MergedTree, ReportCollection
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.page import report_page
 from kalypso_actions.report.status_document import (

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.commands.demo.organisation import MARKS, OF_APP, OWNER
-from kalypso_actions.commands.runtime.workflow_templates import workflow_files
+from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Cluster, Configuration
 from kalypso_sandbox.azure.clusters import SUBSCRIPTION

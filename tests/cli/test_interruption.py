@@ -20,7 +20,7 @@ from kalypso_actions.cli.app import app
 from kalypso_actions.cli.main import main
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.snapshot.document_reader import in_parallel
+from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 
 port = sys.argv.pop()
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it

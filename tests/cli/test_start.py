@@ -31,7 +31,7 @@ finally:
     print(*sorted(names), file=sys.stderr, end="")
 """
 
-RENDERING = {"kalypso_actions.plan", "kalypso_actions.rendering", "kalypso_go.gotemplate"}
+RENDERING = {"kalypso_actions.planning.plan", "kalypso_actions.rendering", "kalypso_go.gotemplate"}
 OF_A_FULL_RUN = RENDERING | {"kalypso_actions.gitops", "kalypso_actions.scheduling"}
 """What schedule imports after the question whether it may end early."""
 

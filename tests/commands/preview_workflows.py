@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, MARKS
-from kalypso_actions.commands.runtime.workflow_templates import Place, workflow_files
+from kalypso_actions.commands.shared.workflow_templates import Place, workflow_files
 from kalypso_sandbox import Sandbox
 
 

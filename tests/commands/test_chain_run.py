@@ -12,9 +12,9 @@ import pytest
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.registry import ChainCommand
-from kalypso_actions.commands.runtime.context import CommandContext, Runtime
-from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.runtime.run import run_command
+from kalypso_actions.commands.shared.context import CommandContext, Runtime
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.progress import no_progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.clients.git import basic
-from kalypso_actions.commands.runtime.local_context import sandbox_credentials
+from kalypso_actions.commands.shared.local_context import sandbox_credentials
 
 SANDBOX = "http://127.0.0.1:8000"
 

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from kalypso_actions.commands.runtime.file_diffs import file_diffs
+from kalypso_actions.commands.shared.file_diffs import file_diffs
 from kalypso_actions.comparison import Mask
 from kalypso_actions.model.differences import FileChange
 from tests.command_line import call_kalypso

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from kalypso_actions.commands.registry import COMMANDS
-from kalypso_actions.commands.runtime.workflow_templates import (
+from kalypso_actions.commands.shared.workflow_templates import (
     Place,
     templates_folder,
     workflow_files,
@@ -284,7 +284,7 @@ def test_the_wheel_has_them(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     script = (
-        "from kalypso_actions.commands.runtime import workflow_templates as templates\n"
+        "from kalypso_actions.commands.shared import workflow_templates as templates\n"
         "print(templates.templates_folder())"
     )
     done = subprocess.run(

@@ -23,8 +23,8 @@ from kalypso_actions.model.differences import (
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.plan import PlanOptions
-from kalypso_actions.plan_pair import PlanPair, plan_pair
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.scheduling import LabelScheduler
 from tests.builders import TEMPLATES, cluster_type, config_map, fleet, policy, target, template
 from tests.plans import REVISION, reading

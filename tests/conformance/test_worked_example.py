@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.model.kinds import Template
-from kalypso_actions.plan import Plan
+from kalypso_actions.planning.plan import Plan
 from tests.builders import cluster_type, config_map, config_schema, fleet, policy, target, template
 from tests.plans import plan, reading
 

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from kalypso_actions.commands.runtime.workflow_templates import workflow_files
+from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_actions.doctor_rules import (
     BranchWorkflows,
     UsedNames,

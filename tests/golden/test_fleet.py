@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions import __version__
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.documents import RenderDocument

@@ -11,6 +11,17 @@ from typing import Final
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.registrations import (
+    RegistrationReader,
+    read_registrations,
+)
+from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
+from kalypso_actions.commands.shared.reading.repositories import Repositories
+from kalypso_actions.commands.shared.reading.revision_reader import (
+    KustomizeBuild,
+    kustomize_builder,
+)
 from kalypso_actions.comparison.key_names import KeyNames
 from kalypso_actions.comparison.text_masking import mask_text
 from kalypso_actions.config_schemas import validate
@@ -19,17 +30,12 @@ from kalypso_actions.model.documents import Reading, TextPlace
 from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegistration
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.plan import PlanOptions
+from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.go_manifests import TextManifest
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
-from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.registrations import RegistrationReader, read_registrations
-from kalypso_actions.snapshot.rendered_registrations import plan_registrations
-from kalypso_actions.snapshot.repositories import Repositories
-from kalypso_actions.snapshot.revision_reader import KustomizeBuild, kustomize_builder
 from kalypso_go import gotemplate
 from kalypso_go.gotemplate import Budget, Limits, TemplateError
 from tests.builders import cluster_type, config_map, fleet, policy, target

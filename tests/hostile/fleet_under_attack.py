@@ -9,7 +9,7 @@ from textwrap import indent
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.documents import ProblemEntry, RenderDocument

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.urls import normal_url
-from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 
 LABEL = st.text("abc", min_size=1, max_size=3)
 SEGMENT = st.text("abc.-", min_size=1, max_size=4).filter(

@@ -9,9 +9,9 @@ import pytest
 
 from kalypso_actions.clients.git import CredentialTable, RemoteRepositories
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, registered_heads
+from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import RegisteredPath
-from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 from kalypso_sandbox import Sandbox
 from tests.clients.git.remotes import bare
 from tests.clients.git.servers import Server, serving

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.urls import normal_url, without_secret
-from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 
 REFUSED = {
     "encoded slash": "https://github.com/acme/..%2fevil/app",

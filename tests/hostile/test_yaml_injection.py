@@ -7,7 +7,7 @@ import os
 import pytest
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.model.progress import no_progress

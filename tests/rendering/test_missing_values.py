@@ -6,7 +6,7 @@ import dataclasses
 
 from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import Template
-from kalypso_actions.plan import Plan, PlanOptions
+from kalypso_actions.planning.plan import Plan, PlanOptions
 from tests.builders import TEMPLATES, cluster_type, fleet, policy, target, template
 from tests.plans import plan
 

@@ -9,7 +9,7 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.scratch import write_file
 from kalypso_actions.commands.app.places import OpenPlace
 from kalypso_actions.commands.app.work import MAX_BYTES, Generated, Work, check_size
-from kalypso_actions.commands.runtime.hook import HookRun, run_hook
+from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.application import KUSTOMIZATION_FILE, Target
 from kalypso_actions.model.documents import FILE_MODE, FilesTooLargeError

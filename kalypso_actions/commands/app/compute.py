@@ -11,7 +11,7 @@ from kalypso_actions.commands.app.generate import generate
 from kalypso_actions.commands.app.places import OpenPlace
 from kalypso_actions.commands.app.variables import variables_of
 from kalypso_actions.commands.app.work import Generated, Work
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import Location
 from kalypso_actions.inputs.app import AppInputs
 from kalypso_actions.model.application import (

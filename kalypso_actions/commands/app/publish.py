@@ -10,7 +10,7 @@ from kalypso_actions.application import recorded_paths
 from kalypso_actions.clients.git import Signature
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder, OutputForm
 from kalypso_actions.commands.app.places import OpenPlace
-from kalypso_actions.commands.runtime.local_commits import LocalBranch
+from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.model.application import RECORD_FILE, ApplicationChanges
 from kalypso_actions.model.documents import GIT_LINK_MODE
 from kalypso_actions.model.object_ids import FileContent

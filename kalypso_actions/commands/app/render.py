@@ -9,8 +9,8 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.commands.app.compute import AppRepositories, compute_tree
 from kalypso_actions.commands.app.places import open_place, open_tree
 from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
-from kalypso_actions.commands.runtime.local_commits import LocalBranch
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_commits import LocalBranch
+from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision

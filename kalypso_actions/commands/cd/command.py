@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from kalypso_actions.clients.github import commits, statuses
 from kalypso_actions.commands.cd.promote import Promoted, check_promotable, promote
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import acknowledge_cd, start_schedule
-from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch
-from kalypso_actions.commands.runtime.own_statuses import own_statuses
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import acknowledge_cd, start_schedule
+from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import CommitStatus

@@ -9,10 +9,10 @@ from typing import Final, Literal
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.github import commits, viewer
 from kalypso_actions.commands.cd.rollback_check import RollbackCheck
-from kalypso_actions.commands.runtime.auto_merge import disable_all
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
-from kalypso_actions.commands.runtime.hook import HookRun, run_hook
+from kalypso_actions.commands.shared.auto_merge import disable_all
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch, EnvironmentState
+from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation

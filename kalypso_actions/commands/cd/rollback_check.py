@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_branch import EnvironmentState
-from kalypso_actions.commands.runtime.environment_history import (
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_branch import EnvironmentState
+from kalypso_actions.commands.shared.environment_history import (
     EnvironmentCommit,
     EnvironmentHistory,
 )

@@ -17,18 +17,18 @@ from kalypso_actions.commands.check_promote.verify_request import (
     waiting_since,
 )
 from kalypso_actions.commands.check_promote.watch import Observation, Watch
-from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import (
+from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import (
     acknowledge_check_promote,
     acknowledge_end,
     record_refusal,
     start_cd,
     start_check_promote,
 )
-from kalypso_actions.commands.runtime.hook import LONGEST as LONGEST_HOOK
-from kalypso_actions.commands.runtime.hook import HookRun, run_hook
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.hook import LONGEST as LONGEST_HOOK
+from kalypso_actions.commands.shared.hook import HookRun, run_hook
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.compliance import Cluster, ClusterReports
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs

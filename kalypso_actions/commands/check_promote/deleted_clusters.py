@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.compliance import LOOKUP_INTERVAL, ClusterReports, DeletionLookup
 from kalypso_actions.compliance.deleted_clusters import MOST, is_of_deleted_cluster
 from kalypso_actions.model.cluster_reports import ClusterReport

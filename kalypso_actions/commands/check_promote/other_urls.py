@@ -8,8 +8,8 @@ from typing import Final
 
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.clients.github.errors import GitHubError
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.gitops_branches import GitOpsBranch
 from kalypso_actions.compliance import (
     LOOKUP_INTERVAL,
     ClusterReports,

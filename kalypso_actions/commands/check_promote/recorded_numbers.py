@@ -7,8 +7,8 @@ from typing import Final
 
 from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
 from kalypso_actions.commands.check_promote.watch import Observation
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import record_compliant
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import record_compliant
 from kalypso_actions.errors import KalypsoError
 
 PAUSE: Final = timedelta(minutes=1)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kalypso_actions.clients.github import statuses
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.own_statuses import own_statuses
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.requests import PromotionRequest

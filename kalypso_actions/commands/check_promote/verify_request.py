@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.check_promote.branch_tree import fetch_head, read_tree
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_history import never_named
-from kalypso_actions.commands.runtime.gitops_branches import (
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_history import never_named
+from kalypso_actions.commands.shared.gitops_branches import (
     GitOpsBranch,
     gitops_branches,
     read_environment,

@@ -13,8 +13,9 @@ from kalypso_actions.commands.check_promote.deleted_clusters import DeletedClust
 from kalypso_actions.commands.check_promote.followed_branch import FollowedBranch
 from kalypso_actions.commands.check_promote.other_urls import OtherUrls
 from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_history import EnvironmentCommit
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_history import EnvironmentCommit
+from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
 from kalypso_actions.compliance import (
     Assessment,
     Cluster,
@@ -37,7 +38,6 @@ from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion.run_verdict import BranchVerdict, Superseded, superseded
-from kalypso_actions.snapshot.control_plane import read_control_plane
 
 ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]
 """The reports of the clusters that follow a branch, by the repository's URL and the branch."""

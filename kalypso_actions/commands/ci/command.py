@@ -9,22 +9,26 @@ from itertools import chain
 
 from kalypso_actions.clients.github import GitHubError, commits, statuses
 from kalypso_actions.commands.ci.environment_checks import CheckedEnvironment, EnvironmentChecks
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import start_cd
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import start_cd
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader
+from kalypso_actions.commands.shared.reading.environments import environments_among
+from kalypso_actions.commands.shared.reading.revision_reader import read_branch
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.fleet_checks import (
+from kalypso_actions.inputs.ci import CiInputs
+from kalypso_actions.model.github import CommitStatus, StatusState
+from kalypso_actions.model.kinds import Environment, RepositoryPath
+from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.planning.fleet_checks import (
     Acknowledgements,
     FleetView,
     check_fleet,
     merge_field_faults,
 )
-from kalypso_actions.inputs.ci import CiInputs
-from kalypso_actions.model.github import CommitStatus, StatusState
-from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.model.object_ids import is_commit_id
-from kalypso_actions.plan import PlanOptions
-from kalypso_actions.plan_checks import without_causes
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.planning.plan_checks import without_causes
+from kalypso_actions.planning.validation import validate_branches
 from kalypso_actions.promotion.environments import FROM_CI, first_environments
 from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.regressions import by_environment, without
@@ -33,10 +37,6 @@ from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.ci_document import CheckedEntry, CiDocument
 from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
 from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry
-from kalypso_actions.snapshot.document_reader import SharedReader
-from kalypso_actions.snapshot.environments import environments_among
-from kalypso_actions.snapshot.revision_reader import read_branch
-from kalypso_actions.validation import validate_branches
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,20 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.own_branch import MainCommit, read_own_branch
+from kalypso_actions.commands.shared.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.own_branch import MainCommit, read_own_branch
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.fleet_checks import FleetScope
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.plan import Plan, PlanOptions
-from kalypso_actions.plan_checks import documents_of, scope_of
+from kalypso_actions.planning.fleet_checks import FleetScope
+from kalypso_actions.planning.plan import Plan, PlanOptions
+from kalypso_actions.planning.plan_checks import documents_of, scope_of
 from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
-from kalypso_actions.snapshot.document_reader import SharedReader
-from kalypso_actions.snapshot.gathering import gather
-from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 
 @dataclass(frozen=True, slots=True)

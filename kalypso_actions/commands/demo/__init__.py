@@ -51,7 +51,7 @@ def demo(
     from kalypso_actions.commands.demo.report import write_report  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
-    from kalypso_actions.commands.runtime.in_process import InProcess  # noqa: PLC0415
+    from kalypso_actions.commands.shared.in_process import InProcess  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 

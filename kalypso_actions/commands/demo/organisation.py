@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import kalypso_actions
-from kalypso_actions.commands.runtime.workflow_templates import Place, workflow_files
+from kalypso_actions.commands.shared.workflow_templates import Place, workflow_files
 from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Cluster, Configuration, Failure

@@ -11,8 +11,8 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
 from kalypso_actions.commands.report import report
 from kalypso_actions.commands.report.pipeline import read_pipeline
-from kalypso_actions.commands.runtime.context import Runtime
-from kalypso_actions.commands.runtime.local_context import LocalContext, sandbox_credentials
+from kalypso_actions.commands.shared.context import Runtime
+from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner

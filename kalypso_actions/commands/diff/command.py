@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from kalypso_actions.commands.diff.deployed import compare_deployed
 from kalypso_actions.commands.diff.rendered import compare_rendered
-from kalypso_actions.commands.runtime.control_plane_place import find_control_plane
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.control_plane_place import find_control_plane
+from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader
 from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.report.diff_document import DiffDocument
-from kalypso_actions.snapshot.document_reader import SharedReader
 
 
 def diff(inputs: DiffInputs, context: LocalContext) -> DiffDocument:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
+from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.differences import CommitRange
-from kalypso_actions.snapshot.repositories import Repositories
 
 MOST_COMMITS: Final = 100
 

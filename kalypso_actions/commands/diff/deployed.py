@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from kalypso_actions import gitops
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
-from kalypso_actions.commands.runtime.control_plane_place import ControlPlanePlace, EnvironmentPlace
+from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace, EnvironmentPlace
+from kalypso_actions.commands.shared.reading.base_tree import folder_of_tree, read_base_tree
 from kalypso_actions.comparison import Mask, assignment_names, differing_paths, manifest_entries
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.provenance import PreviousSources
@@ -18,7 +19,6 @@ from kalypso_actions.model.documents import FileEntry, RevisionFiles
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.report.diff_document import DiffSideEntry
-from kalypso_actions.snapshot.base_tree import folder_of_tree, read_base_tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
-from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees, no_trees
-from kalypso_actions.commands.runtime.control_plane_place import ControlPlanePlace, EnvironmentPlace
+from kalypso_actions.commands.shared.base_trees import ReadableBaseTrees, no_trees
+from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace, EnvironmentPlace
+from kalypso_actions.commands.shared.reading.gathering import gather
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.diff import DiffInputs
@@ -17,11 +18,10 @@ from kalypso_actions.model.differences import MaskedComparison
 from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import BaseTree, Snapshot
-from kalypso_actions.plan import PlanOptions
-from kalypso_actions.plan_pair import plan_pair
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.planning.plan_pair import plan_pair
 from kalypso_actions.report.diff_document import DiffSideEntry
 from kalypso_actions.scheduling import scheduler_of, uses_present_assignments
-from kalypso_actions.snapshot.gathering import gather
 
 
 def compare_rendered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kalypso_actions.commands.runtime.file_diffs import file_diffs
+from kalypso_actions.commands.shared.file_diffs import file_diffs
 from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.diff_document import CommitRangeEntry, DiffDocument, DiffSideEntry

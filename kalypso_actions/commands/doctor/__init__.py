@@ -25,14 +25,14 @@ from kalypso_actions.commands.doctor.environments import check_environment
 from kalypso_actions.commands.doctor.facts import read_facts
 from kalypso_actions.commands.doctor.gitops import check_gitops
 from kalypso_actions.commands.doctor.probe import probe_repositories
-from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
-from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
+from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
+from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
+from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument
-from kalypso_actions.snapshot.document_reader import in_parallel
 
 Consent = Callable[[DoctorDocument, Sequence[str]], bool]
 """Shows the checks, and asks whether to probe the repositories."""

@@ -10,7 +10,7 @@ from kalypso_actions.clients.github.apps import Installations
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.registry import app_permissions
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules import app_checks, app_repository_check, ok, warning
 from kalypso_actions.doctor_rules import repositories as rules

@@ -11,8 +11,8 @@ from kalypso_actions.commands.doctor import workflows
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.environments import check_promotion
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.doctor_rules import (
     UsedNames,
     actions_checks,

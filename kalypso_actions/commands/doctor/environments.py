@@ -7,17 +7,17 @@ from functools import partial
 from kalypso_actions.clients.github import environments
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
-from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.schedule.read import read_everything
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.plan import PlanOptions
+from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.promotion.environments import next_environments
-from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 
 def check_environment(

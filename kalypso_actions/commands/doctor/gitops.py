@@ -8,8 +8,8 @@ from kalypso_actions.clients.github import branches, labels, pull_requests, sett
 from kalypso_actions.commands.doctor import workflows
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.labels import PROMOTED
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.labels import PROMOTED
 from kalypso_actions.doctor_rules import (
     actions_checks,
     approval_checks,

@@ -23,8 +23,8 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
-from kalypso_actions.commands.runtime.branch_writes import BranchWrite, write_commit
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.branch_writes import BranchWrite, write_commit
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.doctor_rules import probe as rules
 from kalypso_actions.doctor_rules.probe import Action, Attempt, Place

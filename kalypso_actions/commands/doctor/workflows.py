@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from kalypso_actions.clients.github import workflows
 from kalypso_actions.commands.doctor.checklist import Checklist
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.workflow_templates import (
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.workflow_templates import (
     Place,
     read_workflows,
     workflow_files,

@@ -22,8 +22,8 @@ from kalypso_actions.commands.init.repositories import InitRepositories, open_re
 from kalypso_actions.commands.init.result import init_document
 from kalypso_actions.commands.init.rules import read_rule_needs
 from kalypso_actions.commands.init.write import base_repo_text, write_plans
-from kalypso_actions.commands.runtime.context import Runtime
-from kalypso_actions.commands.runtime.workflow_templates import workflow_files
+from kalypso_actions.commands.shared.context import Runtime
+from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.onboarding import (

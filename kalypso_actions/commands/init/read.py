@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.init.repositories import InitRepositories
-from kalypso_actions.commands.runtime.workflow_templates import read_workflows
+from kalypso_actions.commands.shared.reading.environments import environments_among
+from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
+from kalypso_actions.commands.shared.reading.revision_reader import read_documents
+from kalypso_actions.commands.shared.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
@@ -26,9 +29,6 @@ from kalypso_actions.onboarding.environments import (
     kalypso_documents,
     may_hold_kalypso_documents,
 )
-from kalypso_actions.snapshot.environments import environments_among
-from kalypso_actions.snapshot.repositories import MAIN_BRANCH
-from kalypso_actions.snapshot.revision_reader import read_documents
 
 
 @dataclass(frozen=True, slots=True)

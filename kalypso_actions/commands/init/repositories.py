@@ -12,14 +12,14 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
 from kalypso_actions.commands.init.backends import Backend, CloneBackend, RemoteBackend
-from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.commands.shared.context import Runtime
+from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.urls import name_in, owner_of, repository_key, without_secret
 from kalypso_actions.onboarding import RepositorySetup
 from kalypso_actions.onboarding.setup import RepositoryRole
-from kalypso_actions.snapshot.repositories import MAIN_BRANCH
 
 ADVICE: Final = (
     "set the variable KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN to a token that may write contents, "

@@ -7,9 +7,9 @@ from typing import Final
 
 from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.poll.repairs import Repairs
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs, read_inputs
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus

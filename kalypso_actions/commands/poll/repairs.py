@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, viewer, workflows
-from kalypso_actions.commands.runtime import dispatch
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs
+from kalypso_actions.commands.shared import dispatch
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import why_schedule
 from kalypso_actions.inputs.poll import PollInputs

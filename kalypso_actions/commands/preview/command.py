@@ -19,11 +19,13 @@ from kalypso_actions.commands.preview.request import (
 )
 from kalypso_actions.commands.preview.result import failed_preview, preview_result
 from kalypso_actions.commands.preview.sides import ChangedBranch, SideReader
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.current_clone import CurrentClone
-from kalypso_actions.commands.runtime.local_context import LocalContext
-from kalypso_actions.commands.runtime.repository_visibility import visibility_of
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.current_clone import CurrentClone
+from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.reading.document_reader import Reader, SharedReader
+from kalypso_actions.commands.shared.reading.given_sources import uncommitted
+from kalypso_actions.commands.shared.repository_visibility import visibility_of
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.settings import changed_settings
 from kalypso_actions.comparison.visibility import less_visible
@@ -42,8 +44,6 @@ from kalypso_actions.report.preview_markdown import (
     preview_summary,
 )
 from kalypso_actions.runner import write_files
-from kalypso_actions.snapshot.document_reader import Reader, SharedReader
-from kalypso_actions.snapshot.given_sources import uncommitted
 
 MOST_COMMITS: Final = 10
 """The number of arriving commits of main that the document names."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.commands.preview.environments import ComparedBranch
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.statuses import context as status_context
 

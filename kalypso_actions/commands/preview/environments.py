@@ -13,6 +13,8 @@ from kalypso_actions.commands.preview.sides import (
     with_unread_as_warnings,
     without_content,
 )
+from kalypso_actions.commands.shared.reading.environments import environments_among
+from kalypso_actions.commands.shared.reading.revision_reader import read_branch
 from kalypso_actions.comparison import Mask, new_findings
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
@@ -22,13 +24,11 @@ from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.plan import PlanOptions
-from kalypso_actions.plan_pair import PlanPair, plan_pair
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
+from kalypso_actions.planning.validation import validate_branches
 from kalypso_actions.promotion.arrival import Faults
 from kalypso_actions.scheduling import DEFAULT_SCHEDULER, find_scheduler, trusted_scheduler
-from kalypso_actions.snapshot.environments import environments_among
-from kalypso_actions.snapshot.revision_reader import read_branch
-from kalypso_actions.validation import validate_branches
 
 Environments = Mapping[str, Environment]
 

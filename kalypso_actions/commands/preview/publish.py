@@ -7,7 +7,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import GitHubError, comments, pull_requests, statuses
 from kalypso_actions.commands.preview.request import PreviewRequest
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.report.preview_documents import CommentState

@@ -6,16 +6,16 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kalypso_actions.commands.runtime.base_trees import ReadableBaseTrees
-from kalypso_actions.commands.runtime.own_branch import MainCommit, read_own_branch
+from kalypso_actions.commands.shared.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.shared.own_branch import MainCommit, read_own_branch
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.gathering import gather
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.kinds import Environment, Fleet, GitOpsRepo
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.model.urls import split
 from kalypso_actions.scheduling import uses_present_assignments
-from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.gathering import gather
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,25 @@ from pathlib import Path
 
 from kalypso_actions.commands.report.merged_trees import MergedTrees
 from kalypso_actions.commands.report.page_parts import page_parts
-from kalypso_actions.commands.runtime.base_trees import no_trees, trees_for
-from kalypso_actions.commands.runtime.control_plane_place import (
+from kalypso_actions.commands.shared.base_trees import no_trees, trees_for
+from kalypso_actions.commands.shared.control_plane_place import (
     ControlPlanePlace,
     find_control_plane,
 )
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.main_position import main_position
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.fleet_report import ReportCollection
 from kalypso_actions.inputs.local import ReportInputs
-from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.planning.fleet_report import ReportCollection
+from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.promotion.pipeline import in_order
 from kalypso_actions.report.page import report_page
 from kalypso_actions.report.report_document import ReportDocument
 from kalypso_actions.report.status_document import StatusDocument
 from kalypso_actions.scheduling import DEFAULT_SCHEDULER, scheduler_of
-from kalypso_actions.snapshot.document_reader import SharedReader
-from kalypso_actions.snapshot.gathering import gather
-from kalypso_actions.snapshot.main_position import main_position
 
 PAGE = "index.html"
 DATA = "report.json"

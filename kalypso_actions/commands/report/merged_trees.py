@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import chain
 
+from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.fleet_report import MOST_COMMITS, MergedTree, last_changes
 from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo
-from kalypso_actions.plan import Plan
-from kalypso_actions.snapshot.repositories import Repositories
+from kalypso_actions.planning.fleet_report import MOST_COMMITS, MergedTree, last_changes
+from kalypso_actions.planning.plan import Plan
 
 
 class MergedTrees:

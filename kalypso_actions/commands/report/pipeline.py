@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_path, is_repository
 from kalypso_actions.clients.github import GitHubServer
-from kalypso_actions.commands.runtime.context import Runtime, open_context
+from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.status import status
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.checking import checked_inputs

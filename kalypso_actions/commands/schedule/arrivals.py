@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import gitops
-from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.schedule.lookups import Lookups
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
 from kalypso_actions.comparison import Mask, visibility
-from kalypso_actions.earlier_config import changed_values
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.model.differences import (
@@ -26,9 +26,9 @@ from kalypso_actions.model.kinds import MAIN_BASE_REPO, RepositoryPath
 from kalypso_actions.model.layout import RECONCILER_FILE
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.plan import Plan
-from kalypso_actions.secret_texts import secret_texts
-from kalypso_actions.snapshot.control_plane import read_control_plane
+from kalypso_actions.planning.earlier_config import changed_values
+from kalypso_actions.planning.plan import Plan
+from kalypso_actions.planning.secret_texts import secret_texts
 
 MOST_REPOSITORIES: Final = 10
 """The most repositories whose commits are read; the pull request names the others."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.installed_code import code_digest
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.own_statuses import own_statuses
-from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.runtime.schedule_inputs import NAMING_REPOSITORIES, read_inputs
 from kalypso_actions.commands.schedule.commit_link import commit_link
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.schedule_inputs import NAMING_REPOSITORIES, read_inputs
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
@@ -24,7 +24,7 @@ from kalypso_actions.report.schedule_summary import ScheduleFacts, schedule_summ
 if TYPE_CHECKING:
     from kalypso_actions.commands.schedule.propose import ProposalPlan
     from kalypso_actions.commands.schedule.result import Results
-    from kalypso_actions.plan import Plan
+    from kalypso_actions.planning.plan import Plan
 
 LENGTH: Final = 16
 """Hexadecimal digits of `run_digest`; the description of a status is short."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kalypso_actions import gitops
-from kalypso_actions.commands.runtime.auto_merge import (
+from kalypso_actions.commands.schedule.propose import ProposalPlan
+from kalypso_actions.commands.schedule.read import EnvironmentSnapshot, MovedError
+from kalypso_actions.commands.shared.auto_merge import (
     disable,
     disable_all,
     enabled_by_person,
     is_own,
     possible_pull_requests,
 )
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.schedule.propose import ProposalPlan
-from kalypso_actions.commands.schedule.read import EnvironmentSnapshot, MovedError
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import PullRequest
 

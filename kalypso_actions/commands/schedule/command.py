@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.at_rest import result_at_rest
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.schedule import ScheduleInputs
 
 

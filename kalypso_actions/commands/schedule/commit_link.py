@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.report.commit_link import CommitLink
 
 

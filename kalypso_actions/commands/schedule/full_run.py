@@ -9,8 +9,6 @@ from typing import Final
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.installed_code import code_digest
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.arrivals import arrivals
 from kalypso_actions.commands.schedule.at_rest import left_nothing, run_digest
 from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges, disabled_on_failure
@@ -41,15 +39,17 @@ from kalypso_actions.commands.schedule.result import (
     build_result,
     record_schedule,
 )
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet_checks import FleetView
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.processes import WriteBlobs
-from kalypso_actions.plan import Plan, PlanOptions
-from kalypso_actions.plan_checks import judged, scope_of
+from kalypso_actions.planning.fleet_checks import FleetView
+from kalypso_actions.planning.plan import Plan, PlanOptions
+from kalypso_actions.planning.plan_checks import judged, scope_of
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
 from kalypso_actions.report.pull_request import PullRequestText
-from kalypso_actions.snapshot.rendered_registrations import plan_registrations
 
 ATTEMPTS: Final = 6
 """The most attempts: after a conflict, read everything again, because the other run may have older

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from kalypso_actions.clients.github import GitHubError, issues, viewer
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.labels import FAILURE, KALYPSO, make_labels
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.labels import FAILURE, KALYPSO, make_labels
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import Issue
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.plan import Plan
+from kalypso_actions.planning.plan import Plan
 from kalypso_actions.report import failure_issues, markdown
 from kalypso_actions.report.failure_issues import FailingAssignment, FailureIssue
 

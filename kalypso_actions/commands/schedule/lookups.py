@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.clients.github import commits, repositories
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.differences import CommitRange, CommitSubject
 from kalypso_actions.model.github import Visibility

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kalypso_actions.clients.github import GitHubError, proposal_overviews, pull_requests
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.gitops_state import GitOpsState
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
-from kalypso_actions.snapshot.gitops_state import GitOpsState
 
 
 def read_overview(

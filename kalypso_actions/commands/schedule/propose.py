@@ -10,19 +10,23 @@ from dataclasses import dataclass, field, replace
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import pull_requests, viewer
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.labels import WITHDRAWN
 from kalypso_actions.commands.schedule.overview import open_pulls, read_overview
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.labels import WITHDRAWN
+from kalypso_actions.commands.shared.reading.gitops_state import (
+    GitOpsState,
+    ProposalCommits,
+    ProposalState,
+)
+from kalypso_actions.commands.shared.reading.past_proposals import PastPullRequests
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
 from kalypso_actions.model.tree import TreeChanges
-from kalypso_actions.plan import Plan
+from kalypso_actions.planning.plan import Plan
 from kalypso_actions.report.pull_request_mark import Mark, is_ours, read_mark
-from kalypso_actions.snapshot.gitops_state import GitOpsState, ProposalCommits, ProposalState
-from kalypso_actions.snapshot.past_proposals import PastPullRequests
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,15 @@ from kalypso_actions.clients.github import (
     merging,
     pull_requests,
 )
-from kalypso_actions.commands.runtime.branch_writes import BranchWrite, write_commit
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import start_check_promote
-from kalypso_actions.commands.runtime.labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
-from kalypso_actions.commands.runtime.own_statuses import own_statuses
-from kalypso_actions.commands.runtime.tree_records import record_trees
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
+from kalypso_actions.commands.shared.branch_writes import BranchWrite, write_commit
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import start_check_promote
+from kalypso_actions.commands.shared.labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
+from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.reading.gitops_state import GitOpsState
+from kalypso_actions.commands.shared.tree_records import record_trees
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import ON_BRANCH, CommitStatus, PullRequest
@@ -41,7 +42,6 @@ from kalypso_actions.promotion.starts import next_check_attempt
 from kalypso_actions.report import markdown, pull_request, pull_request_mark
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.report.schedule_document import PullRequestEntry
-from kalypso_actions.snapshot.gitops_state import GitOpsState
 
 NOTHING_LEFT: Final = (
     "{} has everything that the environment is to have: there is nothing to propose any more."

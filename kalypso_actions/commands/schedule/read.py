@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import GitHubError, commits
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.schedule_inputs import moving_folders, read_trees
-from kalypso_actions.commands.runtime.tree_records import written_trees
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.base_tree import as_written
+from kalypso_actions.commands.shared.reading.control_plane import ControlPlane
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.gitops_state import GitOpsState, read_gitops_state
+from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
+from kalypso_actions.commands.shared.tree_records import written_trees
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
-from kalypso_actions.snapshot.base_tree import as_written
-from kalypso_actions.snapshot.control_plane import ControlPlane
-from kalypso_actions.snapshot.gathering import gather
-from kalypso_actions.snapshot.gitops_state import GitOpsState, read_gitops_state
 
 
 class MovedError(KalypsoError):

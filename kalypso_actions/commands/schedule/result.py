@@ -7,23 +7,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from kalypso_actions.assignment_rendering import PlannedAssignment
 from kalypso_actions.clients.github import GitHubError
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.dispatch import latest_record, post_record
-from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.runtime.schedule_inputs import (
-    our_pull_requests,
-    our_pull_requests_among,
-)
 from kalypso_actions.commands.schedule.commit_link import commit_link
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.publish import Published
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import latest_record, post_record
+from kalypso_actions.commands.shared.reading.gitops_state import GitOpsState
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.schedule_inputs import (
+    our_pull_requests,
+    our_pull_requests_among,
+)
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.history import BranchPosition
-from kalypso_actions.plan import Plan
+from kalypso_actions.planning.assignment_rendering import PlannedAssignment
+from kalypso_actions.planning.plan import Plan
 from kalypso_actions.promotion.schedule_inputs_digest import GitOpsBranchState, inputs_digest
 from kalypso_actions.promotion.schedule_runs import is_served
 from kalypso_actions.promotion.start_records import TIME, Kind, StartRecord, schedule_context
@@ -38,7 +39,6 @@ from kalypso_actions.report.documents import (
 from kalypso_actions.report.positions import position_text
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
-from kalypso_actions.snapshot.gitops_state import GitOpsState
 
 
 @dataclass(slots=True)

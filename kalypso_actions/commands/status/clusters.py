@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import fleet
-from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline
 from kalypso_actions.compliance import (
     Assessment,

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.clients.github import overviews
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.gitops_branches import (
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.gitops_branches import (
     EnvironmentReading,
     GitOpsBranch,
     gitops_branches,
     read_leniently,
 )
-from kalypso_actions.commands.runtime.gitops_trees import tree_at
-from kalypso_actions.commands.runtime.labels import FAILURE
+from kalypso_actions.commands.shared.gitops_trees import tree_at
+from kalypso_actions.commands.shared.labels import FAILURE
+from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import RepositoryOverview
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.snapshot.document_reader import in_parallel
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from kalypso_actions.commands.runtime.context import Runtime, open_context
+from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.status.command import status
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.status import StatusInputs

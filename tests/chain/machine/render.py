@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from kalypso_actions.clients.git.local import GitRepository
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.revision_reader import read_documents
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.scheduling import find_scheduler
-from kalypso_actions.snapshot.document_reader import Reader
-from kalypso_actions.snapshot.gathering import gather
-from kalypso_actions.snapshot.revision_reader import read_documents
 from kalypso_actions.sources.limits import Limits
 from kalypso_sandbox import Sandbox
 from tests.git_repositories import programs

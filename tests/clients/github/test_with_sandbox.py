@@ -26,13 +26,13 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.github.connection import NoInstallationError
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.reading.document_reader import PARALLEL_READS
 from kalypso_actions.model.github import (
     CommitStatus,
     PathHead,
     RegisteredPath,
     RunStatus,
 )
-from kalypso_actions.snapshot.document_reader import PARALLEL_READS
 from kalypso_sandbox import Fault, Sandbox
 from kalypso_sandbox.embedded import Flavour
 from kalypso_sandbox.faults import FaultKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.report.cd_document import CdDocument
 from tests.commands.chain.organisation import Dispatch, Organisation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kalypso_actions.commands.ci.command import ci
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.ci import CiInputs
 from kalypso_actions.report.ci_document import CiDocument
 from tests.commands.chain.organisation import (

@@ -25,8 +25,8 @@ import urllib3
 from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.model.progress import no_progress

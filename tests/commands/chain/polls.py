@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 
 from kalypso_actions.commands.poll.command import poll
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs, read_inputs
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs, read_inputs
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_context

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kalypso_actions.commands.preview import preview
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.report.preview_documents import PreviewDocument
 from kalypso_sandbox import events

@@ -7,8 +7,8 @@ from typing import Final
 from kalypso_actions.commands.poll.command import poll
 from kalypso_actions.commands.preview import preview
 from kalypso_actions.commands.preview_comment import preview_comment
-from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.inputs.preview import PreviewCommentInputs, PreviewInputs

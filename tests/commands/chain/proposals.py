@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kalypso_actions.commands.notify import notify
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.notify import NotifyInputs
 from kalypso_actions.report.notify_document import NotifyDocument
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation

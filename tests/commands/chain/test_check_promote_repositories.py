@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CLUSTER_TYPES, GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.control_plane import read_environment_branch
+from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.schedule import ScheduleInputs
-from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.scheduling import find_scheduler
-from kalypso_actions.snapshot.control_plane import read_environment_branch
-from kalypso_actions.snapshot.gathering import gather
 from tests.commands.chain.organisation import ENVIRONMENTS, Organisation
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.preview_comment import preview_comment
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.preview import PreviewCommentInputs
 from kalypso_actions.report.preview_documents import PreviewCommentDocument

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.start_schedule import StartScheduleInputs

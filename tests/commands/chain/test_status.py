@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.status import status as read_status
 from kalypso_actions.commands.status import watch
 from kalypso_actions.compliance import ClusterReports

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.report.cd_document import CdDocument

@@ -22,7 +22,7 @@ from kalypso_actions.commands.demo.organisation import (
     create_organisation,
 )
 from kalypso_actions.commands.doctor import doctor
-from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.progress import no_progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.commands.render import render
-from kalypso_actions.commands.runtime.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.local import RenderInputs, ValidateInputs

@@ -1,0 +1,175 @@
+"""The clients, the clock and the log of a command of the promotion chain."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.git.credentials import CredentialTable
+from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.environments import find_environments
+from kalypso_actions.commands.shared.reading.repositories import Repositories
+from kalypso_actions.commands.shared.reading.revision_reader import kustomize_builder
+from kalypso_actions.commands.shared.trusted_repositories import TrustedRepositories
+from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
+from kalypso_actions.inputs.values import whole_minutes
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
+from kalypso_actions.runner import JobContext, Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The machine and the job in which a command runs.
+
+    `log` prints a line for people; `now` and `sleep` are the clock, `started` is when the run
+    began, or the time that it replays.
+    `installer` is the script of an action that installs extras.
+    """
+
+    environment: Mapping[str, str]
+    programs: Programs
+    runner: Runner
+    progress: Progress
+    log: Callable[[str], None]
+    now: Callable[[], datetime]
+    sleep: Callable[[float], None]
+    started: datetime | None = None
+    installer: Path | None = None
+    job: JobContext = field(default_factory=JobContext)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """GitHub, git, the control plane (`owner/name`), and the runtime of the command."""
+
+    github: GitHub
+    remotes: RemoteRepositories
+    repositories: Repositories
+    control_plane: str
+    runtime: Runtime
+    trusted_repositories: TrustedRepositories
+    ignored_accounts: set[str] = field(default_factory=set)
+    """Accounts about whose statuses the run has warned."""
+
+    @property
+    def reader(self) -> Reader:
+        """A reader of documents; it reads a branch at the same commit each time."""
+        runtime = self.runtime
+        start = whole_minutes(runtime.started or runtime.now())
+        return Reader(self.repositories, kustomize_builder(runtime.programs), now=start)
+
+    def url(self, repository: str) -> str:
+        """Return the URL of `owner/name` on this GitHub."""
+        return f"{self.github.server.server_url}/{repository}"
+
+    def repository(self, url: str, where: Location | None = None) -> str:
+        """Return `owner/name` of a URL on this GitHub. Raises KalypsoError for another server."""
+        url = normal_url(url)
+        server, _, path = repository_key(url).partition("/")
+        if server != repository_key(self.github.server.server_url) or not owner_of(path):
+            raise KalypsoError(
+                f"{url} is no repository of {self.github.server.server_url}",
+                where,
+                "pull requests can be opened on the GitHub server of the control plane only",
+            )
+        return name_in(url)
+
+    def main(self) -> str:
+        """Return the control plane's main branch: `main` if it exists, else the default branch."""
+        return self.repositories.main_branch(self.url(self.control_plane))
+
+    def environments(self) -> dict[str, Environment]:
+        """Return the Environment objects of main by name. Raises KalypsoError."""
+        environments, problems = find_environments(
+            self.reader, self.url(self.control_plane), self.main()
+        )
+        if problems:
+            raise KalypsoError.of(problems)
+        return environments
+
+    def environment(
+        self, name: str, environments: Mapping[str, Environment] | None = None
+    ) -> Environment:
+        """Return an Environment object of main, read before or now.
+
+        Raises UsageError for an unknown name.
+        """
+        known = self.environments() if environments is None else environments
+        if name not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise UsageError(
+                f"there is no Environment {name!r} on main",
+                Location(self.url(self.control_plane)),
+                f"write one of those that exist: {names}",
+            )
+        return known[name]
+
+
+@contextmanager
+def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandContext]:
+    """Connect to GitHub with the credentials of the inputs; delete copies at the end.
+
+    Raises UsageError for missing or contradictory inputs.
+    """
+    control_plane = inputs.control_plane or runtime.job.repository
+    if not control_plane:
+        raise UsageError("control-plane is needed", advice="write it as owner/name")
+    server = GitHubServer.of_environment(runtime.environment)
+    github = GitHub(
+        server,
+        _auth(inputs),
+        runtime.environment,
+        runtime.sleep,
+        runtime.now,
+        former_identities=inputs.former_identities,
+        mask=runtime.runner.mask,
+    )
+    table = CredentialTable.parse(inputs.git_credentials.get_secret_value())
+
+    def authorize(url: str) -> str:
+        return table.authorize(url) or github.authorize(url)
+
+    trusted = TrustedRepositories(authorize)
+    allowed = AllowedRepositories(
+        inputs.allowed_repositories, server.server_url, control_plane, runtime.job.repository
+    )
+    with RemoteRepositories(
+        runtime.programs,
+        protocols=server.git_protocols,
+        credentials=trusted.authorize,
+        sleep=runtime.sleep,
+        check=allowed.check,
+        with_files=[f"{server.server_url}/{control_plane}"],
+    ) as remotes:
+        repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
+        replayed = inputs.now if isinstance(inputs, PlanInputs) else None
+        runtime = dataclasses.replace(runtime, started=replayed or runtime.started)
+        yield CommandContext(github, remotes, repositories, control_plane, runtime, trusted)
+
+
+def _auth(inputs: ChainInputs) -> TokenAuth | AppAuth:
+    key = inputs.app_private_key.get_secret_value()
+    if bool(inputs.app_id) != bool(key):
+        missing = "app-private-key" if inputs.app_id else "app-id"
+        raise UsageError(f"{missing} is missing", advice="an App needs both its id and its key")
+    if key:
+        return AppAuth(inputs.app_id, key)
+    token = inputs.token.get_secret_value()
+    if not token:
+        raise UsageError(
+            "no token is given",
+            advice="set the input token, or app-id and app-private-key; on the command line, the "
+            "variable GITHUB_TOKEN",
+        )
+    return TokenAuth(token)

@@ -1,0 +1,70 @@
+"""Run a command of the promotion chain as in a job: read inputs, mask secrets, write outputs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kalypso_actions.commands.registry import ChainCommand
+from kalypso_actions.commands.shared.context import Runtime, open_context
+from kalypso_actions.commands.shared.extras import install_extra
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.reading import collect_inputs, secrets_of
+from kalypso_actions.report import markdown
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.runner import read_job_context
+
+
+def run_command(
+    command: ChainCommand, options: Mapping[str, Any], runtime: Runtime
+) -> tuple[CommandResult, int]:
+    """Run a command, pass its result to the runner, and return the result and the exit code.
+
+    The inputs are `options` and those of the environment. An error is reported like a result.
+    """
+    given: dict[str, Any] = {}
+    try:
+        given = collect_inputs(command.model, options, runtime.environment)
+        inputs = checked_inputs(command.model, given)
+        for secret in secrets_of(inputs):
+            runtime.runner.mask(secret)
+        function = command.function
+        job = read_job_context(runtime.environment)
+        with open_context(inputs, dataclasses.replace(runtime, job=job)) as context:
+            try:
+                result = function(inputs, context)
+            except MissingExtraError as error:  # the command has written nothing yet
+                install_extra(error, inputs.wheelhouse, context.runtime)
+                result = function(inputs, context)
+            finally:
+                for line in context.github.quota.lines():
+                    runtime.log(line)
+        exit_code = 1 if result.failed else 0
+    except KalypsoError as error:
+        result = _error_result(command, given, error.problems)
+        exit_code = error.exit_code
+    _report(command.name, result, runtime)
+    return result, exit_code
+
+
+def _error_result(
+    command: ChainCommand, given: Mapping[str, Any], problems: Sequence[Problem]
+) -> CommandResult:
+    """Return the result of a run that an error ended."""
+    known = {"environment": given.get("environment") or ""}
+    fields = {key: value for key, value in known.items() if key in command.document.model_fields}
+    entries = ProblemEntry.all_of(problems)
+    summary = f"## kalypso {command.name}\n\n{markdown.findings((), entries)}"
+    return CommandResult(command.document(problems=entries, **fields), summary, failed=True)
+
+
+def _report(name: str, result: CommandResult, runtime: Runtime) -> None:
+    document = result.document
+    title = f"kalypso {name}"
+    runtime.runner.annotate("error", map(ProblemEntry.problem, document.problems), title)
+    runtime.runner.annotate("warning", map(ProblemEntry.problem, document.warnings), title)
+    runtime.runner.outputs(document.outputs())
+    runtime.runner.summary(result.summary)

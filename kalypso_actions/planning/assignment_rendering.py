@@ -1,0 +1,186 @@
+"""Assignments → configuration, validated → files, or failures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, Literal, NamedTuple
+
+from kalypso_actions import rendering
+from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.kinds import Assignment, Fleet
+from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.model.processes import Keep, Processes
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.planning.config_checks import ConfigValidator
+from kalypso_actions.platform_config import PlatformConfig
+
+Outcome = tuple[dict[str, FileContent] | rendering.Failure, int]
+"""The files or a failure, and the work of the texts beyond that of usual ones."""
+
+Folders = dict[str, Mapping[str, FileContent]]
+
+
+PART: Final = 1_000
+"""The most assignments of a registration that one process must render."""
+
+
+class PlannedAssignment(NamedTuple):
+    """One assignment with the names of its files, or its failure; a plan has many.
+
+    `excess` is the work of its texts beyond that of usual ones.
+    """
+
+    assignment: Assignment
+    namespace: str
+    files: tuple[str, ...]
+    platform_config: PlatformConfig
+    failure: rendering.Failure | None = None
+    excess: int = 0
+
+    @property
+    def config(self) -> MergedConfig:
+        """The merged configuration; this merges it again if the cache does not have it."""
+        return self.platform_config.config_of(self.assignment)
+
+    @property
+    def combination(self) -> Hashable:
+        """A key that is equal for assignments with the same configuration."""
+        return self.platform_config.combination(self.assignment)
+
+
+class AssignmentRenderer:
+    """Configures, validates and renders assignments of one fleet; many of them in `processes`."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        layout: rendering.Options,
+        missing_values: Literal["warn", "error"],
+        unpromoted_templates: Collection[str] = (),
+        processes: Processes | None = None,
+    ) -> None:
+        self._processes = processes
+        self._fleet = fleet
+        self._layout = layout
+        self._missing_values = missing_values
+        self._platform_config = PlatformConfig(fleet)
+        self._validator = ConfigValidator(self._platform_config)
+        self._renderer = rendering.Renderer(
+            fleet.environment, fleet.templates, self._layout, unpromoted_templates
+        )
+
+    def render_all(
+        self,
+        assignments: Sequence[Assignment],
+        folders: Folders,
+        progress: Progress,
+    ) -> list[PlannedAssignment]:
+        """Return each assignment; the files go into `folders`.
+
+        All assignments of a registration fail if they have too much excess together.
+        """
+        total = len(assignments)
+        configs = self._platform_config
+        excess: Counter[str] = Counter()
+        planned = []
+        for done, (assignment, (outcome, own_excess)) in enumerate(
+            zip(assignments, self._outcomes(assignments), strict=True)
+        ):
+            progress(done, total)
+            namespace = self._namespace(assignment)
+            excess[assignment.target.registration] += own_excess
+            if isinstance(outcome, rendering.Failure):
+                item = PlannedAssignment(assignment, namespace, (), configs, outcome, own_excess)
+            else:
+                folders[assignment.folder], names = outcome, tuple(outcome)
+                item = PlannedAssignment(assignment, namespace, names, configs, excess=own_excess)
+            planned.append(item)
+        progress(total, total)
+        return _without_excessive(planned, folders, excess)
+
+    def taken_over(self, assignment: Assignment, files: tuple[str, ...]) -> PlannedAssignment:
+        """Return an assignment whose files are in the base tree already."""
+        namespace = self._namespace(assignment)
+        return PlannedAssignment(assignment, namespace, files, self._platform_config)
+
+    def _namespace(self, assignment: Assignment) -> str:
+        return rendering.namespace_of(
+            assignment, self._fleet.environment, self._layout.namespace_scheme
+        )
+
+    def _outcomes(self, assignments: Sequence[Assignment]) -> Iterator[Outcome]:
+        processes = self._processes
+        count = processes.usable(len(assignments)) if processes else 1
+        if processes is None or count == 1:
+            return (self._outcome(item, _unchanged) for item in assignments)
+        owners = divided(assignments, count)
+        return processes.compute(
+            owners, lambda index, keep: self._outcome(assignments[index], keep)
+        )
+
+    def _outcome(self, assignment: Assignment, keep: Keep) -> Outcome:
+        registration = assignment.target.registration
+        before = self._renderer.excess_of(registration)
+        files = self._rendered(assignment)
+        excess = self._renderer.excess_of(registration) - before
+        if isinstance(files, rendering.Failure):
+            return files, excess
+        # Later stages look for missing values in the contents.
+        return {
+            name: content if rendering.lacks_value(content) else keep(content)
+            for name, content in files.items()
+        }, excess
+
+    def _rendered(self, assignment: Assignment) -> dict[str, bytes] | rendering.Failure:
+        config = self._platform_config.config_of(assignment)
+        outcome = self._renderer.render(
+            assignment, config, partial(self._validator.failure, assignment, config)
+        )
+        if self._missing_values == "error" and not isinstance(outcome, rendering.Failure):
+            rendered = assignment, outcome
+            return rendering.missing_value_failure(rendered, self._fleet.templates) or outcome
+        return outcome
+
+
+def _unchanged(content: bytes) -> bytes:
+    return content
+
+
+def _without_excessive(
+    planned: list[PlannedAssignment], folders: Folders, excess: Mapping[str, int]
+) -> list[PlannedAssignment]:
+    """Let the assignments of registrations fail that have too much excess in all processes."""
+    refused = {name for name, work in excess.items() if rendering.is_excessive(work)}
+    told: set[str] = set()
+    for index, item in enumerate(planned) if refused else ():
+        target = item.assignment.target
+        if target.registration in refused:
+            folders.pop(item.assignment.folder, None)
+            is_consequence = target.registration in told
+            failure = rendering.too_large(target, is_consequence=is_consequence)
+            planned[index] = item._replace(files=(), failure=failure)
+            told.add(target.registration)
+    return planned
+
+
+def divided(assignments: Sequence[Assignment], count: int) -> list[int]:
+    """Return which of `count` processes renders each assignment, in shares of about equal size.
+
+    Assignments of a registration share results and stay together in parts of `PART`, as do those of
+    the control plane's own targets by cluster type.
+    """
+    groups = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in assignments:
+        registration = item.target.registration
+        group = ("", registration) if registration else ("cluster type", item.cluster_type.name)
+        groups.append((*group, seen[group] // PART))
+        seen[group] += 1
+    shares = [0] * count
+    owners: dict[tuple[str, str, int], int] = {}
+    for part, size in Counter(groups).most_common():
+        owners[part] = shares.index(min(shares))
+        shares[owners[part]] += size
+    return [owners[part] for part in groups]

@@ -1,0 +1,237 @@
+"""Policies that select nothing or the same as another, and cluster types without policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
+from kalypso_actions.model.kinds import ClusterType, LabelSelector, SchedulingPolicy
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.planning.fleet_checks.label_advice import (
+    label_advice,
+    mismatch,
+    misspelled_values,
+)
+from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.scheduling import (
+    CompiledPolicy,
+    LabelIndex,
+    Requirement,
+    Selector,
+    TargetIndex,
+    compile_policy,
+)
+
+Scopes = tuple[FleetScope, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeantPolicy:
+    """The probable correction of a policy, after a warning about its selector of targets."""
+
+    environment: str
+    policy: CompiledPolicy
+
+
+def check_policies(view: FleetView, diagnostics: Diagnostics) -> list[MeantPolicy]:
+    """Check each valid policy and cluster type; return corrected copies of misspelled policies."""
+    meant: list[MeantPolicy] = []
+    for policy, scopes in view.judged(lambda fleet: fleet.policies):
+        compiled, _ = compile_policy(policy)
+        if compiled is not None:
+            diagnostics.warnings += _of_cluster_types(compiled, scopes, view)
+            repaired = _check_targets(compiled, scopes, view, diagnostics)
+            meant += (MeantPolicy(scope.environment, item) for scope in scopes for item in repaired)
+    diagnostics.warnings += _equal(view)
+    diagnostics.notes += _unselected_cluster_types(view)
+    return meant
+
+
+def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -> Iterator[Problem]:
+    """Report a policy without cluster types, or else the misspelled values of its selector."""
+    selector = policy.policy.cluster_types
+    by_label = (scope.cluster_types_by_label for scope in scopes)
+    if not any(True for index in by_label for _ in index.selected(policy.cluster_types)):
+        labels = _cluster_type_labels(scopes)
+        fault = mismatch(policy.cluster_types.requirements, labels, "cluster type")
+        yield Problem(
+            f"SchedulingPolicy {policy.name!r} selects no cluster type{_placed(policy, scopes)}: "
+            f"{fault.reason}",
+            selector.at(fault.key, fault.value),
+            fault.advice,
+            "policy-without-cluster-types",
+        )
+        return
+    for requirement in policy.cluster_types.requirements:
+        key = requirement.key
+        present = [scope.cluster_types_by_label.having(key) for scope in view.scopes]
+        for value, _ in misspelled_values(requirement, present):
+            known = _cluster_type_labels(view.scopes)
+            yield _unknown_value(policy, selector, key, value, known, "cluster type")
+
+
+def _cluster_type_labels(scopes: Scopes) -> list[Mapping[str, str]]:
+    return [item.labels for scope in scopes for item in scope.fleet.cluster_types]
+
+
+def _placed(policy: CompiledPolicy, scopes: Scopes) -> str:
+    """Say how many targets a policy without cluster types selects but places nowhere."""
+    targets = {
+        target.name
+        for scope in scopes
+        for target in policy.selected_targets(scope.targets_by_label)
+    }
+    return f" for its {counted(len(targets), 'target')}" if targets else ""
+
+
+def _check_targets(
+    policy: CompiledPolicy, scopes: Scopes, view: FleetView, diagnostics: Diagnostics
+) -> list[CompiledPolicy]:
+    """Report a policy without targets; add a note if targets of other environments match.
+
+    Return the corrected policy if a label or value is misspelled.
+    """
+    unknown_workspace = _unknown_workspace(policy, scopes)
+    if unknown_workspace:
+        close, warning = unknown_workspace
+        # A registration without workspace, which has its own problem, may belong to this workspace.
+        if close or not any(scope.without_workspace for scope in scopes):
+            diagnostics.warnings.append(warning)
+        return [replace(policy, policy=replace(policy.policy, workspace=close))] if close else []
+    if any(scope.may_have_more_targets(policy.workspace) for scope in scopes):
+        return []
+    selector = policy.policy.deployment_targets
+    noun = f"deployment target of {policy.workspace}" if policy.workspace else "deployment target"
+    if _selects_any(policy, (scope.targets_by_label for scope in scopes)):
+        meant = []
+        by_label = [scope.all_targets_by_label.of(policy.workspace) for scope in view.scopes]
+        for requirement in policy.targets.requirements:
+            key = requirement.key
+            present = [index.having(key) for index in by_label]
+            for value, as_meant in misspelled_values(requirement, present):
+                known = _target_labels(policy, view.scopes)
+                warning = _unknown_value(policy, selector, key, value, known, noun)
+                diagnostics.warnings.append(warning)
+                meant.append(_repaired(policy, requirement, as_meant))
+        return meant
+    subject = f"SchedulingPolicy {policy.name!r} selects no deployment target"
+    if _selects_any(policy, (scope.all_targets_by_label for scope in scopes)):
+        message = f"{subject} of {', '.join(scope.environment for scope in scopes)}, only of others"
+        diagnostics.notes.append(Problem(message, selector.where, code="policy-without-targets"))
+        return []
+    fault = mismatch(policy.targets.requirements, _target_labels(policy, scopes), noun)
+    where = selector.at(fault.key, fault.value)
+    message = f"{subject}: {fault.reason}"
+    diagnostics.warnings.append(Problem(message, where, fault.advice, "policy-without-targets"))
+    return [replace(policy, targets=Selector(fault.meant))] if fault.meant else []
+
+
+def _selects_any(policy: CompiledPolicy, targets: Iterable[TargetIndex]) -> bool:
+    return any(True for index in targets for _ in policy.selected_targets(index))
+
+
+def _target_labels(policy: CompiledPolicy, scopes: Scopes) -> list[Mapping[str, str]]:
+    """Return the labels of all targets that a policy may select by its workspace."""
+    return [
+        target.labels
+        for scope in scopes
+        for target in scope.all_targets
+        if policy.workspace in {"", target.workspace}
+    ]
+
+
+def _repaired(policy: CompiledPolicy, old: Requirement, new: Requirement) -> CompiledPolicy:
+    requirements = (new if item is old else item for item in policy.targets.requirements)
+    return replace(policy, targets=Selector(tuple(requirements)))
+
+
+def _unknown_value(
+    policy: CompiledPolicy,
+    selector: LabelSelector,
+    key: str,
+    value: str,
+    known: Sequence[Mapping[str, str]],
+    noun: str,
+) -> Problem:
+    return Problem(
+        f"SchedulingPolicy {policy.name!r} names {key} = {value}, which no {noun} has",
+        selector.at(key, value),
+        label_advice(key, [value], known, noun),
+        "selector-value-unknown",
+    )
+
+
+def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> tuple[str, Problem] | None:
+    """Return the workspace that was probably meant, "" for none, and the warning."""
+    if not policy.workspace or any(policy.workspace in scope.workspaces for scope in scopes):
+        return None
+    known = sorted(set[str]().union(*(scope.workspaces for scope in scopes)))
+    close = nearest(policy.workspace, known)
+    suggestion = f"did you mean {close}? " if close else ""
+    return close, Problem(
+        f"SchedulingPolicy {policy.name!r} selects no deployment target: no WorkloadRegistration "
+        f"has the workspace {policy.workspace!r}",
+        policy.policy.workspace_where or policy.policy.where,
+        f"{suggestion}Workspaces: {abbreviated(known, MAX_LISTED) or 'none'}",
+        "policy-workspace-unknown",
+    )
+
+
+def _equal(view: FleetView) -> Iterator[Problem]:
+    """Report the later of two policies with equal selectors, at its name."""
+    for scope in view.scopes:
+        first: dict[object, SchedulingPolicy] = {}
+        for compiled in sorted(scope.policies, key=lambda item: _order(item.policy, scope)):
+            policy = compiled.policy
+            selectors = (
+                policy.workspace,
+                frozenset(compiled.targets.requirements),
+                frozenset(compiled.cluster_types.requirements),
+            )
+            other = first.setdefault(selectors, policy)
+            if other is not policy:
+                yield Problem(
+                    f"SchedulingPolicy {policy.name!r} selects the same as {other.name!r} in "
+                    f"{other.where}",
+                    policy.name_where or policy.where,
+                    "remove one of the two, or correct its selectors",
+                    "policies-equal",
+                    related=(other.where,),
+                )
+
+
+def _order(policy: SchedulingPolicy, scope: FleetScope) -> tuple[bool, Location]:
+    """Sort the policies of main before those of the environment, then by their places."""
+    return scope.is_own(policy), policy.where
+
+
+def _unselected_cluster_types(view: FleetView) -> Iterator[Problem]:
+    judged = list(view.judged(lambda fleet: fleet.cluster_types))
+    judged_in: dict[FleetScope, list[ClusterType]] = {scope: [] for scope in view.scopes}
+    for cluster_type, scopes in judged:
+        for scope in scopes:
+            judged_in[scope].append(cluster_type)
+    selected = {
+        scope: _selected(cluster_types, scope.policies)
+        for scope, cluster_types in judged_in.items()
+    }
+    for cluster_type, scopes in judged:
+        if not any(cluster_type.name in selected[scope] for scope in scopes):
+            yield Problem(
+                f"no SchedulingPolicy selects the cluster type {cluster_type.name!r}",
+                cluster_type.where,
+                "add a policy if workloads belong there",
+                "cluster-type-unselected",
+            )
+
+
+def _selected(cluster_types: Sequence[ClusterType], policies: Iterable[CompiledPolicy]) -> Set[str]:
+    """Return the names of the cluster types that at least one policy selects."""
+    by_label = LabelIndex(cluster_types)
+    names: set[str] = set()
+    for policy in policies:
+        names |= {item.name for item in by_label.selected(policy.cluster_types, besides=names)}
+    return names

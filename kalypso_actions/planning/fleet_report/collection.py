@@ -1,0 +1,225 @@
+"""The assignments of all environments, with equal contents once, and without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import quote
+
+from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.history import BranchPosition, HistoryCommit
+from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.tree import TreeChanges
+from kalypso_actions.model.urls import without_secret
+from kalypso_actions.planning.assignment_rendering import PlannedAssignment
+from kalypso_actions.planning.explanation import decision_entry
+from kalypso_actions.planning.fleet_report.history import MergedTree
+from kalypso_actions.planning.plan import Plan
+from kalypso_actions.planning.secret_texts import secret_texts
+from kalypso_actions.report.comparison_entries import value_text
+from kalypso_actions.report.documents import PositionEntry, ProblemEntry, SourceEntry, Where
+from kalypso_actions.report.explain_document import DecisionEntry
+from kalypso_actions.report.report_document import (
+    ConfiguredValueEntry,
+    MergedChangeEntry,
+    MergedTreeEntry,
+    ReportDocument,
+    ReportedAssignmentEntry,
+    ReportedEnvironmentEntry,
+)
+from kalypso_actions.report.status_document import StatusDocument
+from kalypso_actions.scheduling import Schedule
+
+MOST_WITH_TEXTS: Final = 20_000
+"""The most assignments of a report that contains the texts of files."""
+
+T = TypeVar("T")
+
+
+class _Once(Generic[T]):
+    """Values in order, one for each key."""
+
+    def __init__(self) -> None:
+        self.values: list[T] = []
+        self._indexes: dict[Hashable, int] = {}
+
+    def index(self, key: Hashable, make: Callable[..., T], *arguments: Any) -> int:
+        """Return the index of a key's value; `make` creates a missing value."""
+        if key not in self._indexes:
+            self._indexes[key] = len(self.values)
+            self.values.append(make(*arguments))
+        return self._indexes[key]
+
+
+class ReportCollection:
+    """Collects the plans of environments, one after the other."""
+
+    def __init__(self, mask: Mask) -> None:
+        self._mask = mask
+        self._environments: list[ReportedEnvironmentEntry] = []
+        self._assignments: list[ReportedAssignmentEntry] = []
+        self._configurations: _Once[tuple[ConfiguredValueEntry, ...]] = _Once()
+        self._decisions: _Once[DecisionEntry] = _Once()
+        self._changes: _Once[MergedChangeEntry] = _Once()
+        self._texts: _Once[str] = _Once()
+
+    def add(
+        self,
+        plan: Plan,
+        scheduler: str,
+        main: BranchPosition | None = None,
+        merged: Sequence[MergedTree] = (),
+    ) -> None:
+        """Add the plan of an environment; `scheduler` names the scheduler that decided it.
+
+        `main` is the position of its promoted commit, `merged` are its GitOps branches.
+        """
+        files = _by_folder(plan.changes)
+        secrets = secret_texts(self._mask, plan.assignments)
+        policies = {policy.name: policy.where for policy in plan.fleet.policies}
+        configurations: dict[Hashable, int] = {}
+        for item in plan.assignments:
+            assignment, own = item.assignment, secrets[item.assignment.folder]
+            known = configurations.get(item.combination)
+            if known is None:
+                known = configurations[item.combination] = self._configuration(item, own)
+            failure = item.failure.problem_of(assignment) if item.failure else None
+            self._assignments.append(
+                ReportedAssignmentEntry(
+                    environment=plan.environment,
+                    target=assignment.target.name,
+                    workload=assignment.target.workload,
+                    workspace=assignment.target.workspace,
+                    cluster_type=assignment.cluster_type.name,
+                    namespace=item.namespace,
+                    policies=assignment.policies,
+                    configuration=known,
+                    decisions=self._selecting(assignment, plan.schedule, policies),
+                    changes=self._merged(assignment.folder, merged),
+                    files=self._files(files.get(assignment.folder, {}), own),
+                    failure=self._findings((failure,))[0].message if failure else "",
+                )
+            )
+        self._environments.append(
+            ReportedEnvironmentEntry(
+                environment=plan.environment,
+                main=PositionEntry.of(plan.environment, main) if main else None,
+                scheduler=scheduler,
+                sources=SourceEntry.all_of(plan.sources),
+                gitops=tuple(map(_tree, merged)),
+                warnings=self._findings(plan.all_warnings),
+                problems=self._findings(plan.problems),
+            )
+        )
+
+    def add_unreadable(self, environment: str, problems: tuple[Problem, ...]) -> None:
+        """Add an environment that cannot be planned."""
+        entry = ReportedEnvironmentEntry(
+            environment=environment, main=None, problems=self._findings(problems)
+        )
+        self._environments.append(entry)
+
+    def document(self, title: str, at: datetime, pipeline: StatusDocument) -> ReportDocument:
+        """Return the data; for a large fleet, without the texts of files."""
+        with_texts = self._with_texts
+        assignments = self._assignments
+        if not with_texts:
+            assignments = [
+                item.model_copy(update={"files": dict.fromkeys(item.files)}) for item in assignments
+            ]
+        return ReportDocument(
+            title=title,
+            at=at,
+            environments=tuple(self._environments),
+            pipeline=pipeline,
+            with_texts=with_texts,
+            assignments=tuple(assignments),
+            configurations=tuple(self._configurations.values),
+            decisions=tuple(self._decisions.values),
+            changes=tuple(self._changes.values),
+            texts=tuple(self._texts.values) if with_texts else (),
+        )
+
+    @property
+    def _with_texts(self) -> bool:
+        return len(self._assignments) <= MOST_WITH_TEXTS
+
+    def _findings(self, problems: tuple[Problem, ...]) -> tuple[ProblemEntry, ...]:
+        return ProblemEntry.all_of(self._mask.notes(problems))
+
+    def _configuration(self, item: PlannedAssignment, secrets: Collection[str]) -> int:
+        values = tuple(self._values(item, secrets))
+        return self._configurations.index(values, lambda: values)
+
+    def _values(
+        self, item: PlannedAssignment, secrets: Collection[str]
+    ) -> Iterator[ConfiguredValueEntry]:
+        config = item.config
+        for key, value in sorted(config.values.items()):
+            places = filter(None, map(Where.of, config.origins[key,]))
+            shown = value_text(self._mask.value((key,), value, secrets))
+            yield ConfiguredValueEntry(key=key, value=shown, origins=tuple(places))
+
+    def _selecting(
+        self, assignment: Assignment, schedule: Schedule, policies: Mapping[str, Location]
+    ) -> tuple[int, ...]:
+        """Return the decisions that select an assignment."""
+        decisions = schedule.explain(assignment.target, assignment.cluster_type)
+        return tuple(
+            # Equal decisions of two environments have different locations.
+            self._decisions.index(
+                (policies.get(decision.policy), decision), decision_entry, decision, policies
+            )
+            for decision in decisions
+            if decision.selected
+        )
+
+    def _merged(self, folder: str, trees: Sequence[MergedTree]) -> tuple[int, ...]:
+        return tuple(
+            self._changes.index((tree.url, commit.id), _change, tree, commit)
+            for tree in trees
+            for commit in tree.changes.get(folder, ())
+        )
+
+    def _files(self, files: Mapping[str, bytes], secrets: Collection[str]) -> dict[str, int | None]:
+        if not self._with_texts:
+            return dict.fromkeys(files)
+        return {name: self._text(content, secrets) for name, content in files.items()}
+
+    def _text(self, content: bytes, secrets: Collection[str]) -> int:
+        text = self._mask.text(content, secrets)
+        return self._texts.index(text, lambda: text)
+
+
+def _change(tree: MergedTree, commit: HistoryCommit) -> MergedChangeEntry:
+    return MergedChangeEntry(
+        commit=commit.id,
+        subject=commit.subject,
+        author=commit.author,
+        at=commit.date,
+        url=f"{tree.page}/commit/{commit.id}" if tree.page else "",
+    )
+
+
+def _tree(tree: MergedTree) -> MergedTreeEntry:
+    is_page = tree.page and tree.commit
+    folder = f"/{quote(tree.folder)}" if tree.folder else ""
+    return MergedTreeEntry(
+        repository=without_secret(tree.url),
+        branch=tree.branch,
+        folder=tree.folder,
+        commit=tree.commit,
+        page=f"{tree.page}/blob/{tree.commit}{folder}" if is_page else "",
+        fault=tree.fault,
+    )
+
+
+def _by_folder(changes: TreeChanges) -> dict[str, dict[str, bytes]]:
+    """Return the files of each assignment's folder."""
+    folders: dict[str, dict[str, bytes]] = {}
+    for path in changes.files:
+        *outer, name = path.split("/")
+        folders.setdefault("/".join(outer[-2:]), {})[name] = changes.content(path)
+    return folders

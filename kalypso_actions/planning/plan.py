@@ -1,0 +1,376 @@
+"""Plan one run: take a snapshot through the stages to the proposed tree and its problems.
+
+Planning uses neither the network nor the clock nor the file system. ci, render, schedule and doctor
+share it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kalypso_actions import gitops, rendering
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet import Diagnostics, template_may_exist
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
+from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.placements import PlacementState
+from kalypso_actions.model.processes import Processes
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.tree import (
+    MAX_REMOVAL_PERCENT,
+    BaseTree,
+    LeftOutApplication,
+    Snapshot,
+    TreeChanges,
+)
+from kalypso_actions.planning.assignment_rendering import AssignmentRenderer, PlannedAssignment
+from kalypso_actions.planning.fleet_checks import BASE_REPO_MISSING
+from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, UnchangedAssignments
+from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.scheduling import Schedule, Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """The options of a run; names and values are those of the actions' inputs.
+
+    `scheduler` is "" for the scheduler that the Environment names.
+    `code` identifies the code that renders. With it, a run keeps the folders of a base tree whose
+    inputs have not changed; with `verify`, it renders and compares them.
+    `requires_main` makes it a problem if no BaseRepo leads to main, even if the branch has all that
+    it needs.
+    """
+
+    namespace_scheme: Literal["current", "legacy"] = "current"
+    config_file: Literal["current", "legacy"] = "current"
+    on_failure: Literal["block", "keep"] = "block"
+    on_source_failure: Literal["last-good", "block"] = "last-good"
+    missing_values: Literal["warn", "error"] = "warn"
+    requires_main: bool = False
+    delivery: DeliveryRules = DELIVERY
+    max_removal_percent: int = MAX_REMOVAL_PERCENT
+    scheduler: str = ""
+    code: str = ""
+    verify: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The files that one run would write, and all problems and warnings.
+
+    `trees` are the changes to each base tree of the snapshot (or to an empty one), `preserved` the
+    folders that stay as they are in each, `mass_removals` the warning for each tree that would lose
+    too many assignments at once. If there are `problems`, a run must not propose anything. `faults`
+    are the problems that are neither a failing assignment nor an unusable registration: they make
+    the rest of the plan meaningless. `fleet` has the targets of registered Workloads.
+    `degraded` means that a part of the tree does not come from the heads of the sources, because
+    something could not be read, or failed and stays as it was.
+    """
+
+    environment: str
+    sources: tuple[tuple[str, Revision], ...]
+    schedule: Schedule
+    assignments: tuple[PlannedAssignment, ...]
+    cluster_types: tuple[str, ...]
+    promoted_commit: str | None
+    trees: tuple[TreeChanges, ...]
+    preserved: tuple[gitops.PreservedFolders, ...]
+    degraded: bool
+    problems: tuple[Problem, ...]
+    faults: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+    mass_removals: tuple[Problem | None, ...]
+    fleet: Fleet
+    left_out: tuple[LeftOutApplication, ...] = ()
+    notes: tuple[Problem, ...] = ()
+    acknowledged: tuple[Problem, ...] = ()
+
+    @property
+    def changes(self) -> TreeChanges:
+        """The changes to the first base tree."""
+        return self.trees[0]
+
+    @property
+    def all_warnings(self) -> tuple[Problem, ...]:
+        """The warnings, with those about mass removals."""
+        return (*self.warnings, *filter(None, self.mass_removals))
+
+    def without_contents(self) -> Plan:
+        """Return the plan without the contents of files, which are half of its memory."""
+        trees = tuple(dataclasses.replace(changes, files={}, listed=()) for changes in self.trees)
+        return dataclasses.replace(self, trees=trees)
+
+
+def make_plan(
+    snapshot: Snapshot,
+    options: PlanOptions,
+    scheduler: Scheduler,
+    progress: Progress,
+    processes: Processes | None = None,
+) -> Plan:
+    """Schedule, configure, validate and render everything that the snapshot holds.
+
+    If the fleet is large, `processes` render it.
+    """
+    fleet, schedule, findings = schedule_snapshot(snapshot, scheduler)
+    unchanged = UnchangedAssignments(
+        snapshot, fleet, layout_options(options), options.code, schedule.assignments
+    )
+    rendered = unchanged.render_others(
+        lambda: assignment_renderer(snapshot, fleet, options, processes),
+        progress,
+        verify=options.verify,
+    )
+    findings.warnings += rendering.missing_values(rendered.written, fleet.templates)
+
+    desired = _desired_trees(snapshot, options, fleet, schedule, rendered)
+    bases = snapshot.base_trees or (None,)
+    trees = tuple(map(gitops.compute_changes, desired, bases))
+    for changes, base in zip(trees, bases, strict=True):
+        findings.problems += changes.problems
+        findings.warnings += changes.warnings
+        if options.verify and base:
+            findings.problems += unchanged.refuted(changes, base.repository)
+    problems = block(snapshot, rendered.failed, options, findings)
+    return Plan(
+        environment=snapshot.environment,
+        sources=tuple(_revisions(snapshot)),
+        schedule=schedule,
+        assignments=rendered.planned,
+        cluster_types=desired[0].cluster_types,
+        promoted_commit=snapshot.promoted_commit,
+        trees=trees,
+        preserved=tuple(tree.preserved for tree in desired),
+        degraded=bool(rendered.failed)
+        or any(reg.state != "head" for reg in snapshot.registrations),
+        problems=problems,
+        faults=tuple(findings.problems),
+        warnings=tuple(findings.warnings),
+        mass_removals=tuple(mass_removals(snapshot.base_trees, trees, options, findings)),
+        fleet=fleet,
+        left_out=tuple(_left_out(snapshot, fleet, scheduler, rendered.planned, trees[0])),
+    )
+
+
+def _left_out(
+    snapshot: Snapshot,
+    fleet: Fleet,
+    scheduler: Scheduler,
+    planned: Iterable[PlannedAssignment],
+    changes: TreeChanges,
+) -> Iterator[LeftOutApplication]:
+    """Yield the registrations whose heads are not rendered.
+
+    Their assignments are those in the tree or, if it has none, those that the heads would have.
+    """
+    readings = [item for item in snapshot.registrations if item.state != "head"]
+    if not readings:
+        return
+    previous = gitops.previous_sources(
+        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
+    )
+    owners = previous.targets if previous else {}
+    of_last_good = Counter(item.assignment.target.registration for item in planned)
+    kept = Counter(
+        owners.get(folder.rpartition("/")[2], "") for folder in changes.preserved_folders
+    )
+    targets = [
+        target
+        for reading in readings
+        for workload in reading.unusable
+        for target in workload.targets
+        if target.environment == snapshot.environment
+    ]
+    would_be = scheduler.schedule(dataclasses.replace(fleet, targets=tuple(targets)))
+    of_heads = Counter(item.target.registration for item in would_be.assignments)
+    for reading in readings:
+        name = reading.registration.name
+        if reading.state == "last-good" and reading.revision:
+            commit = reading.revision.commit or ""
+            yield LeftOutApplication(name, False, of_last_good[name], commit)
+        else:
+            is_known = not changes.preserved_folders or previous is not None
+            of_head = of_heads[name] if reading.unusable else None
+            yield LeftOutApplication(name, is_known and not kept[name], kept[name] or of_head)
+
+
+def _desired_trees(
+    snapshot: Snapshot,
+    options: PlanOptions,
+    fleet: Fleet,
+    schedule: Schedule,
+    rendered: RenderedAssignments,
+) -> tuple[gitops.DesiredTree, ...]:
+    """Return the content that each base tree (or an empty one) is to have.
+
+    They differ in the folders that stay as they are, but not in their record of the sources.
+    """
+    failed = [item.assignment.folder for item in rendered.failed]
+    preserved = gitops.preserved_folders(snapshot, failed)
+    sources = gitops.run_sources(
+        snapshot,
+        fleet.targets,
+        _recorded_options(options, snapshot, schedule),
+        preserved[0].targets,
+        rendered.inputs,
+    )
+    placed = schedule.placements
+    desired = gitops.DesiredTree(
+        tuple(cluster_type.name for cluster_type in fleet.cluster_types),
+        rendered.folders,
+        snapshot.promoted_commit,
+        gitops.sources_file(sources),
+        placements=None if placed is None else gitops.placements_file(placed),
+        taken_over=rendered.taken_over,
+        whole=rendered.whole,
+        partly=rendered.partly,
+    )
+    return tuple(dataclasses.replace(desired, preserved=folders) for folders in preserved)
+
+
+def assignment_renderer(
+    snapshot: Snapshot, fleet: Fleet, options: PlanOptions, processes: Processes | None = None
+) -> AssignmentRenderer:
+    """Return the renderer of the assignments of a snapshot's fleet."""
+    layout = layout_options(options)
+    return AssignmentRenderer(
+        fleet, layout, options.missing_values, snapshot.unpromoted_templates, processes
+    )
+
+
+def schedule_snapshot(
+    snapshot: Snapshot, scheduler: Scheduler
+) -> tuple[Fleet, Schedule, Diagnostics]:
+    """Return the fleet with its registered targets, their schedule, and the findings so far."""
+    findings = Diagnostics(list(snapshot.problems), list(snapshot.warnings))
+    fleet = _with_workloads(snapshot, findings)
+    fleet = dataclasses.replace(fleet, placement=_placement_state(snapshot))
+    schedule = scheduler.schedule(fleet)
+    findings.problems += schedule.problems
+    findings.warnings += schedule.warnings
+    for config_map in fleet.config_maps:
+        findings.problems += config_map_problems(config_map)
+        findings.warnings += config_map_warnings(config_map)
+    return fleet, schedule, findings
+
+
+def _placement_state(snapshot: Snapshot) -> PlacementState:
+    """Return the state that a scheduler of Placements needs in addition to the fleet."""
+    return PlacementState(
+        snapshot.own.placements,
+        gitops.recorded_placements(snapshot.base_trees),
+        gitops.assigned_cluster_types(snapshot.base_trees) if snapshot.own.placements else {},
+        snapshot.now,
+    )
+
+
+def block(
+    snapshot: Snapshot,
+    failed: Sequence[PlannedAssignment],
+    options: PlanOptions,
+    findings: Diagnostics,
+) -> tuple[Problem, ...]:
+    """Return all problems; the options decide which failures are problems or warnings."""
+    unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
+    readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
+    missing = {item.failure.missing_template for item in failed if item.failure} - {""}
+    unread = {name for name in missing if template_may_exist(name, readings)}
+    if _lacks_main(snapshot):
+        unread = missing
+    failures = dict.fromkeys(
+        item.failure.problem_of(item.assignment)
+        for item in failed
+        if item.failure
+        and not item.failure.is_consequence
+        and item.failure.missing_template not in unread
+    )
+    for problem in snapshot.lacking:
+        is_fatal = problem.code == BASE_REPO_MISSING and (options.requires_main or missing)
+        (findings.problems if is_fatal else findings.warnings).append(problem)
+    problems = list(findings.problems)
+    (problems if options.on_source_failure == "block" else findings.warnings).extend(unusable)
+    (problems if options.on_failure == "block" else findings.warnings).extend(failures)
+    return tuple(problems)
+
+
+def _lacks_main(snapshot: Snapshot) -> bool:
+    """Whether no BaseRepo leads to main, which may have the Templates that are missing."""
+    return any(problem.code == BASE_REPO_MISSING for problem in snapshot.lacking)
+
+
+def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
+    """Return the fleet with the targets of its registrations for this environment."""
+    for reading in snapshot.registrations:
+        findings.warnings += reading.warnings
+    targets: dict[str, DeploymentTarget] = {t.name: t for t in snapshot.fleet.targets}
+    # Heads come first: a target may have moved to another registration since a last good commit.
+    for reading in sorted(snapshot.registrations, key=lambda item: item.state == "last-good"):
+        for workload in reading.workloads:
+            for target in workload.targets:
+                if target.environment != snapshot.environment:
+                    continue
+                if target.name in targets and reading.state == "last-good":
+                    continue
+                if target.name in targets:
+                    message = f"deployment target {target.name!r} is already defined in "
+                    message += str(targets[target.name].where)
+                    advice = "rename the target, its workload, or the other target"
+                    problem = Problem(message, target.where, advice, "target-duplicate")
+                    findings.problems.append(problem)
+                targets[target.name] = target
+    return dataclasses.replace(
+        snapshot.fleet, targets=tuple(targets[name] for name in sorted(targets))
+    )
+
+
+def layout_options(options: PlanOptions) -> rendering.Options:
+    """Return the options that concern rendering."""
+    return rendering.Options(options.namespace_scheme, options.config_file, options.delivery.text)
+
+
+def _recorded_options(
+    options: PlanOptions, snapshot: Snapshot, schedule: Schedule
+) -> dict[str, str]:
+    """Return the options that `sources.json` records, by their names as inputs.
+
+    Placements are replayed with the time of the run.
+    """
+    replayed = {}
+    if schedule.placements is not None and snapshot.now is not None:
+        replayed = {"now": snapshot.now.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    return {
+        **replayed,
+        "namespace-scheme": options.namespace_scheme,
+        "config-file": options.config_file,
+        "on-failure": options.on_failure,
+        "on-source-failure": options.on_source_failure,
+    }
+
+
+def mass_removals(
+    bases: Sequence[BaseTree],
+    trees: Sequence[TreeChanges],
+    options: PlanOptions,
+    findings: Diagnostics,
+) -> Iterator[Problem | None]:
+    """Yield the warning for each tree; none after a fault: missing assignments may be unread."""
+    for base, changes in zip(bases, trees, strict=False):
+        removal = gitops.mass_removal(changes, options.max_removal_percent)
+        where = Location(base.repository, base.path)
+        is_known = removal and not findings.problems
+        yield Problem(removal, where, code="mass-removal") if is_known else None
+
+
+def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:
+    """Yield revisions by part: `environment`, `base:<name>`, `registration:<name>`."""
+    yield "environment", snapshot.own.revision
+    for base, reading in snapshot.bases:
+        yield f"base:{base.name}", reading.revision
+    for registration in snapshot.registrations:
+        if registration.revision is not None:
+            yield f"registration:{registration.registration.name}", registration.revision

@@ -1,0 +1,311 @@
+"""Validate the documents of several branches, alone and together, without rendering.
+
+The branches belong to a control plane, or to repositories of Workloads; their documents tell which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from kalypso_actions import config_schemas, fleet, rendering, scheduling
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.model import kinds
+from kalypso_actions.model.counts import counted
+from kalypso_actions.model.delivery import RegistrationText
+from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.planning.fleet_checks import (
+    Acknowledgements,
+    ControlPlaneBranches,
+    Registered,
+    check_branches,
+    check_fleet,
+    foreign_bases,
+    merge_field_faults,
+    misspelled_keywords,
+    schema_faults,
+    unknown_types,
+    unpinned_branches,
+)
+from kalypso_actions.planning.trial_rendering import TrialOptions, try_rendering
+from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.promotion.environments import (
+    environment_circles,
+    near_environment,
+    unreached_environments,
+)
+from kalypso_placement.fleet import HubObjects
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(slots=True)
+class _Branch:
+    """A branch: its resources, each with its document."""
+
+    reading: Reading
+    resources: list[tuple[Document, object]] = field(default_factory=list)
+
+    def of(self, kind: type[Kind]) -> Iterator[Kind]:
+        """Return the resources of a kind."""
+        return (resource for _, resource in self.resources if isinstance(resource, kind))
+
+
+def validate_control_plane(
+    readings: Sequence[Reading],
+    registered: Registered,
+    trial: TrialOptions,
+    main_commit: str = "",
+) -> fleet.Diagnostics:
+    """Check the documents one by one, then together, and set acknowledged warnings apart.
+
+    `main_commit` is the head of main, if it is known.
+    """
+    diagnostics = validate_branches(readings)
+    if readings and not any(item.documents or item.problems for item in readings):
+        where = Location(readings[0].revision.repository, branch=readings[0].revision.branch)
+        message = "there is no document to validate"
+        advice = "change to a clone of the control plane, or name it: kalypso validate URL"
+        diagnostics.problems.append(Problem(message, where, advice, "documents-missing"))
+    branches = ControlPlaneBranches.among(readings)
+    diagnostics.problems += check_branches(branches, main_commit)
+    diagnostics.warnings += foreign_bases(branches)
+    diagnostics.notes += unpinned_branches(branches)
+    view = branches.view(registered, diagnostics, trial.delivery)
+    findings = check_fleet(view)
+    try_rendering(view, findings, trial)
+    for warning in findings.warnings:
+        is_left_out = warning.code == "application-missing"
+        (findings.problems if is_left_out else diagnostics.warnings).append(warning)
+    diagnostics.problems += findings.problems
+    diagnostics.notes += findings.notes
+    of_workloads = (item.reading for item in registered.values() if item.reading)
+    documents = (doc for reading in (*readings, *of_workloads) for doc in reading.documents)
+    repositories = [doc.where.repository for reading in readings for doc in reading.documents]
+    is_judged = view.is_complete and not any(scope.unread for scope in view.scopes)
+    return _without_acknowledged(diagnostics, documents, repositories if is_judged else ())
+
+
+def validate_workloads(
+    readings: Iterable[Reading], registration_text: RegistrationText = "strict"
+) -> fleet.Diagnostics:
+    """Check folders of Workloads, without the checks that need a control plane."""
+    diagnostics = fleet.Diagnostics()
+    documents: list[Document] = []
+    for reading in readings:
+        workloads, findings = fleet.check_workloads(reading, registration_text)
+        targets = [target for workload in workloads for target in workload.targets]
+        diagnostics.problems += [*findings.problems, *schema_faults(targets)]
+        diagnostics.warnings += [*findings.warnings, *misspelled_keywords((), targets)]
+        documents += reading.documents
+    return _without_acknowledged(diagnostics, documents)
+
+
+def _without_acknowledged(
+    diagnostics: fleet.Diagnostics, documents: Iterable[Document], judged: Collection[str] = ()
+) -> fleet.Diagnostics:
+    """Return each finding once, with acknowledged warnings apart.
+
+    `judged` are the repositories whose warnings are all known.
+    """
+    acknowledgements = Acknowledgements(documents)
+    problems, warnings = merge_field_faults(diagnostics.problems, diagnostics.warnings)
+    all_warnings = dict.fromkeys((*warnings, *acknowledgements.problems))
+    remaining, acknowledged = acknowledgements.split(all_warnings)
+    return fleet.Diagnostics(
+        list(dict.fromkeys(problems)),
+        remaining,
+        list(dict.fromkeys((*diagnostics.notes, *acknowledgements.stale(judged)))),
+        acknowledged,
+    )
+
+
+def validate_branches(
+    readings: Iterable[Reading], first_environments: Sequence[str] = ()
+) -> fleet.Diagnostics:
+    """Check all documents branch by branch, then across branches.
+
+    `first_environments` are the names in the input `first-environments`.
+    """
+    diagnostics = fleet.Diagnostics()
+    branches = [_parse(reading, diagnostics) for reading in readings]
+    control_plane = ControlPlaneBranches.among([branch.reading for branch in branches])
+    of_environments = [b for b in branches if control_plane.is_of_environment(b.reading)]
+    others = [branch for branch in branches if branch not in of_environments]
+    for branch in branches:
+        for check in (_duplicates, _misplaced_workloads, _templates, _policies, _schemas):
+            diagnostics.problems += check(branch)
+        for template in branch.of(kinds.Template):
+            diagnostics.warnings += rendering.unknown_fields(template)
+            diagnostics.notes += rendering.unquoted_texts(template)
+        for config_map in branch.of(kinds.ConfigMap):
+            diagnostics.problems += config_map_problems(config_map)
+            diagnostics.warnings += config_map_warnings(config_map)
+    environments = _environments(others or branches)
+    documents = (doc for branch in branches for doc in branch.reading.documents)
+    faulty = {doc.name for doc in documents if doc.kind == "Environment"}
+    diagnostics.problems += _next_environments(environments, faulty)
+    diagnostics.problems += _unknown_schedulers(environments.values())
+    diagnostics.problems += environment_circles(environments)
+    diagnostics.notes += unreached_environments(first_environments, environments)
+    _references(branches, diagnostics)
+    diagnostics.warnings += _overridden(of_environments, others)
+    diagnostics.warnings += fleet.registrations_named_as_bases(
+        (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
+        (base for branch in branches for base in branch.of(kinds.BaseRepo)),
+    )
+    return diagnostics
+
+
+def _parse(reading: Reading, diagnostics: fleet.Diagnostics) -> _Branch:
+    diagnostics.problems += reading.problems
+    diagnostics.warnings += reading.warnings
+    placements = HubObjects()
+    placements.add(reading.placements)
+    diagnostics.problems += placements.problems
+    branch = _Branch(reading)
+    for document in reading.documents:
+        resource = fleet.parse_document(document, diagnostics)
+        if resource is not None:
+            branch.resources.append((document, resource))
+    return branch
+
+
+def _duplicates(branch: _Branch) -> Iterator[Problem]:
+    seen: dict[tuple[str, str], Document] = {}
+    for document, _ in branch.resources:
+        first = seen.setdefault((document.kind, document.name), document)
+        if first is not document:
+            yield Problem(
+                f"{document.kind} {document.name!r} is already defined in {first.where}",
+                document.where,
+                "remove or rename one of the two",
+                "object-duplicate",
+            )
+
+
+def _misplaced_workloads(branch: _Branch) -> Iterator[Problem]:
+    """Report Workloads in a control plane."""
+    workloads = list(branch.of(kinds.Workload))
+    if len(workloads) == len(branch.resources):
+        return
+    for workload in workloads:
+        yield Problem(
+            f"Workload {workload.name!r} is in a control-plane branch",
+            workload.where,
+            "move it into a repository that a WorkloadRegistration names",
+            "workload-misplaced",
+        )
+
+
+def _templates(branch: _Branch) -> Iterator[Problem]:
+    for template in branch.of(kinds.Template):
+        yield from rendering.template_faults(template)
+        yield from unknown_types([template])
+
+
+def _policies(branch: _Branch) -> Iterator[Problem]:
+    for policy in branch.of(kinds.SchedulingPolicy):
+        yield from scheduling.policy_faults(policy)
+
+
+def _schemas(branch: _Branch) -> Iterator[Problem]:
+    for schema in branch.of(kinds.ConfigSchema):
+        fault = config_schemas.schema_error(schema.schema)
+        if fault:
+            message = f"ConfigSchema {schema.name!r}: {fault}"
+            yield Problem(message, schema.where, code="schema-invalid")
+    targets = [*branch.of(kinds.DeploymentTarget)]
+    for workload in branch.of(kinds.Workload):
+        targets += workload.targets
+    yield from schema_faults(targets)
+
+
+def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
+    """Return the Environments of main's branches; environment branches may have old copies."""
+    return {e.name: e for branch in branches for e in branch.of(kinds.Environment)}
+
+
+def _next_environments(
+    environments: Mapping[str, kinds.Environment], faulty: Collection[str]
+) -> Iterator[Problem]:
+    """Report unknown names; a name in `faulty` already has a problem of its own."""
+    for environment in environments.values():
+        for name in environment.next_environments:
+            if name not in environments and name not in faulty:
+                yield Problem(
+                    f"Environment {environment.name!r} names {name!r} as next, which does not "
+                    "exist",
+                    environment.next_environment_where,
+                    near_environment(name, environments),
+                    "next-environment-unknown",
+                )
+
+
+def _unknown_schedulers(environments: Iterable[kinds.Environment]) -> Iterator[Problem]:
+    for environment in environments:
+        try:
+            scheduling.scheduler_of(environment)
+        except KalypsoError as error:
+            yield error.problem
+
+
+def _overridden(of_environments: Sequence[_Branch], others: Sequence[_Branch]) -> Iterator[Problem]:
+    """Report documents of main that an environment branch overrides."""
+    of_main = {
+        (document.kind, document.name): document
+        for branch in others
+        for document, _ in branch.resources
+        if document.kind != "Environment"
+    }
+    for branch in of_environments:
+        for document, _ in branch.resources:
+            overridden = of_main.get((document.kind, document.name))
+            if overridden:
+                yield Problem(
+                    f"{document.kind} {document.name!r} is also defined in {overridden.where}; the "
+                    "environment branch wins",
+                    document.where,
+                    code="object-overridden",
+                )
+
+
+def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> None:
+    """Check that the Templates named by cluster types exist, if main is among the branches."""
+    cluster_types = [c for branch in branches for c in branch.of(kinds.ClusterType)]
+    templates = {t.name for branch in branches for t in branch.of(kinds.Template)}
+    readings = [branch.reading for branch in branches]
+    if not templates:
+        if cluster_types and not any(reading.problems for reading in readings):
+            _without_templates(cluster_types, branches, diagnostics)
+        return
+    for cluster_type in cluster_types:
+        for field_name, name in (
+            ("reconciler", cluster_type.reconciler),
+            ("namespaceService", cluster_type.namespace_service),
+            ("configType", cluster_type.config_type),
+        ):
+            builtin = field_name == "configType" and rendering.is_builtin_config(name)
+            if not (name in templates or builtin or fleet.template_may_exist(name, readings)):
+                diagnostics.problems.append(
+                    rendering.missing_template(name, cluster_type, field_name, templates)
+                )
+
+
+def _without_templates(
+    cluster_types: Sequence[kinds.ClusterType],
+    branches: Sequence[_Branch],
+    diagnostics: fleet.Diagnostics,
+) -> None:
+    """Report once that main has no Templates; if main is not given, add a note instead."""
+    where = cluster_types[0].at("reconciler")
+    names = counted(len(cluster_types), "ClusterType")
+    if any(True for branch in branches for _ in branch.of(kinds.Environment)):
+        message = f"main has none of the Templates of {names}"
+        advice = "add them to main; check that .sourceignore and kustomization.yaml include them"
+        diagnostics.problems.append(Problem(message, where, advice, "template-missing"))
+    else:
+        message = f"the Templates of {names} are not checked"
+        advice = "validate together with the branch that has them"
+        diagnostics.notes.append(Problem(message, where, advice, "templates-unchecked"))

@@ -1,0 +1,88 @@
+"""The data of the report: equal contents once, and no secret."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import Problem
+from kalypso_actions.planning.fleet_report import ReportCollection, collection
+from kalypso_actions.report.report_document import ReportDocument
+from kalypso_actions.report.status_document import StatusDocument
+from tests.builders import cluster_type, config_map, fleet, policy, target, template
+from tests.plans import plan
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FLEET = fleet(
+    cluster_types=[cluster_type("east"), cluster_type("west")],
+    targets=[target("web")],
+    policies=[policy("all")],
+    config_maps=[
+        config_map("a", {"URL": "old", "PASSWORD": "pass-word-1"}),
+        config_map("b", {"URL": "new"}, cluster_type="west"),
+    ],
+    templates=(
+        template("reconciler", "kind: same"),
+        template("namespace", "name: {{.Namespace}}"),
+        template("config", "note: is {{.ConfigData.PASSWORD}}"),
+    ),
+)
+
+
+def collected() -> ReportDocument:
+    report = ReportCollection(Mask())
+    report.add(plan(FLEET), "labels")
+    return report.document("Fleet", NOON, StatusDocument())
+
+
+def test_equal_contents_are_there_once() -> None:
+    document = collected()
+    files = [item.files["reconciler.yaml"] for item in document.assignments]
+    assert files == [files[0]] * 2
+    assert [document.texts[index or 0] for index in set(files)] == ["kind: same"]
+    assert len(document.texts) == len(set(document.texts)) == 4
+
+
+def test_a_value_with_its_layers_in_order() -> None:
+    document = collected()
+    west = next(item for item in document.assignments if item.cluster_type == "west")
+    values = {each.key: each for each in document.configurations[west.configuration]}
+    assert values["URL"].value == "new"
+    assert [where.path for where in values["URL"].origins] == ["a.yaml", "b.yaml"]
+
+
+def test_no_secret_is_in_values_or_files() -> None:
+    text = collected().to_json()
+    assert "pass-word-1" not in text
+    assert "note: is ***" in text
+
+
+def test_a_failing_assignment_says_why() -> None:
+    broken = fleet(
+        cluster_types=[cluster_type("east")],
+        targets=[target("web")],
+        policies=[policy("all")],
+        templates=(template("reconciler", '{{fail "no"}}'), *FLEET.templates[1:]),
+    )
+    report = ReportCollection(Mask())
+    report.add(plan(broken), "labels")
+    (item,) = report.document("", NOON, StatusDocument()).assignments
+    assert "reconciler" in item.failure
+    assert item.files == {}
+
+
+def test_a_large_fleet_has_the_names_of_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "MOST_WITH_TEXTS", 1)
+    document = collected()
+    assert (document.with_texts, document.texts) == (False, ())
+    files = dict.fromkeys(("reconciler.yaml", "namespace.yaml", "platform-config.yaml"))
+    assert [item.files for item in document.assignments] == [files, files]
+
+
+def test_an_environment_that_cannot_be_read() -> None:
+    report = ReportCollection(Mask())
+    report.add_unreadable("stage", (Problem("no branch"),))
+    (entry,) = report.document("", NOON, StatusDocument()).environments
+    assert [each.message for each in entry.problems] == ["no branch"]

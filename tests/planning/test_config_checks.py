@@ -1,0 +1,78 @@
+"""Violations of schemas, with the files behind them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from kalypso_actions.errors import Location
+from kalypso_actions.model.kinds import ConfigMap
+from kalypso_actions.planning.config_checks import ConfigValidator
+from kalypso_actions.platform_config import PlatformConfig
+from tests.builders import assignment, config_map, config_schema, fleet, target
+from tests.plans import LARGE
+
+SCHEMA = (
+    '{"type": "object", "required": ["REGION"], "properties": {"REGION": {"enum": ["eu", "us"]}, '
+    '"LIMITS": {"properties": {"cpu": {"type": "integer"}}}}}'
+)
+
+
+def violation(*config_maps: ConfigMap, of_target: str = "") -> tuple[str, str]:
+    """Return place and advice of a failure."""
+    schemas = () if of_target else [config_schema("regions", SCHEMA)]
+    platform = PlatformConfig(fleet(config_maps=config_maps, config_schemas=schemas))
+    web = assignment(target("web", config_schemas=[of_target] if of_target else ()), LARGE)
+    failure = ConfigValidator(platform).failure(web, platform.config_of(web))
+    assert failure is not None
+    assert failure.message.startswith("Config data validation failed:")
+    return f"{failure.where.path}:{failure.where.line}", failure.advice
+
+
+@pytest.mark.parametrize(
+    ("values", "where", "said"),
+    [
+        ({"A": "1", "REGION": "mars"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: REGION is set in c.yaml:3"),
+        ({"REGION": "eu", "LIMITS": "cpu: x"}, "c.yaml:3", "refused by ConfigSchema 'regions' in regions.yaml:1: LIMITS.cpu is set in c.yaml:3"),
+        ({"A": "1"}, "regions.yaml:1", "refused by ConfigSchema 'regions' in regions.yaml:1: no ConfigMap sets REGION, the ConfigMaps that apply are c; kalypso explain shows every layer"),
+    ],
+    ids=["a value", "a value inside of another", "a missing key"],
+)  # fmt: skip
+def test_the_schema_and_the_value_are_named(values: dict[str, str], where: str, said: str) -> None:
+    place, advice = violation(config_map("c", values))
+    assert place == where
+    assert advice == said
+
+
+def test_a_layer_that_sets_a_missing_key_elsewhere_is_named() -> None:
+    elsewhere = config_map("c", {"REGION": "eu"}, size="small")
+    assert "REGION is set in c.yaml:2, but only for size = small" in violation(elsewhere)[1]
+
+
+def test_the_last_layer_is_named() -> None:
+    place, _ = violation(config_map("a", {"REGION": "mars"}), config_map("b", {"REGION": "moon"}))
+    assert place == "b.yaml:2"
+
+
+def test_a_schema_of_the_target_is_named() -> None:
+    _, advice = violation(config_map("c", {"REGION": "mars"}), of_target=SCHEMA)
+    assert advice.startswith("refused by configSchemas of 'app-web' in app.yaml:1: ")
+
+
+def test_without_any_configuration() -> None:
+    assert "no ConfigMap applies" in violation()[1]
+
+
+def test_schemas_of_targets_with_equal_configuration_have_their_own_places() -> None:
+    platform = PlatformConfig(fleet())
+    validator = ConfigValidator(platform)
+    places = []
+    for line, name in enumerate(("web", "api"), start=4):
+        own = target(name, config_schemas=[SCHEMA])
+        each = dataclasses.replace(own, where=Location("app", "workload.yaml", line))
+        assigned = assignment(each, LARGE)
+        failure = validator.failure(assigned, platform.config_of(assigned))
+        assert failure is not None
+        places.append(failure.where.line)
+    assert places == [4, 5]

@@ -1,0 +1,263 @@
+"""A run reuses folders with unchanged inputs: the tree is the same as that of a whole run."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kalypso_actions import gitops, rendering
+from kalypso_actions.model.delivery import DeliveryRules
+from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.planning.plan import Plan, PlanOptions
+from tests.builders import (
+    cluster_type,
+    config_map,
+    config_schema,
+    entry,
+    fleet,
+    policy,
+    target,
+    template,
+)
+from tests.listings import listed
+from tests.plans import plan, tree
+
+SOURCES = ".github/tracking/sources.json"
+OPTIONS = PlanOptions(code="this code", on_failure="keep")
+RECONCILER = "a: {{ .Manifests.note }}\n{{ if eq .Manifests.note `bad` }}{{ fail `no` }}{{ end }}"
+CONFIG = "{{ toYaml .ConfigData }}\nlevel: {{ .ConfigData.LEVEL }}\n"
+NOTES = ("plain", "other", "bad", "a (b)", "x: y")
+NOTHING = tree({})
+
+
+def app(number: int, note: str = "plain") -> DeploymentTarget:
+    made = target("web", workload=f"app{number}", manifests={"note": note}, tier=f"t{number % 2}")
+    return replace(made, registration=f"reg{number % 2}" if number % 3 else "")
+
+
+START = fleet(
+    cluster_types=[cluster_type(name, region=f"r{len(name) % 2}") for name in ("a", "bb", "c")],
+    targets=[app(number) for number in range(6)],
+    policies=[policy("all")],
+    config_maps=[config_map("all", {"LEVEL": "1"}), config_map("eu", {"X": "[1]"}, region="r1")],
+    config_schemas=[config_schema("all", '{"type": "object"}')],
+    templates=[
+        template("reconciler", RECONCILER),
+        template("namespace", "namespace: {{ .Namespace }}\n"),
+        template("config", CONFIG),
+    ],
+)
+
+
+def planned(now: Fleet, base: BaseTree, **options: Any) -> Plan:
+    return plan(now, base_tree=base, options=replace(OPTIONS, **options))
+
+
+def written(made: Plan, base: BaseTree) -> BaseTree:
+    """Return the tree that a run has written."""
+    changes = made.changes
+    kept = {path: old for path, old in base.entries.items() if path not in changes.deleted}
+    new = {path: entry(path, blob_id(content)) for path, content in changes.files.items()}
+    sources = changes.content(SOURCES)
+    return replace(base, entries=kept | new, sources=sources, is_as_written=True)
+
+
+def rendered(made: Plan) -> list[str]:
+    """Return the folders that a run has rendered, or failed to render."""
+    known = made.changes.taken_over
+    folders = (item.assignment.folder for item in made.assignments)
+    return [folder for folder in folders if folder not in known]
+
+
+def result(made: Plan, base: BaseTree) -> tuple[object, ...]:
+    changes = replace(made.changes, files={}, taken_over=(), listed=())
+    proposal = gitops.propose(made.changes, base, "dev", None)
+    items = [
+        (item.assignment, item.namespace, item.files, item.failure) for item in made.assignments
+    ]
+    entries = {path: item.object_id for path, item in written(made, base).entries.items()}
+    findings = made.problems, made.faults, made.warnings
+    return proposal, changes, items, entries, *findings, made.changes.files[SOURCES]
+
+
+FIRST = planned(START, NOTHING)
+BASE = written(FIRST, NOTHING)
+
+
+def changed_fleets(chance: random.Random) -> Iterator[Fleet]:
+    """Yield fleets; each differs a little from the previous one."""
+    now = START
+    while True:
+        number, note = chance.randrange(8), chance.choice(NOTES)
+        others = [item for item in now.targets if item.workload != f"app{number}"]
+        types = list(now.cluster_types)
+        level = {"LEVEL": str(chance.randrange(3))} if chance.random() < 0.8 else {}
+        match chance.randrange(6):
+            case 0:
+                now = replace(now, targets=tuple(sorted([*others, app(number, note)], key=_name)))
+            case 1:
+                now = replace(now, targets=tuple(others))
+            case 2:
+                types[0] = cluster_type(types[0].name, region=f"r{number % 3}")
+                now = replace(now, cluster_types=tuple(types))
+            case 3:
+                layers = config_map("all", level), config_map("eu", {"X": note}, region="r1")
+                now = replace(now, config_maps=layers)
+            case 4:
+                schema = json.dumps({"properties": {"X": {"maximum": number}}})
+                now = replace(now, config_schemas=(config_schema("all", schema, region="r1"),))
+            case 5:
+                text = RECONCILER + f"# {number}\n" * (number % 2)
+                now = replace(now, templates=(template("reconciler", text), *START.templates[1:]))
+        yield now
+
+
+def _name(item: DeploymentTarget) -> str:
+    return item.name
+
+
+FOREIGN = ("a/loose.txt", "bb/app1-web/notes.md", "bb/by-hand/a.yaml", "c/reconciler.yaml", "z")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_tree_is_that_of_a_whole_run(seed: int) -> None:
+    """Most trees are as git lists them; people have added files to some before a run wrote them."""
+    chance, base, taken_over, listed_folders = random.Random(seed), NOTHING, 0, set()
+    fleets = changed_fleets(chance)
+    for _ in range(12):
+        now = next(fleets)
+        if chance.random() < 0.2:
+            path = chance.choice(FOREIGN)
+            base = replace(base, entries={**base.entries, path: entry(path, "1" * 40)})
+        if chance.random() < 0.8:
+            base = listed(base)
+        made = planned(now, base)
+        listed_folders |= {folder.path.count("/") for folder in made.changes.listed}
+        whole = planned(now, replace(base, is_as_written=False))
+        verified = planned(now, base, verify=True)
+        assert not whole.changes.taken_over
+        assert result(made, base) == result(whole, base) == result(verified, base)
+        taken_over += len(made.changes.taken_over)
+        if chance.random() < 0.8:
+            base = written(made, base)
+    assert taken_over > 5
+    assert 1 in listed_folders  # folders of targets; those of whole cluster types are rarer
+
+
+def test_one_changed_value_renders_the_folders_that_have_it() -> None:
+    assert rendered(planned(START, BASE)) == []
+    other = replace(START, targets=(app(0, "other"), *START.targets[1:]))
+    assert rendered(planned(other, BASE)) == ["a/app0-web", "bb/app0-web", "c/app0-web"]
+    maps = (*START.config_maps, config_map("only", {"Y": "1"}, region="r0"))
+    made = planned(replace(START, config_maps=maps), BASE)
+    assert {folder.partition("/")[0] for folder in rendered(made)} == {"bb"}
+
+
+def with_sources(**inputs: object) -> BaseTree:
+    """Return a tree whose `sources.json` somebody has changed."""
+    body = json.loads(BASE.sources or b"")
+    body["inputs"] |= inputs
+    return replace(BASE, sources=json.dumps(body).encode())
+
+
+ALL = len(FIRST.assignments)
+DIGESTS = json.loads(BASE.sources or b"")["inputs"]
+
+
+@pytest.mark.parametrize(
+    ("base", "options", "expected"),
+    [
+        (BASE, {}, 0),
+        (replace(BASE, is_as_written=False), {}, ALL),
+        (BASE, {"code": "other code"}, ALL),
+        (BASE, {"code": ""}, ALL),
+        (BASE, {"namespace_scheme": "legacy"}, ALL),
+        (BASE, {"delivery": DeliveryRules("any")}, ALL),
+        (BASE, {"verify": True}, ALL),
+        (with_sources(clusterTypes={}, targets={}), {}, ALL),
+        (with_sources(clusterTypes={}), {}, 0),
+        (with_sources(clusterTypes={}, targets=DIGESTS["targets"] | {"app1-web": None}), {}, 3),
+        (replace(BASE, sources=b"{}"), {}, ALL),
+        (replace(BASE, sources=None), {}, ALL),
+    ],
+)
+def test_folders_that_are_rendered(base: BaseTree, options: dict[str, Any], expected: int) -> None:
+    assert len(rendered(planned(START, base, **options))) == expected
+
+
+def test_a_tree_of_another_environment_is_not_taken_over() -> None:
+    other = replace(
+        START,
+        environment="prod",
+        targets=tuple(replace(item, environment="prod") for item in START.targets),
+    )
+    assert len(rendered(planned(other, BASE))) == ALL
+
+
+def test_one_of_two_trees_is_not_as_written() -> None:
+    edited = replace(BASE, is_as_written=False)
+    for first, second, expected in ((BASE, BASE, 0), (BASE, edited, ALL), (edited, BASE, ALL)):
+        made = plan(START, base_tree=first, others=[second], options=OPTIONS)
+        assert len(rendered(made)) == expected
+
+
+def test_a_missing_value_is_reported_again_by_each_run() -> None:
+    without = replace(START, config_maps=START.config_maps[1:])
+    made = planned(without, NOTHING)
+    again = planned(without, written(made, NOTHING))
+    assert made.warnings
+    assert again.warnings == made.warnings
+
+
+def test_a_failure_is_reported_again_by_each_run() -> None:
+    failing = replace(START, targets=(app(0, "bad"), *START.targets[1:]))
+    made = planned(failing, BASE)
+    again = planned(failing, written(made, BASE))
+    assert len([item for item in made.assignments if item.failure]) == 3
+    assert result(again, BASE) == result(made, BASE)
+
+
+def test_an_expensive_assignment_renders_its_whole_registration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = replace(START, targets=(START.targets[0], app(1, "x" * 5000), *START.targets[2:]))
+    assert len(rendered(planned(other, BASE))) == 3
+    monkeypatch.setattr(rendering.registration_budget, "REGISTRATION_EXCESS", 20_000)
+    base = written(planned(START, NOTHING), NOTHING)
+    assert rendered(planned(START, base)) == []
+    made = planned(other, base)
+    assert {folder.partition("/")[2] for folder in rendered(made)} == {"app1-web", "app5-web"}
+    again = planned(other, written(made, base))
+    assert {folder.partition("/")[2] for folder in rendered(again)} == {"app1-web", "app5-web"}
+
+
+def test_verify_finds_a_file_that_differs_with_the_same_inputs() -> None:
+    path = "a/app0-web/reconciler.yaml"
+    edited = replace(BASE, entries={**BASE.entries, path: entry(path, "0" * 40)})
+    assert planned(START, edited).problems == ()
+    (problem,) = planned(START, edited, verify=True).problems
+    assert problem.where is not None
+    assert problem.where.path == path
+
+
+@pytest.mark.parametrize(
+    ("sources", "folders", "is_same"),
+    [
+        (BASE.sources, {"a": "1", "bb": "2", "c": "3"}, True),
+        (BASE.sources, {"a": "1", "bb": "2", "c": "3", "others": "4"}, True),
+        (BASE.sources, {"a": "1", "bb": "2", "c": "4"}, False),
+        (BASE.sources, {"a": "1", "bb": "2"}, False),
+        ((BASE.sources or b"") + b" ", {"a": "1", "bb": "2", "c": "3"}, False),
+    ],
+)
+def test_the_id_of_a_tree(sources: bytes, folders: dict[str, str], is_same: bool) -> None:
+    known = gitops.tree_id(BASE.sources, {"a": "1", "bb": "2", "c": "3"})
+    assert (gitops.tree_id(sources, folders) == known) is is_same
+    assert gitops.tree_id(b"{}", folders) == ""
