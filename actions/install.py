@@ -2,9 +2,9 @@
 
 launch.sh starts it, and it uses only the standard library. It makes a virtual environment in
 RUNNER_TEMP with the packages of requirements.lock, of the input `plugins`, and of the extras that
-the arguments name (requirements-EXTRA.lock); Kalypso itself comes from this checkout. It writes the
-marker beside the environment last, so no run uses an incomplete one. If two actions run at the same
-time, each uses the environment that it completed.
+the arguments name (requirements-EXTRA.lock); Kalypso itself comes from this checkout, with the
+entry points of its pyproject.toml. It writes the marker beside the environment last, so no run uses
+an incomplete one. If two actions run at the same time, each uses the environment that it completed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ import hashlib
 import importlib.machinery
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
+PROJECT = ROOT / "pyproject.toml"
 INPUTS = "KALYPSO_INPUTS"
 
 OF_PIP_FOR_UV = {
@@ -157,6 +160,7 @@ def fingerprint() -> str:
     """Return a hash of the packages, the Python with its C library, and the checkout."""
     parts = (
         hashlib.sha256(LOCK.read_bytes()).hexdigest(),
+        entry_points(),
         sys.version,
         sys.base_prefix,
         importlib.machinery.EXTENSION_SUFFIXES[0],
@@ -183,7 +187,34 @@ def install(folder: Path, wheelhouse: Path | None) -> Path:
     code = "import sysconfig; print(sysconfig.get_path('purelib'), end='')"
     packages = Path(run([str(python), "-I", "-X", "utf8", "-c", code], folder))
     (packages / "kalypso_actions.pth").write_text(f"{ROOT}\n", encoding="utf-8")
+    describe(packages)
     return python
+
+
+def describe(packages: Path) -> None:
+    """Write what Python finds entry points by: the metadata of an installed package."""
+    initial = (ROOT / "kalypso_actions" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^__version__ = "(.+)"$', initial, re.MULTILINE)
+    version = found[1] if found else "0"
+    folder = packages / f"kalypso_actions-{version}.dist-info"
+    folder.mkdir()
+    files = {
+        "METADATA": f"Metadata-Version: 2.1\nName: kalypso-actions\nVersion: {version}\n",
+        "entry_points.txt": entry_points(),
+    }
+    files["RECORD"] = "".join(f"{folder.name}/{name},,\n" for name in (*files, "RECORD"))
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def entry_points() -> str:
+    """Return the entry points of pyproject.toml in the form of installed packages."""
+    text = PROJECT.read_text(encoding="utf-8") if PROJECT.is_file() else ""
+    groups = tomllib.loads(text).get("project", {}).get("entry-points", {})
+    lines = []
+    for group, points in groups.items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items()), ""]
+    return "\n".join(lines)
 
 
 def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:

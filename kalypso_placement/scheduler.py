@@ -10,11 +10,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
-from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule
+from kalypso_actions.scheduling.interface import (
+    Decision,
+    DecisionStep,
+    DocumentFindings,
+    Schedule,
+    Scheduler,
+)
 from kalypso_actions.scheduling.labels import (
     assignments_of,
     compile_policy,
@@ -27,6 +35,7 @@ from kalypso_placement.explanation import Explanation, Scored
 from kalypso_placement.fleet import HubObjects
 from kalypso_placement.hub import Hub
 from kalypso_placement.instants import as_datetime, of_datetime
+from kalypso_placement.json_schemas import json_schemas
 from kalypso_placement.objects import Cluster, Decisions, Placement
 from kalypso_placement.policies import Unit
 from kalypso_placement.reconciliation import (
@@ -40,7 +49,7 @@ from kalypso_placement.spread import spread_evenly
 from kalypso_placement.statuses import Status
 
 
-class PlacementScheduler:
+class PlacementScheduler(Scheduler):
     """Decides as Open Cluster Management does, and executes `spreadPolicy`."""
 
     def schedule(self, fleet: Fleet) -> Schedule:
@@ -48,6 +57,16 @@ class PlacementScheduler:
         run = _Run(fleet)
         run.decide()
         return run.result()
+
+    def check(self, documents: Sequence[Document]) -> DocumentFindings:
+        """Return what OCM's API server refuses in documents of OCM's kinds."""
+        objects = HubObjects()
+        objects.add(documents)
+        return DocumentFindings(tuple(objects.problems))
+
+    def json_schemas(self) -> dict[str, dict[str, Any]]:
+        """Return the schemas of OCM's kinds that people write in a control plane."""
+        return json_schemas()
 
 
 class _Run:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.fleet import editor_schemas
 from kalypso_actions.report.documents import SchemasDocument
-from kalypso_placement.json_schemas import json_schemas
+from kalypso_actions.scheduling import installed_schedulers
 
 
 def editor_files() -> dict[str, str]:
     """Return the text of each file that `kalypso schemas` writes, by name."""
-    return editor_schemas(json_schemas())
+    kinds: dict[str, Mapping[str, Any]] = {}
+    for scheduler in installed_schedulers():
+        kinds |= scheduler.json_schemas()
+    return editor_schemas(kinds)
 
 
 def schemas(out: Path) -> SchemasDocument:

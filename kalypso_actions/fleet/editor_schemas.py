@@ -25,7 +25,8 @@ def editor_schemas(other_kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, st
     `other_kinds` are the complete schemas of further kinds, without definitions.
     """
     kinds = {kind: _schema_of(kind, parser) for kind, parser in KINDS.items()}
-    kinds |= {kind: {**schema, "definitions": {}} for kind, schema in other_kinds.items()}
+    others = {kind: {**schema, "definitions": {}} for kind, schema in other_kinds.items()}
+    kinds |= {kind: schema for kind, schema in others.items() if kind not in kinds}
     schemas = {f"{kind.lower()}.schema.json": schema for kind, schema in kinds.items()}
     return {
         name: json.dumps({"$schema": DIALECT, **schema}, indent=2) + "\n"

@@ -35,7 +35,6 @@ from kalypso_actions.promotion.environments import (
     near_environment,
     unreached_environments,
 )
-from kalypso_placement.fleet import HubObjects
 
 Kind = TypeVar("Kind")
 
@@ -161,15 +160,23 @@ def validate_branches(
 def _parse(reading: Reading, diagnostics: fleet.Diagnostics) -> _Branch:
     diagnostics.problems += reading.problems
     diagnostics.warnings += reading.warnings
-    placements = HubObjects()
-    placements.add(reading.placements)
-    diagnostics.problems += placements.problems
+    _documents_of_schedulers(reading.placements, diagnostics)
     branch = _Branch(reading)
     for document in reading.documents:
         resource = fleet.parse_document(document, diagnostics)
         if resource is not None:
             branch.resources.append((document, resource))
     return branch
+
+
+def _documents_of_schedulers(documents: Sequence[Document], diagnostics: fleet.Diagnostics) -> None:
+    """Let every installed scheduler check its documents."""
+    if not documents:
+        return
+    for scheduler in scheduling.installed_schedulers():
+        found = scheduler.check(documents)
+        diagnostics.problems += found.problems
+        diagnostics.warnings += found.warnings
 
 
 def _duplicates(branch: _Branch) -> Iterator[Problem]:

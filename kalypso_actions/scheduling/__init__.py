@@ -6,11 +6,16 @@ interface.py     the interface of schedulers, and their results
 labels.py        Kalypso's own scheduler
 registry.py      schedulers by name
 plugins.py       checks of schedulers from other packages
-placement/       Placements of Open Cluster Management
 """
 
 from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
-from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
+from kalypso_actions.scheduling.interface import (
+    Decision,
+    DecisionStep,
+    DocumentFindings,
+    Schedule,
+    Scheduler,
+)
 from kalypso_actions.scheduling.label_index import LabelIndex, TargetIndex
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
@@ -21,6 +26,7 @@ from kalypso_actions.scheduling.labels import (
 )
 from kalypso_actions.scheduling.registry import (
     find_scheduler,
+    installed_schedulers,
     scheduler_of,
     trusted_scheduler,
     uses_present_assignments,
@@ -37,6 +43,7 @@ __all__ = [
     "CompiledPolicy",
     "Decision",
     "DecisionStep",
+    "DocumentFindings",
     "LabelIndex",
     "LabelScheduler",
     "Requirement",
@@ -49,6 +56,7 @@ __all__ = [
     "compile_policy",
     "compile_selector",
     "find_scheduler",
+    "installed_schedulers",
     "policy_faults",
     "scheduler_of",
     "trusted_scheduler",

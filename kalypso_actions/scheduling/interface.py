@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacedDecision
 from kalypso_actions.scheduling.selectors import RequirementMatch
@@ -65,8 +66,33 @@ class Schedule:
     requeue_time: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentFindings:
+    """The problems, which make `kalypso validate` fail, and the warnings about documents."""
+
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
 class Scheduler(Protocol):
-    """Decides which deployment targets run on which cluster types."""
+    """Decides which deployment targets run on which cluster types.
+
+    Only `schedule` is required: a class without the other methods has no documents of its own.
+    """
 
     def schedule(self, fleet: Fleet) -> Schedule:
         """Assign the fleet's targets to its cluster types; must be deterministic and pure."""
+
+    def check(self, documents: Sequence[Document]) -> DocumentFindings:  # noqa: ARG002
+        """Return what is wrong with a branch's documents of `.github/kalypso`.
+
+        `kalypso validate` asks every installed scheduler, which ignores the documents of others.
+        """
+        return DocumentFindings()
+
+    def json_schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the JSON Schema of each kind of its documents, for editors.
+
+        A schema has no definitions, and lists the kind's versions in the `enum` of `apiVersion`.
+        """
+        return {}

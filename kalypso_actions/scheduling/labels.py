@@ -15,7 +15,7 @@ from kalypso_actions.model.kinds import (
     SchedulingPolicy,
 )
 from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
-from kalypso_actions.scheduling.interface import Decision, Schedule
+from kalypso_actions.scheduling.interface import Decision, Schedule, Scheduler
 from kalypso_actions.scheduling.label_index import LabelIndex, TargetIndex
 from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, compile_selector
 
@@ -63,7 +63,7 @@ class CompiledPolicy:
         return Decision(self.name, self.explain_target(target), cluster_type_matches)
 
 
-class LabelScheduler:
+class LabelScheduler(Scheduler):
     """Assigns every selected target to every selected cluster type, each pair once.
 
     An invalid policy assigns nothing and is reported as a problem.

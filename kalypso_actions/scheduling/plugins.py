@@ -5,14 +5,18 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Fleet
-from kalypso_actions.scheduling.interface import Schedule, Scheduler
+from kalypso_actions.scheduling.interface import DocumentFindings, Schedule, Scheduler
+
+Answer = TypeVar("Answer")
 
 TIME_LIMIT: Final = 300.0
 """Seconds for one result: the limit ends infinite loops and affects no result."""
@@ -23,7 +27,10 @@ class _NoAnswerError(BaseException):
 
 
 class CheckedScheduler:
-    """Runs a scheduler twice; checks that the results agree and use only the fleet's objects."""
+    """Runs a scheduler twice; checks that the results agree and use only the fleet's objects.
+
+    The scheduler's class may lack all methods besides `schedule`.
+    """
 
     def __init__(self, name: str, scheduler: Scheduler, time_limit: float = TIME_LIMIT) -> None:
         self._name = name
@@ -32,7 +39,7 @@ class CheckedScheduler:
 
     def schedule(self, fleet: Fleet) -> Schedule:
         """Return the result of the scheduler. Raises KalypsoError if the scheduler is at fault."""
-        first, second = self._call(fleet), self._call(fleet)
+        first, second = (self._ask("schedule", Schedule, fleet) for _ in range(2))
         faults = list(self._faults(first, fleet))
         if not faults and _outcome(first) != _outcome(second):
             faults = [
@@ -44,22 +51,24 @@ class CheckedScheduler:
             raise KalypsoError(message, advice="correct the package, or use another scheduler")
         return first
 
-    def _call(self, fleet: Fleet) -> Schedule:
-        try:
-            with _at_most(self._time_limit):
-                result: object = self._scheduler.schedule(fleet)
-        except _NoAnswerError:
-            message = f"the scheduler {self._name!r} did not answer in {self._time_limit:g} seconds"
-            raise KalypsoError(message, advice="this is a fault of its package") from None
-        except KalypsoError:
-            raise
-        except Exception as error:  # the code of another package
-            message = f"the scheduler {self._name!r} failed: {type(error).__name__}: {error}"
-            advice = "this is a fault of its package"
-            raise KalypsoError(message, advice=advice) from error
-        if not isinstance(result, Schedule):
-            kind = type(result).__name__
-            raise KalypsoError(f"the scheduler {self._name!r} returns {kind}, not a Schedule")
+    def check(self, documents: Sequence[Document]) -> DocumentFindings:
+        """Return the findings of the scheduler; none without the method."""
+        if not hasattr(self._scheduler, "check"):
+            return DocumentFindings()
+        return self._ask("check", DocumentFindings, documents)
+
+    def json_schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the schemas of the scheduler; none without the method."""
+        if not hasattr(self._scheduler, "json_schemas"):
+            return {}
+        return self._ask("json_schemas", dict)
+
+    def _ask(self, method: str, kind: type[Answer], *arguments: object) -> Answer:
+        question = partial(getattr(self._scheduler, method), *arguments)
+        result: object = ask_plugin(self._name, question, self._time_limit)
+        if not isinstance(result, kind):
+            given, wanted = type(result).__name__, kind.__name__
+            raise KalypsoError(f"the scheduler {self._name!r} returns {given}, not a {wanted}")
         return result
 
     def _faults(self, schedule: Schedule, fleet: Fleet) -> Iterator[str]:
@@ -79,6 +88,22 @@ class CheckedScheduler:
             if pair in seen:
                 yield f"assigns {target.name!r} to {cluster_type.name!r} twice"
             seen.add(pair)
+
+
+def ask_plugin(name: str, question: Callable[[], Answer], time_limit: float = TIME_LIMIT) -> Answer:
+    """Return a plugin's answer. Raises KalypsoError if it fails, or takes too many seconds."""
+    try:
+        with _at_most(time_limit):
+            return question()
+    except _NoAnswerError:
+        message = f"the scheduler {name!r} did not answer in {time_limit:g} seconds"
+        raise KalypsoError(message, advice="this is a fault of its package") from None
+    except KalypsoError:
+        raise
+    except Exception as error:  # the code of another package
+        message = f"the scheduler {name!r} failed: {type(error).__name__}: {error}"
+        advice = "this is a fault of its package"
+        raise KalypsoError(message, advice=advice) from error
 
 
 @contextmanager

@@ -34,6 +34,7 @@ PROGRAMS: Final = ("bash", "dirname", "sort", "sleep")
 
 COMMAND: Final = """\
 import json, os, sys
+from importlib.metadata import entry_points
 import marble
 surroundings = {
     "arguments": sys.argv[1:],
@@ -43,6 +44,7 @@ surroundings = {
     "isolated": sys.flags.isolated,
     "utf8": sys.flags.utf8_mode,
     "variables": dict(os.environ),
+    "points": {point.name: point.value for point in entry_points(group="kalypso_actions.colours")},
 }
 print(json.dumps(surroundings))
 """
@@ -86,11 +88,17 @@ class Checkout:
             shutil.copy(ROOT / "actions" / name, folder / "actions")
         package = folder / "kalypso_actions"
         package.mkdir()
-        (package / "__init__.py").touch()
+        (package / "__init__.py").write_text('__version__ = "1.2"\n')
         (package / "__main__.py").write_text(COMMAND)
         checkout = cls(folder)
+        checkout.register("red")
         checkout.lock(hashlib.sha256(wheel(wheels).read_bytes()).hexdigest())
         return checkout
+
+    def register(self, colour: str) -> None:
+        """Write a pyproject.toml with one entry point."""
+        group = '[project.entry-points."kalypso_actions.colours"]'
+        (self.folder / "pyproject.toml").write_text(f'{group}\nsky = "colours:{colour}"\n')
 
     def lock(self, digest: str) -> None:
         (self.folder / "requirements.lock").write_text(f"marble==1.0 --hash=sha256:{digest}\n")

@@ -42,6 +42,7 @@ def test_an_action_installs_once_per_job(machine: Machine, installer: str) -> No
     assert Path(surroundings["marble"]).is_relative_to(machine.temp)
     assert Path(surroundings["python"]).is_relative_to(machine.temp)
     assert (surroundings["isolated"], surroundings["utf8"]) == (1, 1)
+    assert surroundings["points"] == {"sky": "colours:red"}
     assert list(Path(surroundings["marble"]).parent.glob("__pycache__/*.pyc"))
     shutil.rmtree(machine.wheels)
     second = machine.launch({})
@@ -88,12 +89,14 @@ def test_nothing_is_built(machine: Machine, installer: str) -> None:
     assert "marble" in launched.errors
 
 
-def test_another_lock_or_checkout_is_installed_for_itself(machine: Machine) -> None:
+def test_another_lock_or_entry_point_is_installed_for_itself(machine: Machine) -> None:
     first = machine.launch().surroundings["python"]
     with (machine.checkout.folder / "requirements.lock").open("a") as lock:
         lock.write("# changed\n")
     assert machine.launch().surroundings["python"] != first
-    assert len(machine.markers()) == 2
+    machine.checkout.register("grey")
+    assert machine.launch().surroundings["points"] == {"sky": "colours:grey"}
+    assert len(machine.markers()) == 3
 
 
 def test_an_installation_that_is_killed_half_way_is_never_used(machine: Machine) -> None:

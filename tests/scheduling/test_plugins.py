@@ -1,23 +1,25 @@
-"""Schedulers of other packages: their errors, and their time limit."""
+"""Schedulers of other packages: their errors, their time limit, and what they may leave out."""
 
 from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Assignment, Fleet
-from kalypso_actions.scheduling import Schedule, find_scheduler
+from kalypso_actions.scheduling import DocumentFindings, Schedule, Scheduler, find_scheduler
 from kalypso_actions.scheduling.plugins import CheckedScheduler
 from kalypso_placement.scheduler import PlacementScheduler
 from tests.builders import cluster_type, fleet, policy, target
 
 
-class Plugin:
+class Plugin(Scheduler):
     """A scheduler of another package; `answers` are returned in turn, or raised."""
 
     def __init__(self, *answers: object) -> None:
@@ -64,7 +66,7 @@ def test_an_error_of_a_plugin_names_it(answers: list[object], message: str) -> N
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
 def test_a_plugin_that_never_ends_is_ended() -> None:
-    class Endless:
+    class Endless(Scheduler):
         def schedule(self, fleet: Fleet) -> Schedule:
             while True:
                 with suppress(Exception):
@@ -77,3 +79,46 @@ def test_a_plugin_that_never_ends_is_ended() -> None:
 def test_a_plugin_without_fault_is_used() -> None:
     assert CheckedScheduler("prices", Plugin(answered(GOOD))).schedule(FLEET).assignments == (GOOD,)
     assert isinstance(find_scheduler("placement"), PlacementScheduler)
+
+
+DOCUMENT = Document({"kind": "Price", "metadata": {"name": "c1"}}, Location("plane", "p.yaml"), {})
+FINDINGS = DocumentFindings((Problem("c1 has no price"),), (Problem("c2 is free"),))
+
+
+class OldPlugin:
+    """A class with the only method that a scheduler needs."""
+
+    def schedule(self, fleet: Fleet) -> Schedule:  # noqa: ARG002
+        return answered()
+
+
+class PluginWithDocuments(Plugin):
+    """A scheduler that checks its documents and describes them to editors."""
+
+    def check(self, documents: Sequence[Document]) -> Any:
+        return FINDINGS if documents == [DOCUMENT] else None
+
+    def json_schemas(self) -> dict[str, Any]:
+        return {"Price": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "findings", "schemas"),
+    [
+        (OldPlugin(), DocumentFindings(), {}),
+        (Plugin(), DocumentFindings(), {}),
+        (PluginWithDocuments(), FINDINGS, {"Price": {"type": "object"}}),
+    ],
+    ids=["without", "inherited", "own"],
+)
+def test_a_plugin_may_have_documents(
+    plugin: Any, findings: DocumentFindings, schemas: dict[str, Any]
+) -> None:
+    scheduler = CheckedScheduler("prices", plugin)
+    assert scheduler.check([DOCUMENT]) == findings
+    assert scheduler.json_schemas() == schemas
+
+
+def test_a_wrong_answer_about_documents_names_the_plugin() -> None:
+    with pytest.raises(KalypsoError, match="'prices' returns NoneType, not a DocumentFindings"):
+        CheckedScheduler("prices", PluginWithDocuments()).check([])

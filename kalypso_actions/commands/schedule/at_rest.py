@@ -15,7 +15,7 @@ from kalypso_actions.commands.shared.schedule_inputs import NAMING_REPOSITORIES,
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.schedulers import OWN_SCHEDULERS
+from kalypso_actions.model.schedulers import is_own_scheduler
 from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest
 from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
 from kalypso_actions.report.schedule_document import ScheduleDocument
@@ -58,7 +58,7 @@ def run_digest(inputs: ScheduleInputs, environment: Environment) -> str:
     That is the code, the options and the Environment object. Schedulers of other people may decide
     by anything.
     """
-    if {inputs.scheduler, environment.scheduler} - {"", *OWN_SCHEDULERS}:
+    if not all(map(is_own_scheduler, (inputs.scheduler, environment.scheduler))):
         return ""
     options = inputs.model_dump_json(exclude=set(PER_RUN))
     text = f"{code_digest()}\n{options}\n{environment}"

@@ -10,7 +10,7 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.planning.explanation import Question, explain_pairs, explain_policies
 from kalypso_actions.report.explain_document import DecisionEntry, PairEntry
-from kalypso_actions.scheduling import Decision, DecisionStep, Schedule
+from kalypso_actions.scheduling import Decision, DecisionStep, Schedule, Scheduler
 from tests.builders import cluster_type, fleet, policy, selector, target
 from tests.planning.explanation.environments import environment
 from tests.plans import reading
@@ -139,7 +139,7 @@ def test_policies_with_what_they_assign() -> None:
     assert (unassigned, empty) == (("batch-job",), ("edge",))
 
 
-class CuttingScheduler:
+class CuttingScheduler(Scheduler):
     """Assigns nothing, and says why."""
 
     def schedule(self, fleet: Fleet) -> Schedule:
