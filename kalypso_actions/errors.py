@@ -26,7 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final, Literal, Self
+
+Level = Literal["error", "warning", "note"]
 
 HERE: Final = "."
 """The repository of the current folder."""
@@ -65,8 +67,9 @@ class Location:
 class Problem:
     """A fault, its place, and advice on what to change.
 
-    `code` names its kind in `problem_codes`; it is "" for failures of GitHub, Azure and programs.
-    `related` are the places of other objects involved, `reason` tells why people acknowledge it.
+    `code` names its kind in `model/problem_codes.yaml`; it is "" for failures of GitHub, Azure and
+    programs. `related` are the places of other objects involved, `reason` tells why people
+    acknowledge it.
     """
 
     message: str

@@ -11,15 +11,14 @@ https://docs.github.com/code-security/code-scanning/integrating-with-code-scanni
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import quote
 
 from kalypso_actions import PROJECT_URL, __version__
-from kalypso_actions.problem_codes import CODES
+from kalypso_actions.errors import Level
+from kalypso_actions.model.problem_codes import problem_codes
 from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
 from kalypso_actions.report.json_text import json_text
-
-Level = Literal["error", "warning"]
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 UNCLASSIFIED: Final = "unclassified"
@@ -57,7 +56,7 @@ def sarif(
 
 
 def _rule(name: str) -> dict[str, Any]:
-    code = CODES.get(name)
+    code = problem_codes().get(name)
     if code is None:
         return {"id": name}
     return {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Level, Location, Problem
 from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
-from kalypso_actions.report.sarif import Level, sarif
+from kalypso_actions.report.sarif import sarif
 
 HERE = Location("here", "a b/ü.yaml", 3, 5)
 ELSEWHERE = Location("https://github.com/acme/app", "w.yaml", 2, branch="dev")

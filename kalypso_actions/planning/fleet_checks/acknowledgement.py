@@ -17,7 +17,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.problem_codes import CODES
+from kalypso_actions.model.problem_codes import problem_codes
 
 _File = tuple[str, str, str]
 
@@ -125,9 +125,10 @@ def _annotation(document: Document, name: str) -> str:
 
 def _fault(name: str) -> tuple[str, str] | None:
     """Return the fault of a code, and advice; None if it is valid."""
-    code = CODES.get(name)
+    codes = problem_codes()
+    code = codes.get(name)
     if code is None:
-        close = nearest(name, CODES)
+        close = nearest(name, codes)
         suggestion = f"did you mean {close}?" if close else "see docs/reference/problems.md"
         return f"{name!r} is not the code of a problem", suggestion
     if code.level == "error":

@@ -6,15 +6,16 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 
-from kalypso_actions.problem_codes import CODES, TOPICS, ProblemCode
+from kalypso_actions.errors import Level
+from kalypso_actions.model.problem_codes import PACKAGES, ProblemCode, problem_codes
 
 ROOT: Final = Path(__file__).parents[2]
-TABLE: Final = ROOT / "kalypso_actions" / "problem_codes"
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 POSITIONS: Final = {"Problem": 3, "KalypsoError": 3, "UsageError": 3, "_problem": 0, "_report": 1}
 """The position of the code among the arguments of a call."""
@@ -46,27 +47,30 @@ def used_codes() -> dict[str, str]:
         code: str(file.relative_to(ROOT))
         for package in ("kalypso_actions", "kalypso_placement")
         for file in sorted((ROOT / package).rglob("*.py"))
-        if TABLE not in file.parents
         for code in codes_in(file)
         if NAME.fullmatch(code)
     }
 
 
 def test_every_code_of_the_package_is_in_the_table() -> None:
-    assert {code: file for code, file in used_codes().items() if code not in CODES} == {}
+    codes = problem_codes()
+    assert {code: file for code, file in used_codes().items() if code not in codes} == {}
 
 
 def test_every_code_of_the_table_is_used() -> None:
-    assert CODES.keys() - used_codes().keys() == set()
+    assert problem_codes().keys() - used_codes().keys() == set()
 
 
 def test_codes_are_unique() -> None:
-    assert len(CODES) == sum(map(len, TOPICS.values()))
+    texts = [files(package).joinpath("problem_codes.yaml").read_text() for package in PACKAGES]
+    names = re.findall(r"^  (\S+):$", "".join(texts), re.MULTILINE)
+    assert sorted(names) == sorted(problem_codes())
 
 
-@pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
+@pytest.mark.parametrize("code", problem_codes().values(), ids=lambda code: code.name)
 def test_rows_are_complete(code: ProblemCode) -> None:
     assert NAME.fullmatch(code.name)
+    assert code.level in get_args(Level)
     assert code.cause.endswith(".")
     assert code.repair.endswith(".")
     assert code.example
