@@ -1,12 +1,4 @@
-"""`kalypso demo`: the whole promotion chain of a sample organisation, on this machine.
-
-organisation      the sample organisation in a sandbox
-scenario          the acts of the demo
-scenario_runner   runs the steps of an act, reports them, and compares them with expectations
-job_results       the results of jobs, in words
-people            the actions of people: commit, propose, merge
-report            the page about the fleet, at the end
-"""
+"""`kalypso demo`: the whole promotion chain of a sample organisation, on this machine."""
 
 from __future__ import annotations
 
@@ -47,11 +39,11 @@ def demo(
     sandbox_class = load_sandbox()
     # These imports need the sandbox's libraries, too.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
+    from kalypso_actions.commands.demo.in_process import InProcess  # noqa: PLC0415
     from kalypso_actions.commands.demo.people import People  # noqa: PLC0415
     from kalypso_actions.commands.demo.report import write_report  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
-    from kalypso_actions.commands.shared.in_process import InProcess  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 

@@ -2,7 +2,6 @@
 
 context               clients, clock and log of a command of the promotion chain
 run                   run a command as in a job: inputs in, outputs and summary out
-in_process            run the actions of workflow files in this process
 extras                extras that a job installs when a command first needs one
 result                document, page and failure of a command
 local_context         the readers of a command on a person's machine

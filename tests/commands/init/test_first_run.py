@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kalypso_actions.commands.demo.in_process import InProcess
 from kalypso_actions.commands.registry import app_permissions
-from kalypso_actions.commands.shared.in_process import InProcess
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock

@@ -11,8 +11,8 @@ import pytest
 
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth
 from kalypso_actions.clients.github.workflows import dispatch
+from kalypso_actions.commands.demo.in_process import InProcess
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.in_process import InProcess
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.cd import CdInputs
