@@ -89,6 +89,6 @@ def with_variables(
     for path, content in files.items():
         if posixpath.basename(path) == VALUES_FILE:
             place = Location(where.repository, posixpath.join(where.path, path))
-            result[path], problems = replace_variables(content, variables, place, compatibility)
-            findings.problems += problems
+            result[path], own = replace_variables(content, variables, place, compatibility)
+            findings.add(own)
     return result, findings

@@ -15,6 +15,7 @@ from kalypso_actions.model.application import (
     DESCRIPTOR_TEMPLATE,
     VALUES_FILE,
     Compatibility,
+    Findings,
     Target,
 )
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
@@ -40,7 +41,7 @@ def from_template(
     variables: Mapping[str, str],
     repository: str,
     compatibility: Compatibility,
-) -> tuple[bytes, list[Problem]]:
+) -> tuple[bytes, Findings]:
     """Return upstream's descriptor: its template, with the variables of a target.
 
     The target's name is its whole path; with `2023`, it is only the name of the folder.

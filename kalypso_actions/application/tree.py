@@ -105,10 +105,9 @@ def _descriptor(target: Target, options: TreeOptions) -> tuple[bytes | None, Fin
     if options.compatibility != "none":
         if options.template is None:
             return None, Findings()
-        content, problems = from_template(
+        return from_template(
             options.template, target, options.variables, options.repository, options.compatibility
         )
-        return content, Findings(problems)
     environment = options.variables["ENVIRONMENT"]
     deployment = target_of(target.folder, environment, options.workloads)
     if deployment is None:

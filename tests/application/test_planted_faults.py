@@ -41,17 +41,17 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
     [
         pytest.param(
             CHART,
-            {"app/values.yaml": "replicas: 2\nregion: $REGION\n"},
-            ("variable-unknown", "app/values.yaml", 2),
-            "may not use the variable $REGION",
-            id="an unknown variable in configs",
+            {"app/values.yaml": "replicas: 2\nversion: !!int $VERSION\n"},
+            ("variable-not-text", "app/values.yaml", 2),
+            "'0.0.1-7' is no text with the tag !!int",
+            id="a variable that is no text in configs",
         ),
         pytest.param(
-            in_chart(VALUES, "$VERSION", "$VERSON"),
+            in_chart(VALUES, "$VERSION", '"\\$VERSION"'),
             LEAF,
-            ("variable-unknown", VALUES, 6),
-            "$VERSON",
-            id="a misspelled variable in the chart",
+            ("yaml-invalid", VALUES, 6),
+            "unknown escape character",
+            id="an escaped variable in the chart",
         ),
         pytest.param(
             CHART,
@@ -277,7 +277,7 @@ def test_a_fault_of_many_targets_is_reported_once(application: Application) -> N
 
 
 def test_faults_of_chart_and_configs_are_reported_together(application: Application) -> None:
-    source = in_chart(VALUES, "$VERSION", "$VERSON")
+    source = in_chart(VALUES, "$VERSION", "!!int $VERSION")
     done = application.render(source=source, configs={"app/values.yaml": "- no map\n"})
     assert [place[1:] for place in done.places()] == [(VALUES, 6), ("app/values.yaml", 1)]
 

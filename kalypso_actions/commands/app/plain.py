@@ -48,10 +48,10 @@ def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
         content = contents[file]
         if path.endswith((".yaml", ".yml")):
             where = Location(work.source.repository, file)
-            content, problems = application.replace_variables(
+            content, own = application.replace_variables(
                 content, work.variables, where, work.inputs.compatibility
             )
-            findings.problems += problems
+            findings.add(own)
         files[prefix + path] = content
     return files
 
