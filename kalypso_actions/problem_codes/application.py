@@ -82,22 +82,30 @@ functional-test/east-us/values.yaml   # new
     ProblemCode(
         "descriptor-missing",
         "note",
-        "A target gets no DeploymentDescriptor, because a name in it is unknown.",
+        "A target gets no DeploymentDescriptor, because a name in it is unknown. It is a warning if"
+        " the GitOps tree has one, which the run deletes.",
         "kalypso app render   # without --workspace",
-        "Give the options that the message names.",
+        "Do what the message says.",
     ),
     ProblemCode(
         "manifest-invalid",
         "error",
-        "Generated manifests are not YAML, or not objects.",
-        "- just a list",
+        "Generated manifests are not YAML or not objects, or kustomize, with which Flux reads them,"
+        " refuses them: a key that occurs twice, text behind `---`. With "
+        "`compatibility` the latter are warnings.",
+        """\
+metadata: {name: web}
+spec:
+  replicas: 1
+  replicas: 2
+""",
         "Correct the template.",
     ),
     ProblemCode(
         "manifest-incomplete",
         "error",
-        "A generated object has no apiVersion, kind or name. With `compatibility` this is a "
-        "warning.",
+        "A generated object has no apiVersion, kind or name: kustomize accepts no generateName. "
+        "With `compatibility` this is a warning.",
         """\
 kind: Service
 metadata: {}
@@ -107,14 +115,31 @@ metadata: {}
     ProblemCode(
         "manifest-duplicate",
         "error",
-        "Two templates make the same object: the last one wins. With `compatibility` this is "
-        "a warning.",
+        "Two templates or files of a target make the same object, which kustomize refuses. With "
+        "`compatibility` this is a warning.",
         """\
 # templates/a.yaml and templates/b.yaml
 kind: Service
 metadata: {name: web}
 """,
         "Remove or rename one of them.",
+    ),
+    ProblemCode(
+        "manifest-not-text",
+        "error",
+        "A name, label, annotation, selector, value of `env`, or value of a ConfigMap or Secret is "
+        "no text: Kubernetes refuses it, or kustomize changes it. With `compatibility` this is a "
+        "warning.",
+        "labels: {version: 1.10}",
+        "Write it in quotes; in a template, print it with `| quote`.",
+    ),
+    ProblemCode(
+        "target-not-kubernetes",
+        "note",
+        "The command wrote no Kubernetes object for a target, so the target gets no "
+        "kustomization.yaml and no checks.",
+        "- hosts: all   # a playbook of Ansible",
+        "Nothing, if another program reads the files.",
     ),
     ProblemCode(
         "manifest-namespace",

@@ -14,13 +14,30 @@ CODES = (
         "Pass the value with the option that the message names.",
     ),
     ProblemCode(
-        "variable-unknown",
+        "variable-not-text",
         "error",
-        "A chart's values or the configs use a variable that is not one of the ten. Upstream "
-        "replaces every variable of the runner's environment, and so prints its secrets.",
-        "token: $CD_BOOTSTRAP_TOKEN",
-        "Correct the name. For a variable of the container's shell write `${HOME:-}`, which "
-        "stays as it is.",
+        "The value of a variable does not stay the text that it is, even in quotes. With "
+        "`compatibility: current` or `2023`, where Kalypso adds no quotes, it is a warning: YAML "
+        "reads the tag 1.10 as the number 1.1.",
+        "build: !!int $VERSION",
+        "Add the quotes that the message names, or remove the tag.",
+    ),
+    ProblemCode(
+        "variable-unknown",
+        "warning",
+        "A name that is not one of the ten looks like one of them; it stays as it is. With "
+        "`compatibility: current` or `2023`, upstream replaces each such name by the runner's "
+        "variable, and so prints its secrets; Kalypso replaces it by nothing.",
+        "version: $VERSON",
+        "Correct the name. For another variable, set `compatibility: none`.",
+    ),
+    ProblemCode(
+        "tracking-differs",
+        "warning",
+        "An option names another version, image or commit than the tracking files of the GitOps "
+        "tree. The option counts. With `compatibility: none`, nothing reads those files.",
+        "kalypso app render --compatibility current --version 1.2   # the tree tracks 1.1",
+        "Nothing, if the version is to change; else leave the option out.",
     ),
     ProblemCode(
         "source-link",
@@ -123,6 +140,15 @@ dependencies:
         "Run `helm dependency build` and commit the folder `charts`, or set `dependencies: fetch`.",
     ),
     ProblemCode(
+        "chart-content-unlocked",
+        "warning",
+        "`dependencies: fetch` fetched charts. Chart.lock locks their versions, but not their "
+        "content: somebody may publish another chart under the same version. application.json "
+        "records the digests of what was fetched.",
+        "kalypso app render --dependencies fetch",
+        "Run `helm dependency build` and commit the folder `charts`.",
+    ),
+    ProblemCode(
         "overlay-missing",
         "error",
         "The source has no kustomization or manifests for a target.",
@@ -143,16 +169,23 @@ resources:
     ProblemCode(
         "values-unread",
         "warning",
-        "The configs have values, but the source has no chart that reads them.",
+        "A target has values, but no chart makes its manifests and reads them.",
         "functional-test/values.yaml   # with kustomize/",
         "Write the difference into an overlay of the source.",
     ),
     ProblemCode(
         "generator-failed",
         "error",
-        "The command of `generator-command` failed, or wrote no manifests.",
+        "The command of `generator-command` failed, or wrote no files.",
         "generator-command: jsonnet app.jsonnet   # and nothing to $KALYPSO_OUT",
-        "Correct the command: it writes YAML files to `$KALYPSO_OUT`.",
+        "Correct the command: it writes files to `$KALYPSO_OUT`.",
+    ),
+    ProblemCode(
+        "generator-unused",
+        "warning",
+        "One of several generators makes nothing, because the others make all targets.",
+        "generator: helm, kustomize   # without kustomize/overlays/<target>",
+        "Leave the generator out, or add the folder of a target for it.",
     ),
     ProblemCode(
         "helm-version",

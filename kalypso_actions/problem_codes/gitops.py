@@ -75,10 +75,11 @@ large
     ProblemCode(
         "mass-removal",
         "warning",
-        "A run would remove a large share of all assignments at once.",
+        "A run would remove a large share of all assignments, or of an application's targets, at "
+        "once. `kalypso app render` refuses it unless `allow-removals` is set.",
         "# on main: the folder with all registrations was deleted",
-        "Check the cause. If the removal is intended, merge by hand, or raise "
-        "`max-removal-percent`.",
+        "Check the cause. If the removal is intended, set `allow-removals`, merge by hand, or raise"
+        " `max-removal-percent`.",
     ),
     ProblemCode(
         "gitops-repo-shared",

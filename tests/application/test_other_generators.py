@@ -104,9 +104,7 @@ def test_a_command_writes_the_files_of_each_target(
     )
     assert done.status == 0, done.messages()
     assert "name: east-0.0.1-7" in done.files["east/map.yaml"]
-    assert done.files["east/kustomization.yaml"].endswith(
-        "resources:\n    - map.yaml\n    - more.yaml\n"
-    )
+    assert done.files["east/kustomization.yaml"].endswith("resources:\n- map.yaml\n- more.yaml\n")
 
 
 @POSIX

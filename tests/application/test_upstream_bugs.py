@@ -108,10 +108,10 @@ def test_other_dollars_stay(application: Application, text: str) -> None:
 
 
 def test_an_undefined_variable_is_an_error_with_the_option(application: Application) -> None:
-    variables = ("--source-repository=acme/greeter", "--version=1")
+    variables = ("--version=1", "--image-tag=1")
     done = application.render(configs={"a/values.yaml": ""}, variables=variables)
     assert done.places() == [("variable-undefined", "helm/values.yaml", 5)]
-    assert done.document["problems"][0]["advice"] == "give it with --image-tag"
+    assert done.document["problems"][0]["advice"] == "give it with --image-name"
 
 
 def test_spaces_and_a_slash_at_the_end(application: Application) -> None:
