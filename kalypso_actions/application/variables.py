@@ -69,9 +69,8 @@ def replace_variables(
         findings.problems.append(Problem(message, place, code="yaml-invalid"))
         return content, findings
     findings.problems += filled.refused
-    for reference in filled.unknown.values():
-        message = f"the variable ${reference.name} has no value"
-        advice = f"give it with --{OPTIONS[reference.name]}"
+    for name, reference in filled.unknown.items():
+        message, advice = f"the variable ${name} has no value", f"give it with --{OPTIONS[name]}"
         place = replace(where, line=reference.line)
         findings.problems.append(Problem(message, place, advice, "variable-undefined"))
     return filled.text.encode(), findings
@@ -85,11 +84,10 @@ def _as_envsubst(
     with suppress(yaml.YAMLError):  # the check of the values reports it
         filled = _fill(content.decode("utf-8-sig", "replace"), REFERENCE, values, where)
         findings.warnings += [*filled.quoted, *filled.refused]
-        for reference in filled.unknown.values():
-            message = f"upstream replaces ${reference.name} by the runner's variable of that name"
+        for name, reference in filled.unknown.items():
+            message = f"upstream replaces ${name} by a variable of the runner, Kalypso by nothing"
             place = replace(where, line=reference.line)
             advice = "set compatibility to none, where it stays as it is"
-            message += ", Kalypso by nothing"
             findings.warnings.append(Problem(message, place, advice, "variable-unknown"))
     text = content.decode("utf-8", "surrogateescape")
     text = REFERENCE.sub(lambda match: values.get(match[1] or match[2], ""), text)
