@@ -37,6 +37,8 @@ TEXT_TAG: Final = "tag:yaml.org,2002:str"
 NEVER_PLAIN_IN_FLOW: Final = re.compile(r"[][{},]|\A[:?]")
 OTHER_TYPES: Final = frozenset({"binary", "bool", "float", "int", "null", "timestamp"})
 """YAML's tags of scalars that are no texts."""
+PATCHES: Final = frozenset({"patch", "patchesStrategicMerge"})
+"""Fields of a kustomization whose texts kustomize reads as YAML."""
 MAX_SHOWN: Final = 80
 
 
@@ -154,11 +156,10 @@ def _fill(
     while mark in text:
         mark += "\ue001"
     marked, rest = pattern.sub(mark, text), _references(text, pattern, variables)
-    filled, position, depth, tag = _Filled(), 0, 0, ""
+    filled, position = _Filled(), 0
     parts: list[str] = []
     wanted: list[tuple[yaml.Token, object]] = []
-    for token in yaml.scan(marked, Loader=LOADER):
-        depth += isinstance(token, FLOW_STARTS) - isinstance(token, FLOW_ENDS)
+    for token, context in _tokens(marked):
         value = getattr(token, "value", None)
         if isinstance(token, yaml.ScalarToken) and mark in token.value:
             start, end = token.start_mark.index, token.end_mark.index
@@ -167,30 +168,68 @@ def _fill(
             # The first line of a block scalar may end with a comment.
             inside = own[-token.value.count(mark) :]
             value = _put(token.value, mark, iter(inside))
+            source = _put(token.value, mark, iter(inside), source=True)
             scalar = _put(marked[start:end], mark, iter(own))
-            quotes = json.dumps(_put(token.value, mark, iter(inside), source=True))
-            if token.plain and not _is_plain(value, in_flow=depth > 0):
+            place = replace(where, line=inside[0].line)
+            if token.plain and not _is_plain(value, in_flow=context.in_flow):
                 scalar = json.dumps(value, ensure_ascii=False) + "\n" * scalar.count("\n")
                 message = f"YAML does not read {_shown(value)} as a text without quotes"
-                filled.quoted.append(_problem(message, where, inside[0].line, f"write {quotes}"))
-            if tag in OTHER_TYPES:
-                message = f"{_shown(value)} is no text with the tag !!{tag}"
-                filled.refused.append(_problem(message, where, inside[0].line, "remove the tag"))
+                advice = f"write {json.dumps(source)}"
+                filled.quoted.append(Problem(message, place, advice, "variable-not-text"))
+            elif context.key in PATCHES:
+                first = token.start_mark.line + (token.style in {"|", ">"})
+                filled.refused += _in_patch(source, pattern, variables, replace(where, line=first))
+            if context.tag in OTHER_TYPES:
+                message = f"{_shown(value)} is no text with the tag !!{context.tag}"
+                problem = Problem(message, place, "remove the tag", "variable-not-text")
+                filled.refused.append(problem)
             for reference in inside:
                 if reference.value is None:
                     filled.unknown.setdefault(reference.name, reference)
             parts.append(scalar)
             position = end
-        if not isinstance(token, yaml.AnchorToken):
-            tag = token.value[1].rpartition(":")[2] if isinstance(token, yaml.TagToken) else ""
         wanted.append((token, value))
     filled.text = "".join((*parts, _put(marked[position:], mark, rest)))
     line = _first_difference(wanted, filled.text)
     if line and not filled.refused:
         message = "with the values of the variables, YAML reads this line differently"
         advice = "write the value in double quotes, on one line of at most 1024 characters"
-        filled.refused.append(_problem(message, where, line, advice))
+        problem = Problem(message, replace(where, line=line), advice, "variable-not-text")
+        filled.refused.append(problem)
     return filled
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Where a token stands: in a flow collection, below a key, behind a tag."""
+
+    in_flow: bool
+    key: str
+    tag: str
+
+
+def _tokens(text: str) -> Iterator[tuple[yaml.Token, _Context]]:
+    """Yield the tokens of YAML's scanner with their contexts. Raises yaml.YAMLError."""
+    depth, key, tag, is_key = 0, "", "", False
+    for token in yaml.scan(text, Loader=LOADER):
+        depth += isinstance(token, FLOW_STARTS) - isinstance(token, FLOW_ENDS)
+        yield token, _Context(depth > 0, key, tag)
+        if is_key and isinstance(token, yaml.ScalarToken):
+            key = token.value
+        is_key = isinstance(token, yaml.KeyToken)
+        if not isinstance(token, yaml.AnchorToken):
+            tag = token.value[1].rpartition(":")[2] if isinstance(token, yaml.TagToken) else ""
+
+
+def _in_patch(
+    text: str, pattern: re.Pattern[str], variables: Mapping[str, str], where: Location
+) -> Iterator[Problem]:
+    """Yield a problem for each scalar of a patch that needs quotes, which are its author's."""
+    with suppress(yaml.YAMLError):  # kustomize reports it
+        filled = _fill(text, pattern, variables, where)
+        for problem in (*filled.quoted, *filled.refused):
+            line = problem.where.line if problem.where else 0
+            yield replace(problem, where=replace(where, line=where.line + line))
 
 
 def _first_difference(wanted: Iterable[tuple[yaml.Token, object]], text: str) -> int:
@@ -227,10 +266,6 @@ def _is_plain(text: str, *, in_flow: bool) -> bool:
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
-
-
-def _problem(message: str, where: Location, line: int, advice: str) -> Problem:
-    return Problem(message, replace(where, line=line), advice, "variable-not-text")
 
 
 OPTIONS: Final = {
