@@ -39,6 +39,7 @@ def compute_changes(
     own = _upstreams_files(entries) if recorded is None else recorded.files
     present = [path for path in own if path in entries]
     targets = (recorded.targets if recorded else ()) or _folders_with_manifests(present)
+    folders = {folder for path in present for folder in folders_above(path)}
     deleted = [
         path for path in present if path not in files and not path.startswith(f"{TRACKING_FOLDER}/")
     ]
@@ -56,9 +57,7 @@ def compute_changes(
         unchanged=_listed(same),
         kept=_listed(entries.keys() - files.keys() - set(deleted)),
         edited=_listed(_edited(own, entries, same)),
-        targets=tuple(
-            folder for folder in targets if any(path.startswith(f"{folder}/") for path in present)
-        ),
+        targets=tuple(folder for folder in targets if folder in folders),
     )
 
 

@@ -30,7 +30,6 @@ class HelmOptions:
     and `none` includes CRDs but no tests, as a GitOps tree needs.
     """
 
-    release_name: str = ""
     namespace: str = ""
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()

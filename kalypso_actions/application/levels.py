@@ -138,7 +138,7 @@ class _Tree:
 
 
 def folders_above(folder: str) -> list[str]:
-    """Return the folders above a folder, from the first level down."""
+    """Return the folders above a folder or file, from the first level down."""
     parts = folder.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 

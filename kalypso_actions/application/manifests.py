@@ -28,6 +28,12 @@ SEPARATOR: Final = re.compile(r"---(?!\s*(?:#|$))")
 """https://github.com/kubernetes-sigs/kustomize/blob/kyaml/v0.21.1/kyaml/kio/byteio_reader.go"""
 CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
 """The fields that an action of a template reads, of all values or of a part of them."""
+PARENTS_OF_TEXTS: Final = frozenset(
+    {
+        *("metadata", "labels", "annotations", "matchLabels", "nodeSelector"),
+        *("data", "stringData", "selector"),
+    }
+)
 FREE: Final = frozenset({"openAPIV3Schema", "values", "valuesObject"})
 """Fields of any content: schemas, the values of other charts."""
 
@@ -135,16 +141,19 @@ class _Check:
             return
         self._check_duplicate(document)
         self._check_namespace(document)
-        self._check_secrets(document)
+        containers, texts = _fields(document)
+        self._check_secrets(document, containers)
         annotations = _mapping(_mapping(document.body.get("metadata")).get("annotations"))
         if HOOK_ANNOTATION in annotations:
             message = f"{_title(document)} is a hook of helm ({annotations[HOOK_ANNOTATION]})"
             advice = "Flux applies it with all other objects; leave hooks out with hooks: false"
             problem = Problem(message, self.at(document), advice, "manifest-hook")
             self.findings.notes.append(problem)
-        self._check_schema(document, self._check_texts(document))
-        for path, image in _images(document.body):
-            self._check_image(document, path, image)
+        self._check_schema(document, self._check_texts(document, texts))
+        for path, container in containers:
+            image = container.get("image")
+            if isinstance(image, str) and image:
+                self._check_image(document, (*path, "image"), image)
 
     def at(self, document: Document, *path: str | int) -> Location:
         """Return the place of a value of an object."""
@@ -171,23 +180,21 @@ class _Check:
             self._values = list(self.sources.values())
         value, name = _value(document.body, path), _name(document.body, path)
         actions = " ".join(ACTION.findall(text))
-        chains = [(root, tuple(chain.split("."))) for root, chain in CHAIN.findall(actions)]
-        best, weight, equals = place, 0, 0
+        chains = [(bool(root), tuple(chain.split("."))) for root, chain in CHAIN.findall(actions)]
+        best, weight, count = place, 0, 0
         for values in self._values:
-            for own, found in _nodes(values.body):
+            for own, found in _scalars(values.body):
                 is_read = any(
-                    own[-len(chain) :] == chain and bool(root) == (len(own) == len(chain))
-                    for root, chain in chains
+                    own[-len(chain) :] == chain and is_whole == (len(own) == len(chain))
+                    for is_whole, chain in chains
                 )
                 is_equal = type(found) is type(value) and found == value
-                if not own or isinstance(found, Mapping | list):
-                    continue
                 if is_equal or (as_text and (is_read or str(found) == str(value))):
-                    equals += 1
+                    count += 1
                     own_weight = 2 * is_read + (_name(values.body, own) == name)
-                    if own_weight > weight or equals == 1:
+                    if own_weight > weight or count == 1:
                         best, weight = values.at(*own), own_weight
-        return best if weight or equals == 1 else place
+        return best if weight or count == 1 else place
 
     def _printed_by(self, line: int) -> tuple[str, int]:
         """Return the template that printed an output line, and its line; ("", 0) if unknown."""
@@ -212,18 +219,17 @@ class _Check:
         """
         namespace = str(_mapping(document.body.get("metadata")).get("namespace") or "")
         group = document.api_version.rpartition("/")[0]
-        known, place = self._own if self.known is None else self.known, self.at(document)
-        if document.name:
-            place = self.at(document, "metadata", "name")
-            names = {namespace or self.rules.namespace or "default", namespace or "default"}
-            keys = [(group, document.kind, name, document.name) for name in sorted(names)]
-            also = next((known[key] for key in keys if key in known), None)
-            if also is not None:
-                message = f"{_title(document)} is made twice, also by {also}"
-                advice = "remove or rename one of them"
-                self.refuse(Problem(message, place, advice, "manifest-duplicate"))
-            for key in keys:
-                known.setdefault(key, place)
+        names = {namespace or self.rules.namespace or "default", namespace or "default"}
+        keys = [(group, document.kind, name, document.name) for name in sorted(names)]
+        known = self._own if self.known is None else self.known
+        place = self.at(document, "metadata", "name")
+        also = next((known[key] for key in keys if key in known), None)
+        if also is not None and document.name:
+            message = f"{_title(document)} is made twice, also by {also}"
+            advice = "remove or rename one of them"
+            self.refuse(Problem(message, place, advice, "manifest-duplicate"))
+        for key in keys:
+            known.setdefault(key, place)
 
     def _check_namespace(self, document: Document) -> None:
         namespace = _mapping(document.body.get("metadata")).get("namespace")
@@ -237,17 +243,16 @@ class _Check:
             advice = "leave the namespace out, or allow it with allowed-namespaces"
             self.refuse(Problem(message, place, advice, "manifest-namespace"))
 
-    def _check_texts(self, document: Document) -> Set[Path]:
+    def _check_texts(self, document: Document, paths: Iterable[Path]) -> Set[Path]:
         """Refuse values that are no texts where Kubernetes takes only texts; return their paths."""
-        paths = {path for path in _texts(document) if self._fault(document, path)}
-        for path in sorted(paths, key=str):
-            message = (
-                f"{_title(document)}: {'.'.join(map(str, path))} {self._fault(document, path)}"
-            )
-            place = self.value_at(document, *path)
-            advice = "write it in quotes, or print it with | quote"
-            self.refuse(Problem(message, place, advice, "manifest-not-text"))
-        return paths
+        faults = {path: self._fault(document, path) for path in paths}
+        for path, fault in faults.items():
+            if fault:
+                message = f"{_title(document)}: {'.'.join(map(str, path))} {fault}"
+                place = self.value_at(document, *path)
+                advice = "write it in quotes, or print it with | quote"
+                self.refuse(Problem(message, place, advice, "manifest-not-text"))
+        return {path for path, fault in faults.items() if fault}
 
     def _fault(self, document: Document, path: Path) -> str:
         """Say what a value is that is no text; "" for a text and for nothing, which is empty."""
@@ -255,18 +260,14 @@ class _Check:
         row = self._rows[where.line - 1] if 0 < where.line <= len(self._rows) else ""
         raw = row[where.column - 1 :] if where.column else ""
         shown = re.split(r"[\s,\[\]{}]", raw, maxsplit=1)[0]
-        match value:
-            case str():
-                is_date = is_timestamp(value) and raw.startswith(value)
-                return f"is the date {value}, which kustomize extends by a time" if is_date else ""
-            case None:
-                return f"is {shown}, not a text" if shown in {"~", "null", "Null", "NULL"} else ""
-            case bool() | int() | float():
-                return f"is {shown or value}, not a text"
-            case _:
-                return (
-                    "is a list, not a text" if isinstance(value, list) else "is a map, not a text"
-                )
+        if isinstance(value, str):
+            is_date = is_timestamp(value) and raw.startswith(value)
+            return f"is the date {value}, which kustomize extends by a time" if is_date else ""
+        if value is None and shown not in {"~", "null", "Null", "NULL"}:
+            return ""
+        if isinstance(value, Mapping | list):
+            shown = "a list" if isinstance(value, list) else "a map"
+        return f"is {shown or value}, not a text"
 
     def _check_schema(self, document: Document, reported: Set[Path]) -> None:
         if self.rules.schema_errors is None:
@@ -294,7 +295,9 @@ class _Check:
             problem = Problem(message, self.at(document, *path), advice, "image-without-digest")
             self.findings.notes.append(problem)
 
-    def _check_secrets(self, document: Document) -> None:
+    def _check_secrets(
+        self, document: Document, containers: Iterable[tuple[Path, Mapping[object, object]]]
+    ) -> None:
         """Warn of secrets that everybody with access to the repository can read."""
         if document.kind == "Secret" and "sops" not in document.body:
             for name in ("stringData", "data"):
@@ -303,17 +306,18 @@ class _Check:
                         place = self.value_at(document, name, str(key), as_text=True)
                         self._warn_of_secret(f"{_title(document)} has the key {key!r}", place)
                         return
-        for path, variable in _variables(document.body):
-            variable_name, text = variable.get("name"), variable.get("value")
-            if (
-                isinstance(variable_name, str)
-                and SECRET_NAME.search(variable_name)
-                and text not in (None, "")
-            ):
-                place = self.value_at(document, *path, "value", as_text=True)
-                self._warn_of_secret(
-                    f"{_title(document)} has the variable {variable_name!r}", place
+        for path, container in containers:
+            variables = container.get("env")
+            for index, variable in enumerate(variables if isinstance(variables, list) else ()):
+                variable_name, text = (
+                    _mapping(variable).get("name"),
+                    _mapping(variable).get("value"),
                 )
+                is_secret = isinstance(variable_name, str) and SECRET_NAME.search(variable_name)
+                if is_secret and text not in (None, ""):
+                    place = self.value_at(document, *path, "env", index, "value", as_text=True)
+                    subject = f"{_title(document)} has the variable {variable_name!r}"
+                    self._warn_of_secret(subject, place)
 
     def _warn_of_secret(self, subject: str, place: Location) -> None:
         message = f"{subject} in plain text: everybody who reads the repository knows it"
@@ -348,6 +352,10 @@ def _nodes(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
             yield from _nodes(inner, (*path, index))
 
 
+def _scalars(value: object) -> Iterator[tuple[Path, object]]:
+    return (node for node in _nodes(value) if not isinstance(node[1], Mapping | list))
+
+
 def _value(body: object, path: Path) -> object:
     """Return the value at a path; None if there is none."""
     for step in path:
@@ -363,42 +371,35 @@ def _name(body: object, path: Path) -> object:
     return _mapping(_value(body, path[:-1])).get("name") if path[-1:] == ("value",) else path[-1]
 
 
-def _containers(body: object) -> Iterator[tuple[Path, Mapping[object, object]]]:
-    """Yield the containers anywhere in an object: in pods, and in templates of pods."""
-    for path, value in _nodes(body):
-        if len(path) > 1 and path[-2] in CONTAINERS and isinstance(path[-1], int):
-            yield path, _mapping(value)
-
-
-def _images(body: object) -> Iterator[tuple[Path, str]]:
-    for path, container in _containers(body):
-        image = container.get("image")
-        if isinstance(image, str) and image:
-            yield (*path, "image"), image
-
-
-def _variables(body: object) -> Iterator[tuple[Path, Mapping[object, object]]]:
-    for path, container in _containers(body):
-        variables = container.get("env")
-        for index, variable in enumerate(variables if isinstance(variables, list) else ()):
-            yield (*path, "env", index), _mapping(variable)
-
-
-def _texts(document: Document) -> Iterator[Path]:
-    """Yield the paths of the values that Kubernetes takes as texts."""
+def _fields(
+    document: Document,
+) -> tuple[list[tuple[Path, Mapping[object, object]]], list[Path]]:
+    """Return the containers anywhere in an object, and the paths of values that must be texts."""
+    containers, texts = [], []
     for path, value in _nodes(document.body):
-        if not FREE.isdisjoint(path):
-            continue
-        match path:
-            case (*_, "metadata", "name" | "namespace") | (*_, "env", int(), "value"):
-                yield path
-            case (*_, "metadata", "labels" | "annotations", _):
-                yield path
-            case (*_, "matchLabels" | "nodeSelector", _):
-                yield path
-            case ("data" | "stringData", _) if document.kind in {"ConfigMap", "Secret"}:
-                yield path
-            case ("spec", "selector", _) if document.kind == "Service":
-                yield path
-            case (*_, "metadata", "labels" | "annotations") if isinstance(value, str | list):
-                yield path
+        parent = path[-2] if len(path) > 1 else ""
+        if parent in CONTAINERS and isinstance(path[-1], int):
+            containers.append((path, _mapping(value)))
+        elif (parent in PARENTS_OF_TEXTS or path[-1:] == ("value",)) and FREE.isdisjoint(path):
+            texts += [path] if _must_be_text(path, value, document.kind) else []
+    return containers, texts
+
+
+def _must_be_text(path: Path, value: object, kind: str) -> bool:
+    match path:
+        case (*_, "metadata", "name" | "namespace") | (*_, "env", int(), "value"):
+            return True
+        case (*_, "metadata", "labels" | "annotations"):  # else its values are
+            return isinstance(value, str | list)
+        case (*_, "metadata", "labels" | "annotations", _) | (
+            *_,
+            "matchLabels" | "nodeSelector",
+            _,
+        ):
+            return True
+        case ("data" | "stringData", _):
+            return kind in {"ConfigMap", "Secret"}
+        case ("spec", "selector", _):
+            return kind == "Service"
+        case _:
+            return False
