@@ -183,17 +183,17 @@ class _Check:
         chains = [(bool(root), tuple(chain.split("."))) for root, chain in CHAIN.findall(actions)]
         best, weight, count = place, 0, 0
         for values in self._values:
-            for own, found in _scalars(values.body):
+            for setting, set_value in _scalars(values.body):
                 is_read = any(
-                    own[-len(chain) :] == chain and is_whole == (len(own) == len(chain))
+                    setting[-len(chain) :] == chain and is_whole == (len(setting) == len(chain))
                     for is_whole, chain in chains
                 )
-                is_equal = type(found) is type(value) and found == value
-                if is_equal or (as_text and (is_read or str(found) == str(value))):
+                is_equal = type(set_value) is type(value) and set_value == value
+                if is_equal or (as_text and (is_read or str(set_value) == str(value))):
                     count += 1
-                    own_weight = 2 * is_read + (_name(values.body, own) == name)
-                    if own_weight > weight or count == 1:
-                        best, weight = values.at(*own), own_weight
+                    likeness = 2 * is_read + (_name(values.body, setting) == name)
+                    if likeness > weight or count == 1:
+                        best, weight = values.at(*setting), likeness
         return best if weight or count == 1 else place
 
     def _printed_by(self, line: int) -> tuple[str, int]:

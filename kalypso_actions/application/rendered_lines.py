@@ -40,10 +40,10 @@ class TemplateLines:
             return 0
         lines = sorted({*self._literal.get(wanted, ()), *self._with_actions})
         weights = {line: self._weight(line, wanted) for line in lines}
-        found = [line for line in lines if weights[line]]
-        if len(found) > 1:
-            found.sort(key=lambda line: (-self._likeness(line, rows, row), -weights[line]))
-        return found[0] + 1 if found else 0
+        printing = [line for line in lines if weights[line]]
+        if len(printing) > 1:
+            printing.sort(key=lambda line: (-self._likeness(line, rows, row), -weights[line]))
+        return printing[0] + 1 if printing else 0
 
     def _weight(self, line: int, wanted: str) -> int:
         """Return the length of a line's text that is in a row; 0 if it did not print the row."""

@@ -87,9 +87,11 @@ def check_targets_manifests(
             findings.notes.append(note)
         for name in manifests:
             where = Location("", f"{folder}/{name}")
-            own, faults = check_manifests(where, files[name], rules, sources.get(folder), known)
-            findings.add(faults)
-            used |= own
+            file_images, file_findings = check_manifests(
+                where, files[name], rules, sources.get(folder), known
+            )
+            findings.add(file_findings)
+            used |= file_images
         images[folder] = tuple(sorted(used))
     return images, findings
 

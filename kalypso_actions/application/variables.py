@@ -37,6 +37,8 @@ TEXT_TAG: Final = "tag:yaml.org,2002:str"
 NEVER_PLAIN_IN_FLOW: Final = re.compile(r"[][{},]|\A[:?]")
 OTHER_TYPES: Final = frozenset({"binary", "bool", "float", "int", "null", "timestamp"})
 """YAML's tags of scalars that are no texts."""
+PRIVATE_USE: Final = range(0xE000, 0xF900)
+"""Characters that mean nothing in YAML. https://www.unicode.org/faq/private_use.html"""
 PATCHES: Final = frozenset({"patch", "patchesStrategicMerge"})
 """Fields of a kustomization whose texts kustomize reads as YAML."""
 MAX_SHOWN: Final = 80
@@ -152,9 +154,10 @@ def _fill(
     References without a value stay. YAML must read the result as it reads the text with a word in
     the place of each reference, else a scalar is refused. Raises yaml.YAMLError.
     """
-    mark = "\ue000\ue001"  # of Unicode's private use, so without a meaning in YAML
-    while mark in text:
-        mark += "\ue001"
+    used = set(text)
+    mark = next((character for character in map(chr, PRIVATE_USE) if character not in used), "")
+    if not mark:
+        raise yaml.YAMLError("the text has all characters of Unicode's private use")
     marked, rest = pattern.sub(mark, text), _references(text, pattern, variables)
     filled, position = _Filled(), 0
     parts: list[str] = []
@@ -164,13 +167,13 @@ def _fill(
         if isinstance(token, yaml.ScalarToken) and mark in token.value:
             start, end = token.start_mark.index, token.end_mark.index
             parts.append(_put(marked[position:start], mark, rest))
-            own = list(islice(rest, marked.count(mark, start, end)))
+            references = list(islice(rest, marked.count(mark, start, end)))
+            scalar = _put(marked[start:end], mark, iter(references))
             # The first line of a block scalar may end with a comment.
-            inside = own[-token.value.count(mark) :]
-            value = _put(token.value, mark, iter(inside))
-            source = _put(token.value, mark, iter(inside), source=True)
-            scalar = _put(marked[start:end], mark, iter(own))
-            place = replace(where, line=inside[0].line)
+            references = references[-token.value.count(mark) :]
+            value = _put(token.value, mark, iter(references))
+            source = _put(token.value, mark, iter(references), source=True)
+            place = replace(where, line=references[0].line)
             if token.plain and not _is_plain(value, in_flow=context.in_flow):
                 scalar = json.dumps(value, ensure_ascii=False) + "\n" * scalar.count("\n")
                 message = f"YAML does not read {_shown(value)} as a text without quotes"
@@ -183,7 +186,7 @@ def _fill(
                 message = f"{_shown(value)} is no text with the tag !!{context.tag}"
                 problem = Problem(message, place, "remove the tag", "variable-not-text")
                 filled.refused.append(problem)
-            for reference in inside:
+            for reference in references:
                 if reference.value is None:
                     filled.unknown.setdefault(reference.name, reference)
             parts.append(scalar)
@@ -237,10 +240,10 @@ def _first_difference(wanted: Iterable[tuple[yaml.Token, object]], text: str) ->
     tokens = yaml.scan(text, Loader=LOADER)
     for token, value in wanted:
         try:
-            found = next(tokens)
+            actual = next(tokens)
         except (yaml.YAMLError, StopIteration):
-            found = None
-        if type(found) is not type(token) or getattr(found, "value", None) != value:
+            actual = None
+        if type(actual) is not type(token) or getattr(actual, "value", None) != value:
             return int(token.start_mark.line) + 1
     return 0
 

@@ -26,7 +26,7 @@ from kalypso_actions.inputs.values import (
     kebab,
 )
 from kalypso_actions.model.application import (
-    GENERATORS,
+    GENERATOR_NAMES,
     VARIABLE_VALUE,
     VARIABLE_VALUE_RULE,
     Compatibility,
@@ -68,9 +68,9 @@ def _api_versions(versions: tuple[str, ...]) -> tuple[str, ...]:
 
 def _generators(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
-        if name not in GENERATORS or (name == "auto" and len(names) > 1):
-            wanted = f"is none of {', '.join(GENERATORS)}"
-            raise fault("generator", name, "stands alone" if name in GENERATORS else wanted)
+        if name not in GENERATOR_NAMES or (name == "auto" and len(names) > 1):
+            wanted = f"is none of {', '.join(GENERATOR_NAMES)}"
+            raise fault("generator", name, "stands alone" if name in GENERATOR_NAMES else wanted)
     return tuple(dict.fromkeys(names)) or ("auto",)
 
 

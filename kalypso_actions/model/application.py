@@ -25,7 +25,7 @@ current  upstream's bytes of today: texts of levels are joined; an undefined var
          whole reference of the image
 """
 
-GENERATORS: Final = ("auto", "helm", "kustomize", "plain", "command")
+GENERATOR_NAMES: Final = ("auto", "helm", "kustomize", "plain", "command")
 
 VARIABLES: Final = (
     "WORKLOAD",

@@ -213,6 +213,7 @@ def test_only_the_ten_names_are_variables(text: str, expected: str | None) -> No
         ('a: "x\n$WORKLOAD y"', "variable-not-text", 1, "write the value in double quotes"),
         ('a: b\nc: "\\$VERSION"', "yaml-invalid", 2, ""),
         ("a:\n- &$VERSION b", "yaml-invalid", 2, ""),
+        ("a: $VERSION" + "".join(map(chr, range(0xE000, 0xF900))), "yaml-invalid", 0, ""),
         (
             "patches:\n- patch: |-\n    - op: add\n      value: $VERSION",
             "variable-not-text",

@@ -31,21 +31,20 @@ GENERATORS: Final[Mapping[str, Callable[[Work], Generated]]] = {
 def generate(work: Work) -> tuple[str, Generated]:
     """Start each generator for its targets; return their names and result. Raises KalypsoError."""
     works = {name: replace(work, folder=folder) for name, folder in _folders(work).items()}
-    paths = {name: _paths(own) for name, own in works.items()} if len(works) > 1 else {}
+    paths = {name: _paths(own) for name, own in works.items() if name in {"kustomize", "plain"}}
     targets: dict[str, list[Target]] = {name: [] for name in works}
     for target in work.targets:
-        name = _generator_of(target, works, paths) if paths else next(iter(works))
-        targets[name].append(target)
+        targets[_generator_of(target, works, paths)].append(target)
     generated = Generated()
-    for name, own in targets.items():
-        if own:
-            generated.add(GENERATORS[name](replace(works[name], targets=own)))
+    for name, assigned in targets.items():
+        if assigned:
+            generated.add(GENERATORS[name](replace(works[name], targets=assigned)))
         else:
             message = f"the generator {name} makes nothing: the others make all targets"
             advice = "leave it out, or add the folder of a target for it"
             problem = Problem(message, works[name].where, advice, "generator-unused")
             generated.findings.warnings.append(problem)
-    return ", ".join(name for name, own in targets.items() if own), generated
+    return ", ".join(name for name in targets if targets[name]), generated
 
 
 def _generator_of(
@@ -59,8 +58,8 @@ def _generator_of(
     for own in (True, False) if target.has_values else (True,):
         if not own and "helm" in works:
             return "helm"
-        for name in [name for name in ("kustomize", "plain") if name in works]:
-            place = (paths[name], works[name].folder, works[name].inputs.environment, target)
+        for name, files in paths.items():
+            place = (files, works[name].folder, works[name].inputs.environment, target)
             if name == "kustomize" and application.overlay_of(*place, own=own) is not None:
                 return name
             if name == "plain" and application.manifests_of(*place, own=own):

@@ -58,10 +58,10 @@ def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
         content = contents[file]
         if path.endswith((".yaml", ".yml")):
             where = Location(work.source.repository, file)
-            content, own = application.replace_variables(
+            content, file_findings = application.replace_variables(
                 content, work.variables, where, work.inputs.compatibility
             )
-            findings.add(own)
+            findings.add(file_findings)
         files[prefix + path] = content
     return files
 
