@@ -318,3 +318,18 @@ def test_manifests_hold_the_text(tmp_path: Path, generator: str, tag: str) -> No
     assert done.status == 0, done.messages()
     body = yaml.safe_load(done.files["a/gen_manifests.yaml"])
     assert (body["metadata"]["labels"], body["data"]) == ({"version": tag}, {"tag": tag})
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_a_kustomization_names_the_tag(tmp_path: Path, name: str) -> None:
+    find_program("kustomize")
+    source = {
+        f"kustomize/{name}": "resources: [a.yaml]\nimages: [{name: shop, newTag: $IMAGE_TAG}]\n",
+        "kustomize/a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
+        "spec: {containers: [{name: a, image: shop}]}\n",
+    }
+    done = Application(tmp_path).render(
+        "--image-tag=1.10", source=source, configs={"a/values.yaml": ""}
+    )
+    assert done.status == 0, done.messages()
+    assert done.document["targets"][0]["images"] == ["shop:1.10"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from kalypso_actions import application
-from kalypso_actions.application import ChartPlace
+from kalypso_actions.application import KUSTOMIZATION_NAMES, ChartPlace
 from kalypso_actions.commands.app.work import Generated, Work, check_size
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import MANIFESTS_FILE, Findings
@@ -56,7 +58,7 @@ def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for path, file in paths.items():
         content = contents[file]
-        if path.endswith((".yaml", ".yml")):
+        if path.endswith((".yaml", ".yml")) or posixpath.basename(path) in KUSTOMIZATION_NAMES:
             where = Location(work.source.repository, file)
             content, file_findings = application.replace_variables(
                 content, work.variables, where, work.inputs.compatibility
