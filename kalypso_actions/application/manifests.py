@@ -31,7 +31,7 @@ CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
 PARENTS_OF_TEXTS: Final = frozenset(
     {
         *("metadata", "labels", "annotations", "matchLabels", "nodeSelector"),
-        *("data", "stringData", "selector"),
+        *("data", "stringData", "selector", "args", "command"),
     }
 )
 FREE: Final = frozenset({"openAPIV3Schema", "values", "valuesObject"})
@@ -380,26 +380,28 @@ def _fields(
         parent = path[-2] if len(path) > 1 else ""
         if parent in CONTAINERS and isinstance(path[-1], int):
             containers.append((path, _mapping(value)))
-        elif (parent in PARENTS_OF_TEXTS or path[-1:] == ("value",)) and FREE.isdisjoint(path):
+        elif parent in PARENTS_OF_TEXTS or path[-1:] in {("value",), ("image",)}:
             texts += [path] if _must_be_text(path, value, document.kind) else []
     return containers, texts
 
 
 def _must_be_text(path: Path, value: object, kind: str) -> bool:
     match path:
-        case (*_, "metadata", "name" | "namespace") | (*_, "env", int(), "value"):
-            return True
-        case (*_, "metadata", "labels" | "annotations"):  # else its values are
-            return isinstance(value, str | list)
-        case (*_, "metadata", "labels" | "annotations", _) | (
-            *_,
-            "matchLabels" | "nodeSelector",
-            _,
-        ):
-            return True
+        case (*_, "metadata", "labels" | "annotations"):  # else its values are texts
+            wanted = isinstance(value, str | list)
+        case (*_, parent, int(), "image") | (*_, parent, int(), "args" | "command", int()):
+            wanted = parent in CONTAINERS
         case ("data" | "stringData", _):
-            return kind in {"ConfigMap", "Secret"}
+            wanted = kind in {"ConfigMap", "Secret"}
         case ("spec", "selector", _):
-            return kind == "Service"
+            wanted = kind == "Service"
+        case (
+            (*_, "metadata", "name" | "namespace")
+            | (*_, "metadata", "labels" | "annotations", _)
+            | (*_, "matchLabels" | "nodeSelector", _)
+            | (*_, "env", int(), "value")
+        ):
+            wanted = True
         case _:
-            return False
+            wanted = False
+    return wanted and FREE.isdisjoint(path)

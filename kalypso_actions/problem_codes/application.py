@@ -127,9 +127,9 @@ metadata: {name: web}
     ProblemCode(
         "manifest-not-text",
         "error",
-        "A name, label, annotation, selector, value of `env`, or value of a ConfigMap or Secret is "
-        "no text: Kubernetes refuses it, or kustomize changes it. With `compatibility` this is a "
-        "warning.",
+        "A name, label, annotation, selector, image, argument, value of `env`, or value of a "
+        "ConfigMap or Secret is no text: Kubernetes refuses it, or kustomize changes it. With "
+        "`compatibility` this is a warning.",
         "labels: {version: 1.10}",
         "Write it in quotes; in a template, print it with `| quote`.",
     ),

@@ -122,6 +122,14 @@ TEXTS: Final = {
         "      value: 8080\n",
         "spec.containers.0.env.0.value is 8080",
     ),
+    "an image": (
+        "metadata: {name: a}\nspec: {initContainers: [{name: a, image: 20240101}]}\n",
+        "spec.initContainers.0.image is 20240101",
+    ),
+    "an argument": (
+        "metadata: {name: a}\nspec: {containers: [{name: a, args: [--version, 1.10]}]}\n",
+        "spec.containers.0.args.1 is 1.10",
+    ),
     "data": ("metadata: {name: a}\ndata: {tag: 20240101}\n", "data.tag is 20240101"),
     "a date": ("metadata: {name: a}\ndata: {tag: 2024-01-01}\n", "the date 2024-01-01"),
     "nothing by name": ("metadata: {name: a}\ndata: {tag: null}\n", "data.tag is null"),
@@ -145,7 +153,7 @@ def test_values_that_are_no_texts_are_refused(tmp_path: Path, text: str, words: 
         "kind: HelmRelease\nmetadata: {name: a}\nspec: {values: {env: [{name: A, value: 5}]}}\n",
         "kind: CustomResourceDefinition\nmetadata: {name: a}\nspec: {versions: [{schema: "
         "{openAPIV3Schema: {properties: {matchLabels: {nullable: true}}}}}]}\n",
-        "kind: Settings\nmetadata: {name: a}\ndata: {size: 5}\n",
+        "kind: Settings\nmetadata: {name: a}\ndata: {size: 5, image: 7, args: [1]}\n",
     ],
     ids=["values of another chart", "a schema", "data of another kind"],
 )
