@@ -278,3 +278,21 @@ def test_a_command_that_writes_nothing(tmp_path: Path) -> None:
     )
     assert done.codes() == ["generator-failed"]
     assert "wrote no files for 'east'" in done.messages()
+
+
+@POSIX
+def test_a_deployment_target_may_name_a_file(tmp_path: Path) -> None:
+    workload = (
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: w}\n"
+        "spec:\n  deploymentTargets:\n  - {name: t, labels: {}, environment: dev, manifests: "
+        "{repo: 'https://github.com/acme/greeter-gitops', branch: dev, path: ./int/install.yml}}\n"
+    )
+    done = Application(tmp_path).render(
+        "--generator=command",
+        f"--generator-command={PLAYBOOK}",
+        "--workspace=acme",
+        source={"workload/workload.yaml": workload},
+        configs={"int/config.sh": ""},
+    )
+    assert (done.status, done.document["warnings"]) == (0, [])
+    assert "path: ./int/install.yml" in done.files["int/descriptor/deployment_descriptor.yaml"]
