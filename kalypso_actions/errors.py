@@ -60,7 +60,7 @@ class Location:
         if self.repository == HERE and (place or self.branch):
             branch = f"branch {self.branch}" if self.branch else ""
             return f"{place} ({branch})" if place and branch else place or branch
-        return f"{self.repository}: {place}" if place else self.repository
+        return ": ".join(part for part in (self.repository, place) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,16 @@ changes         files × the existing tree → added, modified, deleted, kept
 from kalypso_actions.application.changes import (
     compute_changes,
     edit_warnings,
-    folders_with_manifests,
+    removal,
 )
 from kalypso_actions.application.chart import faulty_links, files_of_folder, with_variables
 from kalypso_actions.application.chart_checks import check_templates
 from kalypso_actions.application.dependencies import (
     Dependency,
     check_dependencies,
+    digests,
     missing_problem,
+    unlocked_content,
     unlocked_problem,
 )
 from kalypso_actions.application.descriptor import (
@@ -45,7 +47,7 @@ from kalypso_actions.application.helm import (
     name_problem,
     release_name,
 )
-from kalypso_actions.application.helm_errors import helm_problems, of_targets
+from kalypso_actions.application.helm_errors import helm_problems, of_targets, place_of_error
 from kalypso_actions.application.levels import find_targets, new_groups
 from kalypso_actions.application.manifests import (
     ManifestRules,
@@ -68,6 +70,7 @@ from kalypso_actions.application.record import (
 from kalypso_actions.application.tree import (
     TreeOptions,
     check_targets_manifests,
+    missing_descriptors,
     no_target,
     other_branch,
     tree_files,
@@ -75,12 +78,13 @@ from kalypso_actions.application.tree import (
 from kalypso_actions.application.unread_values import ReadValues
 from kalypso_actions.application.values import check_values, values_files
 from kalypso_actions.application.values_schemas import check_schemas
-from kalypso_actions.application.variables import replace_variables
+from kalypso_actions.application.variables import OPTIONS, replace_variables
 from kalypso_actions.application.workloads import workloads_of
 
 __all__ = [
     "CHART_FILE",
     "KUSTOMIZATION_NAMES",
+    "OPTIONS",
     "ChartPlace",
     "Dependency",
     "DescriptorNames",
@@ -97,14 +101,15 @@ __all__ = [
     "check_templates",
     "check_values",
     "compute_changes",
+    "digests",
     "edit_warnings",
     "faulty_links",
     "files_of_folder",
     "find_targets",
-    "folders_with_manifests",
     "helm_arguments",
     "helm_problems",
     "manifests_of",
+    "missing_descriptors",
     "missing_overlay",
     "missing_problem",
     "name_problem",
@@ -113,14 +118,17 @@ __all__ = [
     "of_targets",
     "other_branch",
     "overlay_of",
+    "place_of_error",
     "recorded_files",
     "recorded_paths",
     "release_name",
     "remote_bases",
+    "removal",
     "replace_variables",
     "tracked_variables",
     "tracking_names",
     "tree_files",
+    "unlocked_content",
     "unlocked_problem",
     "values_files",
     "with_variables",

@@ -89,6 +89,8 @@ def with_variables(
     for path, content in files.items():
         if posixpath.basename(path) == VALUES_FILE:
             place = Location(where.repository, posixpath.join(where.path, path))
-            result[path], problems = replace_variables(content, variables, place, compatibility)
-            findings.problems += problems
+            result[path], file_findings = replace_variables(
+                content, variables, place, compatibility
+            )
+            findings.add(file_findings)
     return result, findings

@@ -103,6 +103,25 @@ def unlocked_problem(dependency: Dependency) -> Problem:
     )
 
 
+def digests(archives: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the digest of each archive."""
+    return {path: f"sha256:{hashlib.sha256(archives[path]).hexdigest()}" for path in archives}
+
+
+def unlocked_content(archives: Mapping[str, bytes], where: Location) -> Problem:
+    """Warn that the content of the archives may be another in the next run."""
+    names = ", ".join(
+        f"{posixpath.basename(path)} {digest}" for path, digest in digests(archives).items()
+    )
+    return Problem(
+        "Chart.lock locks the versions of what was fetched, but not the content, which may change "
+        f"under the same version: {names}",
+        where,
+        "commit the folder charts; application.json records the digests",
+        "chart-content-unlocked",
+    )
+
+
 def _lock_problems(
     document: Document, lock: Document | None, wanted: Sequence[Mapping[str, object]]
 ) -> Iterator[Problem]:

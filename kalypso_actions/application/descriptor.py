@@ -14,6 +14,7 @@ from kalypso_actions.model.application import (
     DESCRIPTOR_TEMPLATE,
     VALUES_FILE,
     Compatibility,
+    Findings,
     Target,
 )
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
@@ -40,7 +41,7 @@ def from_template(
     variables: Mapping[str, str],
     repository: str,
     compatibility: Compatibility,
-) -> tuple[bytes, list[Problem]]:
+) -> tuple[bytes, Findings]:
     """Return upstream's descriptor: its template, with the variables of a target.
 
     The target's name is its whole path; with `2023`, it is only the name of the folder.
@@ -54,9 +55,12 @@ def from_template(
 def target_of(
     folder: str, environment: str, workloads: Sequence[Workload]
 ) -> DeploymentTarget | None:
-    """Return the deployment target whose manifests are in a folder of the branch."""
+    """Return the deployment target whose manifests are in a folder of the branch.
+
+    The path of an Ansible target is a file in the folder.
+    """
     for target in _targets(environment, workloads):
-        if _folder(target.manifests.get("path", "")) == folder:
+        if f"{_folder(target.manifests.get('path', ''))}/".startswith(f"{folder}/"):
             return target
     return None
 
@@ -134,8 +138,8 @@ def check_targets(
 ) -> Iterator[Problem]:
     """Warn of deployment targets without a folder, and of folders without a deployment target.
 
-    `paths` are the files of the resulting tree; the path of an Ansible target is a file. Targets
-    in other repositories are not checked. `repository` is that of the configs.
+    `paths` are the files of the resulting tree. Targets in other repositories are not checked.
+    `repository` is that of the configs.
     """
     environment = variables.get("ENVIRONMENT", "")
     own = [target for target in _targets(environment, workloads) if _is_here(target, variables)]

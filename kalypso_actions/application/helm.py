@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import Compatibility, Target
+from kalypso_actions.model.application import VALUES_FILE, Compatibility, Target
+from kalypso_actions.model.documents import Document
+from kalypso_actions.sources.yaml_documents import parse_yaml
 
 CHART_FILE: Final = "Chart.yaml"
 SCHEMA_FILE: Final = "values.schema.json"
@@ -28,7 +30,6 @@ class HelmOptions:
     and `none` includes CRDs but no tests, as a GitOps tree needs.
     """
 
-    release_name: str = ""
     namespace: str = ""
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()
@@ -82,12 +83,22 @@ def name_problem(name: str, target: Target, repository: str) -> Problem | None:
 
 @dataclass(frozen=True, slots=True)
 class ChartPlace:
-    """A chart in its repository: its folder, its name, and its templates by path in the folder."""
+    """A chart in its repository: its folder, its name, and its templates by path in the folder.
+
+    `levels` are the files of a target's values, the highest first.
+    """
 
     repository: str
     folder: str
     name: str
     files: Mapping[str, bytes]
+    levels: Sequence[tuple[Location, bytes]] = ()
+
+    def values(self) -> Iterator[Document]:
+        """Yield the values of the target's files, the highest first, then those of the chart."""
+        own = self.files.get(VALUES_FILE, b"")
+        for where, content in (*self.levels, (self.at(VALUES_FILE), own)):
+            yield from parse_yaml(where.repository, where.path, content).documents[:1]
 
     def at(self, path: str, line: int = 0) -> Location:
         """Return the place of a file of the chart."""

@@ -13,7 +13,6 @@ from kalypso_actions.application.helm import CHART_FILE, SCHEMA_FILE, ChartPlace
 from kalypso_actions.application.rendered_lines import TemplateLines
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Target
-from kalypso_actions.sources.yaml_documents import parse_yaml
 
 MAX_NAMED: Final = 3
 """The number of targets that a problem names."""
@@ -31,37 +30,41 @@ _NOT_YAML: Final = re.compile(
 )
 
 
-def helm_problems(
-    message: str,
-    chart: ChartPlace,
-    levels: Sequence[tuple[Location, bytes]],
-    output: str = "",
-) -> list[Problem]:
+def helm_problems(message: str, chart: ChartPlace, output: str = "") -> list[Problem]:
     """Return the problems in helm's message for a target, with their places in the sources.
 
-    `levels` are the files of the target's values, the highest first, then the chart's own.
     `output` is helm's output with `--debug`, if a template's output is not YAML.
     """
     text = _without_warnings(message)
     if REFUSED_VALUES in text:
-        refused = list(_refused_values(text, chart, levels))
+        refused = list(_refused_values(text, chart))
         if refused:
             return refused
     not_yaml = _NOT_YAML.search(text)
     if not_yaml:
         return [_not_yaml(not_yaml, chart, output)]
-    place, reason = _place_in_chart(text, chart), text
+    place, reason = _place_of_template(text, chart)
+    advice = "correct the template, or the values that it reads" if place else "correct it"
+    if NEEDS_VERSION in text:
+        advice = "set kube-version to the version of the clusters"
+    return [Problem(reason, place or _place_in_chart(text, chart), advice, "chart-failed")]
+
+
+def place_of_error(message: str, chart: ChartPlace) -> Location:
+    """Return the line of the template that a message of helm names, else the chart's folder."""
+    return _place_of_template(message, chart)[0] or chart.at("")
+
+
+def _place_of_template(text: str, chart: ChartPlace) -> tuple[Location | None, str]:
+    """Return the innermost template's line in an error, and its reason; None without a template."""
+    place, reason = None, text
     match = _TEMPLATE.search(text)
     while match is not None:
         own = chart.own_path(match["path"])
         if own:
             place, reason = chart.at(own, int(match["line"])), match["rest"].strip()
         match = _TEMPLATE.search(match["rest"])
-    is_template = reason is not text
-    advice = "correct the template, or the values that it reads" if is_template else "correct it"
-    if NEEDS_VERSION in text:
-        advice = "set kube-version to the version of the clusters"
-    return [Problem(reason, place, advice, "chart-failed")]
+    return place, reason
 
 
 def of_targets(failures: Iterable[tuple[Target, Iterable[Problem]]]) -> list[Problem]:
@@ -110,15 +113,12 @@ _CHART_OF_VALUES: Final = re.compile(r"^(\S+):$")
 _REFUSED: Final = re.compile(r"^- at '([^']*)': (.*)$")
 
 
-def _refused_values(
-    text: str, chart: ChartPlace, levels: Sequence[tuple[Location, bytes]]
-) -> Iterator[Problem]:
+def _refused_values(text: str, chart: ChartPlace) -> Iterator[Problem]:
     """Yield a problem for each value that a values.schema.json refuses.
 
     If the file itself is not a schema, helm's message has the same form.
     """
-    parsed = [parse_yaml(where.repository, where.path, content) for where, content in levels]
-    documents = [document for file in parsed for document in file.documents[:1]]
+    documents = list(chart.values())
     prefix: tuple[str, ...] = ()
     schema, is_schema = SCHEMA_FILE, True
     for row in text.splitlines():
@@ -130,22 +130,25 @@ def _refused_values(
             is_schema = bool(heading)
         match = _REFUSED.match(row.strip())
         if match and is_schema:
-            path = (*prefix, *filter(None, match[1].split("/")))
+            steps = [step for step in match[1].split("/") if step]
+            keys = (*prefix, *(step.replace("~1", "/").replace("~0", "~") for step in steps))
+            # A number is a key, or the index of an item.
+            paths = (keys, tuple(int(key) if key.isdecimal() else key for key in keys))
             place = next(
-                (document.at(*path) for document in documents if path in document.marks),
+                (values.at(*own) for values in documents for own in paths if own in values.marks),
                 chart.at(schema),
             )
             yield Problem(
-                f"the value {'.'.join(path) or 'of the chart'}: {match[2]}",
+                f"the value {'.'.join(keys) or 'of the chart'}: {match[2]}",
                 place,
                 "correct the value, or the chart's values.schema.json",
                 "values-refused",
             )
         elif match and not match[2].endswith(" failed"):  # the next lines name the failed parts
-            keys = [key for key in match[1].split("/") if key]
+            steps = [step for step in match[1].split("/") if step]
             yield Problem(
-                f"this is not a JSON schema: {'.'.join(keys) or 'all of it'}: {match[2]}",
-                chart.at(schema, _line_of_keys(keys, chart.files.get(schema, b""))),
+                f"this is not a JSON schema: {'.'.join(steps) or 'all of it'}: {match[2]}",
+                chart.at(schema, _line_of_keys(steps, chart.files.get(schema, b""))),
                 "correct it: https://json-schema.org",
                 "chart-schema-invalid",
             )
@@ -168,9 +171,8 @@ def _not_yaml(match: re.Match[str], chart: ChartPlace, output: str) -> Problem:
     if own:
         rows = output_of_template(output, match["path"]).splitlines()
         # If helm gives no line, the whole document has the wrong form.
-        number = int(match["line"] or 1)
-        row = rows[number - 1] if number <= len(rows) else ""
-        line = TemplateLines(chart.files[own].decode("utf-8", "replace")).find(row)
+        lines = TemplateLines(chart.files[own].decode("utf-8", "replace"))
+        line = lines.find(rows, int(match["line"] or 1) - 1)
     return Problem(
         f"the output of the template is not YAML: {reason.strip()}",
         chart.at(own, line),

@@ -12,13 +12,18 @@ from kalypso_actions.model.documents import SYMLINK_MODE, FileEntry
 
 
 def find_targets(
-    entries: Mapping[str, FileEntry], repository: str, compatibility: Compatibility
+    entries: Mapping[str, FileEntry],
+    repository: str,
+    compatibility: Compatibility,
+    *,
+    with_command: bool = False,
 ) -> tuple[tuple[Target, ...], Findings]:
     """Return the targets of a configs tree, sorted, and the problems of the tree.
 
     Upstream's targets are the folders with a values.yaml and without subfolders. With `none`, a
     subfolder counts only if a values.yaml is in it or below it, so a folder of documentation does
-    not make a group. Do not follow symbolic links, since a link to a folder above never ends.
+    not make a group. If there is a command, folders for it are targets, too. Do not follow symbolic
+    links, since a link to a folder above never ends.
     """
     counted = (
         path
@@ -27,6 +32,7 @@ def find_targets(
     )
     tree = _Tree(entries, repository, _groups(counted))
     folders = [folder for folder in tree.with_values if folder and not tree.subfolders(folder)]
+    folders += tree.for_command(set(folders)) if with_command else []
     targets = tuple(Target(folder, tree.levels(folder)) for folder in sorted(folders))
     findings = Findings(
         problems=list(tree.links()),
@@ -57,9 +63,25 @@ class _Tree:
         """Return the subfolders that make a folder a group."""
         return self.groups.get(folder, frozenset())
 
+    def for_command(self, targets: Set[str]) -> list[str]:
+        """Return the folders without values and subfolders that hold more than documentation."""
+        files = [
+            path
+            for path in self.entries
+            if not any(part.startswith(".") for part in path.split("/"))
+            and not path.lower().endswith(".md")
+        ]
+        folders = {posixpath.dirname(path) for path in files}
+        above = {parent for folder in folders for parent in folders_above(folder)}
+        known = {*above, *self.with_values, *targets, ""}
+        return [
+            folder
+            for folder in folders - known
+            if not any(parent in targets for parent in folders_above(folder))
+        ]
+
     def levels(self, folder: str) -> tuple[str, ...]:
-        parts = folder.split("/")
-        paths = ("/".join([*parts[:count], VALUES_FILE]) for count in range(1, len(parts) + 1))
+        paths = (f"{level}/{VALUES_FILE}" for level in (*folders_above(folder), folder))
         return tuple(path for path in paths if path in self.entries)
 
     def links(self) -> Iterator[Problem]:
@@ -113,6 +135,12 @@ class _Tree:
 
     def _at(self, path: str) -> Location:
         return Location(self.repository, path)
+
+
+def folders_above(folder: str) -> list[str]:
+    """Return the folders above a folder or file, from the first level down."""
+    parts = folder.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def _groups(paths: Iterable[str]) -> Mapping[str, Set[str]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
 from kalypso_actions.application.helm import ChartPlace
-from kalypso_actions.application.rendered_lines import TemplateLines
+from kalypso_actions.application.rendered_lines import ACTION, TemplateLines
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Findings
 from kalypso_actions.model.documents import Document, Path
+from kalypso_actions.sources.objects import item_documents
 from kalypso_actions.sources.yaml_documents import parse_yaml
+from kalypso_go.goyaml.scalars import is_timestamp
 
 SOURCE: Final = re.compile(r"^# Source: (.+)$", re.MULTILINE)
 CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
@@ -22,7 +24,18 @@ HOOK_ANNOTATION: Final = "helm.sh/hook"
 SECRET_NAME: Final = re.compile(r"PASSW(OR)?D|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY", re.IGNORECASE)
 ENCRYPTED: Final = re.compile(r"^(ENC\[|Ag[A-Za-z0-9+/]{40})")
 """Values of SOPS and of Sealed Secrets."""
-
+SEPARATOR: Final = re.compile(r"---(?!\s*(?:#|$))")
+"""https://github.com/kubernetes-sigs/kustomize/blob/kyaml/v0.21.1/kyaml/kio/byteio_reader.go"""
+CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
+"""The fields that an action of a template reads, of all values or of a part of them."""
+PARENTS_OF_TEXTS: Final = frozenset(
+    {
+        *("metadata", "labels", "annotations", "matchLabels", "nodeSelector"),
+        *("data", "stringData", "selector", "args", "command"),
+    }
+)
+FREE: Final = frozenset({"openAPIV3Schema", "values", "valuesObject"})
+"""Fields of any content: schemas, the values of other charts."""
 
 TOO_LARGE: Final = "look for a loop, or divide the target"
 
@@ -44,33 +57,35 @@ class ManifestRules:
     strict: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedManifests:
-    """The objects of a file, their images, and the findings."""
-
-    documents: tuple[Document, ...]
-    images: tuple[str, ...]
-    findings: Findings
-
-
 def check_manifests(
-    where: Location, content: bytes, rules: ManifestRules, chart: ChartPlace | None = None
-) -> CheckedManifests:
-    """Parse generated manifests and check them.
+    where: Location,
+    content: bytes,
+    rules: ManifestRules,
+    sources: ChartPlace | None = None,
+    known: dict[tuple[str, ...], Location] | None = None,
+) -> tuple[Set[str], Findings]:
+    """Check generated manifests as kustomize and Kubernetes read them; return their images, too.
 
-    `where` is the generated file. With a chart, findings are located in the template that made the
-    object, if helm names it.
+    `where` is the generated file. With sources, findings are located in the template that made the
+    object, if helm names it, or in the values that it printed. `known` are the places of the
+    objects in other files of the kustomization that Kalypso writes, None for another one.
     """
-    check = _Check(where, content.decode("utf-8", "replace"), rules, chart)
+    check = _Check(where, content.decode("utf-8", "replace"), rules, sources, known)
     parsed = parse_yaml(where.repository, where.path, content)
     for problem in parsed.problems:
         place = check.at_line(problem.where.line) if problem.where else where
         advice = problem.advice if problem.where and problem.where.line else TOO_LARGE
         fault = Problem(problem.message, place, advice, "manifest-invalid")
         check.findings.problems.append(fault)
+    for warning in parsed.warnings:
+        place = check.at_line(warning.where.line) if warning.where else where
+        message = warning.message.partition(", on lines ")[0]  # of the output
+        message += ", which kustomize refuses"
+        check.refuse(Problem(message, place, "remove one of them", "manifest-invalid"))
+    check.separators()
     for document in parsed.documents:
         check.document(document)
-    return CheckedManifests(parsed.documents, tuple(sorted(check.images)), check.findings)
+    return check.images, check.findings
 
 
 @dataclass(slots=True)
@@ -78,49 +93,67 @@ class _Check:
     where: Location
     text: str
     rules: ManifestRules
-    chart: ChartPlace | None
+    sources: ChartPlace | None
+    known: dict[tuple[str, ...], Location] | None
     findings: Findings = field(default_factory=Findings)
     images: set[str] = field(default_factory=set)
-    _known: dict[tuple[str, ...], Location] = field(default_factory=dict)
+    _own: dict[tuple[str, ...], Location] = field(default_factory=dict)
     _templates: dict[str, TemplateLines] = field(default_factory=dict)
+    _values: Sequence[Document] | None = None
     _rows: Sequence[str] = ()
-    _sources: list[tuple[int, str]] = field(default_factory=list)
+    _starts: list[tuple[int, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._rows = self.text.split("\n")
         for number, row in enumerate(self._rows, start=1):
             match = SOURCE.match(row.rstrip("\r"))
             if match:
-                self._sources.append((number, match[1]))
+                self._starts.append((number, match[1]))
+
+    def separators(self) -> None:
+        """Refuse documents that begin on the line of their separator, as kustomize does."""
+        for number, row in enumerate(self._rows, start=1):
+            if number > 1 and SEPARATOR.match(row):
+                message = "kustomize reads only a comment behind ---"
+                place, advice = self.at_line(number), "begin the document on the next line"
+                self.refuse(Problem(message, place, advice, "manifest-invalid"))
 
     def document(self, document: Document) -> None:
-        """Check one object."""
-        missing = [
-            name
-            for name, value in (
-                ("apiVersion", document.api_version),
-                ("kind", document.kind),
-                ("metadata.name", document.name or _generated_name(document)),
-            )
-            if not value
-        ]
+        """Check one object, or the items of a list."""
+        if document.kind.endswith("List") and "items" in document.body:
+            items, documents = document.body["items"] or [], item_documents(document)
+            if not isinstance(items, list) or len(documents) < len(items):
+                message = f"the items of a {document.kind} must be objects"
+                place, advice = self.at(document, "items"), "complete the manifest"
+                self.refuse(Problem(message, place, advice, "manifest-incomplete"))
+            for item in documents.values():
+                self.document(item)
+            return
+        name = document.name or (_generated_name(document) if self.known is None else "")
+        parts = (("apiVersion", document.api_version), ("kind", document.kind))
+        missing = [part for part, value in (*parts, ("metadata.name", name)) if not value]
         if missing:
             message = f"the object has no {' and no '.join(missing)}"
             advice = "complete the manifest"
-            self._refuse(Problem(message, self.at(document), advice, "manifest-incomplete"))
+            if _generated_name(document) and missing == ["metadata.name"]:
+                advice = "write a name: kustomize, which Flux runs, accepts no generateName"
+            self.refuse(Problem(message, self.at(document), advice, "manifest-incomplete"))
             return
         self._check_duplicate(document)
         self._check_namespace(document)
-        self._check_secrets(document)
+        containers, texts = _fields(document)
+        self._check_secrets(document, containers)
         annotations = _mapping(_mapping(document.body.get("metadata")).get("annotations"))
         if HOOK_ANNOTATION in annotations:
             message = f"{_title(document)} is a hook of helm ({annotations[HOOK_ANNOTATION]})"
             advice = "Flux applies it with all other objects; leave hooks out with hooks: false"
             problem = Problem(message, self.at(document), advice, "manifest-hook")
             self.findings.notes.append(problem)
-        self._check_schema(document)
-        for path, image in _images(document.body):
-            self._check_image(document, path, image)
+        self._check_schema(document, self._check_texts(document, texts))
+        for path, container in containers:
+            image = container.get("image")
+            if isinstance(image, str) and image:
+                self._check_image(document, (*path, "image"), image)
 
     def at(self, document: Document, *path: str | int) -> Location:
         """Return the place of a value of an object."""
@@ -128,29 +161,75 @@ class _Check:
 
     def at_line(self, line: int) -> Location:
         """Return the line of the template that printed an output line, else the output line."""
-        own = Location(self.where.repository, self.where.path, line)
-        index = bisect_right(self._sources, (line, "\U0010ffff")) - 1
-        if self.chart is None or index < 0:
-            return own
-        path = self.chart.own_path(self._sources[index][1])
+        path, number = self._printed_by(line)
+        if self.sources is None or not path:
+            return Location(self.where.repository, self.where.path, line)
+        return self.sources.at(path, number)
+
+    def value_at(self, document: Document, *path: str | int, as_text: bool = False) -> Location:
+        """Return the line of the values that set a value of an object, else the template's.
+
+        With `as_text`, the value may have another type in the values, or be a part of the result.
+        """
+        place, line = self.at(document, *path), document.at(*path).line
+        template, number = self._printed_by(line)
+        text = self._templates[template].lines[number - 1] if number else "{{}}"
+        if self.sources is None or "{{" not in text:
+            return place
+        if self._values is None:
+            self._values = list(self.sources.values())
+        value, name = _value(document.body, path), _name(document.body, path)
+        actions = " ".join(ACTION.findall(text))
+        chains = [(bool(root), tuple(chain.split("."))) for root, chain in CHAIN.findall(actions)]
+        best, weight, count = place, 0, 0
+        for values in self._values:
+            for setting, set_value in _scalars(values.body):
+                is_read = any(
+                    setting[-len(chain) :] == chain and is_whole == (len(setting) == len(chain))
+                    for is_whole, chain in chains
+                )
+                is_equal = type(set_value) is type(value) and set_value == value
+                if is_equal or (as_text and (is_read or str(set_value) == str(value))):
+                    count += 1
+                    likeness = 2 * is_read + (_name(values.body, setting) == name)
+                    if likeness > weight or count == 1:
+                        best, weight = values.at(*setting), likeness
+        return best if weight or count == 1 else place
+
+    def _printed_by(self, line: int) -> tuple[str, int]:
+        """Return the template that printed an output line, and its line; ("", 0) if unknown."""
+        index = bisect_right(self._starts, (line, "\U0010ffff")) - 1
+        if self.sources is None or index < 0:
+            return "", 0
+        start, name = self._starts[index]
+        path = self.sources.own_path(name)
         if not path:
-            return own
-        row = self._rows[line - 1] if 0 < line <= len(self._rows) else ""
+            return "", 0
         if path not in self._templates:
-            text = self.chart.files[path].decode("utf-8", "replace")
+            text = self.sources.files[path].decode("utf-8", "replace")
             self._templates[path] = TemplateLines(text)
-        return self.chart.at(path, self._templates[path].find(row))
+        if not self.sources.name:  # plain manifests are as they were
+            return path, line - start
+        return path, self._templates[path].find(self._rows, line - 1)
 
     def _check_duplicate(self, document: Document) -> None:
+        """Refuse an object that occurs twice, in the cluster or for kustomize.
+
+        For kustomize, an object without a namespace is one of `default`.
+        """
         namespace = str(_mapping(document.body.get("metadata")).get("namespace") or "")
         group = document.api_version.rpartition("/")[0]
-        key = (group, document.kind, namespace or self.rules.namespace, document.name)
+        names = {namespace or self.rules.namespace or "default", namespace or "default"}
+        keys = [(group, document.kind, name, document.name) for name in sorted(names)]
+        known = self._own if self.known is None else self.known
         place = self.at(document, "metadata", "name")
-        if document.name and key in self._known:
-            message = f"{_title(document)} is made twice, also by {self._known[key]}"
+        also = next((known[key] for key in keys if key in known), None)
+        if also is not None and document.name:
+            message = f"{_title(document)} is made twice, also by {also}"
             advice = "remove or rename one of them"
-            self._refuse(Problem(message, place, advice, "manifest-duplicate"))
-        self._known.setdefault(key, place)
+            self.refuse(Problem(message, place, advice, "manifest-duplicate"))
+        for key in keys:
+            known.setdefault(key, place)
 
     def _check_namespace(self, document: Document) -> None:
         namespace = _mapping(document.body.get("metadata")).get("namespace")
@@ -160,19 +239,47 @@ class _Check:
         if not any(fnmatchcase(namespace, pattern) for pattern in allowed):
             message = f"{_title(document)} is in the namespace {namespace!r}, not in "
             message += repr(self.rules.namespace)
-            place = self.at(document, "metadata", "namespace")
+            place = self.value_at(document, "metadata", "namespace")
             advice = "leave the namespace out, or allow it with allowed-namespaces"
-            self._refuse(Problem(message, place, advice, "manifest-namespace"))
+            self.refuse(Problem(message, place, advice, "manifest-namespace"))
 
-    def _check_schema(self, document: Document) -> None:
+    def _check_texts(self, document: Document, paths: Iterable[Path]) -> Set[Path]:
+        """Refuse values that are no texts where Kubernetes takes only texts; return their paths."""
+        faults = {path: self._fault(document, path) for path in paths}
+        for path, fault in faults.items():
+            if fault:
+                message = f"{_title(document)}: {'.'.join(map(str, path))} {fault}"
+                place = self.value_at(document, *path)
+                advice = "write it in quotes, or print it with | quote"
+                self.refuse(Problem(message, place, advice, "manifest-not-text"))
+        return {path for path, fault in faults.items() if fault}
+
+    def _fault(self, document: Document, path: Path) -> str:
+        """Say what a value is that is no text; "" for a text and for nothing, which is empty."""
+        value, where = _value(document.body, path), document.at(*path)
+        row = self._rows[where.line - 1] if 0 < where.line <= len(self._rows) else ""
+        raw = row[where.column - 1 :] if where.column else ""
+        shown = re.split(r"[\s,\[\]{}]", raw, maxsplit=1)[0]
+        if isinstance(value, str):
+            is_date = is_timestamp(value) and raw.startswith(value)
+            return f"is the date {value}, which kustomize extends by a time" if is_date else ""
+        if value is None and shown not in {"~", "null", "Null", "NULL"}:
+            return ""
+        if isinstance(value, Mapping | list):
+            shown = "a list" if isinstance(value, list) else "a map"
+        return f"is {shown or value}, not a text"
+
+    def _check_schema(self, document: Document, reported: Set[Path]) -> None:
         if self.rules.schema_errors is None:
             return
         try:
             for path, fault in self.rules.schema_errors(document.body):
+                if path in reported:
+                    continue
                 message = f"{_title(document)}: {'.'.join(map(str, path)) or 'object'}: {fault}"
-                place = self.at(document, *path)
+                place = self.value_at(document, *path) if path else self.at(document)
                 advice = "correct the template, or the values that it reads"
-                self._refuse(Problem(message, place, advice, "manifest-schema"))
+                self.refuse(Problem(message, place, advice, "manifest-schema"))
         except KeyError:
             message = f"there is no schema of {document.api_version} {document.kind}"
             place, advice = self.at(document), "only kinds of Kubernetes itself are checked"
@@ -188,33 +295,36 @@ class _Check:
             problem = Problem(message, self.at(document, *path), advice, "image-without-digest")
             self.findings.notes.append(problem)
 
-    def _check_secrets(self, document: Document) -> None:
+    def _check_secrets(
+        self, document: Document, containers: Iterable[tuple[Path, Mapping[object, object]]]
+    ) -> None:
         """Warn of secrets that everybody with access to the repository can read."""
         if document.kind == "Secret" and "sops" not in document.body:
             for name in ("stringData", "data"):
                 for key, value in _mapping(document.body.get(name)).items():
                     if isinstance(value, str) and value and not ENCRYPTED.match(value):
-                        place = self.at(document, name, str(key))
+                        place = self.value_at(document, name, str(key), as_text=True)
                         self._warn_of_secret(f"{_title(document)} has the key {key!r}", place)
                         return
-        for path, variable in _variables(document.body):
-            variable_name, text = variable.get("name"), variable.get("value")
-            if (
-                isinstance(variable_name, str)
-                and SECRET_NAME.search(variable_name)
-                and text not in (None, "")
-            ):
-                place = self.at(document, *path, "value")
-                self._warn_of_secret(
-                    f"{_title(document)} has the variable {variable_name!r}", place
+        for path, container in containers:
+            variables = container.get("env")
+            for index, variable in enumerate(variables if isinstance(variables, list) else ()):
+                variable_name, text = (
+                    _mapping(variable).get("name"),
+                    _mapping(variable).get("value"),
                 )
+                is_secret = isinstance(variable_name, str) and SECRET_NAME.search(variable_name)
+                if is_secret and text not in (None, ""):
+                    place = self.value_at(document, *path, "env", index, "value", as_text=True)
+                    subject = f"{_title(document)} has the variable {variable_name!r}"
+                    self._warn_of_secret(subject, place)
 
     def _warn_of_secret(self, subject: str, place: Location) -> None:
         message = f"{subject} in plain text: everybody who reads the repository knows it"
         advice = "use an ExternalSecret, a SealedSecret, or SOPS"
         self.findings.warnings.append(Problem(message, place, advice, "secret-in-plain-text"))
 
-    def _refuse(self, problem: Problem) -> None:
+    def refuse(self, problem: Problem) -> None:
         findings = self.findings
         (findings.problems if self.rules.strict else findings.warnings).append(problem)
 
@@ -231,30 +341,67 @@ def _mapping(value: object) -> Mapping[object, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _containers(value: object, path: Path = ()) -> Iterator[tuple[Path, Mapping[object, object]]]:
-    """Yield the containers anywhere in an object: in pods, and in templates of pods."""
+def _nodes(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Yield all values inside an object, itself first."""
+    yield path, value
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            step = (*path, str(key))
-            if key in CONTAINERS and isinstance(inner, list):
-                for index, container in enumerate(inner):
-                    yield (*step, index), _mapping(container)
-            else:
-                yield from _containers(inner, step)
+            yield from _nodes(inner, (*path, str(key)))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _containers(inner, (*path, index))
+            yield from _nodes(inner, (*path, index))
 
 
-def _images(body: object) -> Iterator[tuple[Path, str]]:
-    for path, container in _containers(body):
-        image = container.get("image")
-        if isinstance(image, str) and image:
-            yield (*path, "image"), image
+def _scalars(value: object) -> Iterator[tuple[Path, object]]:
+    return (node for node in _nodes(value) if not isinstance(node[1], Mapping | list))
 
 
-def _variables(body: object) -> Iterator[tuple[Path, Mapping[object, object]]]:
-    for path, container in _containers(body):
-        variables = container.get("env")
-        for index, variable in enumerate(variables if isinstance(variables, list) else ()):
-            yield (*path, "env", index), _mapping(variable)
+def _value(body: object, path: Path) -> object:
+    """Return the value at a path; None if there is none."""
+    for step in path:
+        if isinstance(body, list) and isinstance(step, int):
+            body = body[step] if step < len(body) else None
+        else:
+            body = _mapping(body).get(step)
+    return body
+
+
+def _name(body: object, path: Path) -> object:
+    """Return the key of a value, but the name of a variable: `{name: A, value: x}`."""
+    return _mapping(_value(body, path[:-1])).get("name") if path[-1:] == ("value",) else path[-1]
+
+
+def _fields(
+    document: Document,
+) -> tuple[list[tuple[Path, Mapping[object, object]]], list[Path]]:
+    """Return the containers anywhere in an object, and the paths of values that must be texts."""
+    containers, texts = [], []
+    for path, value in _nodes(document.body):
+        parent = path[-2] if len(path) > 1 else ""
+        if parent in CONTAINERS and isinstance(path[-1], int):
+            containers.append((path, _mapping(value)))
+        elif parent in PARENTS_OF_TEXTS or path[-1:] in {("value",), ("image",)}:
+            texts += [path] if _must_be_text(path, value, document.kind) else []
+    return containers, texts
+
+
+def _must_be_text(path: Path, value: object, kind: str) -> bool:
+    match path:
+        case (*_, "metadata", "labels" | "annotations"):  # else its values are texts
+            wanted = isinstance(value, str | list)
+        case (*_, parent, int(), "image") | (*_, parent, int(), "args" | "command", int()):
+            wanted = parent in CONTAINERS
+        case ("data" | "stringData", _):
+            wanted = kind in {"ConfigMap", "Secret"}
+        case ("spec", "selector", _):
+            wanted = kind == "Service"
+        case (
+            (*_, "metadata", "name" | "namespace")
+            | (*_, "metadata", "labels" | "annotations", _)
+            | (*_, "matchLabels" | "nodeSelector", _)
+            | (*_, "env", int(), "value")
+        ):
+            wanted = True
+        case _:
+            wanted = False
+    return wanted and FREE.isdisjoint(path)

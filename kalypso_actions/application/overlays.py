@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
@@ -13,6 +13,9 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 KUSTOMIZATION_NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 YAML: Final = (".yaml", ".yml")
 BASES: Final = ("resources", "bases", "components", "crds")
+
+OWN_OVERLAYS: Final = 4
+"""The first places of a target's kustomization are its own; targets may share the others."""
 
 
 def overlay_folders(folder: str, environment: str, target: Target) -> list[str]:
@@ -31,25 +34,26 @@ def overlay_folders(folder: str, environment: str, target: Target) -> list[str]:
 
 
 def overlay_of(
-    files: Mapping[str, bytes], folder: str, environment: str, target: Target
+    files: Collection[str], folder: str, environment: str, target: Target, *, own: bool = False
 ) -> str | None:
-    """Return the folder of a target's kustomization; None if it has none."""
-    for place in overlay_folders(folder, environment, target):
+    """Return the folder of a target's kustomization; None if it has none, or with `own` no own."""
+    for place in overlay_folders(folder, environment, target)[: OWN_OVERLAYS if own else None]:
         if any(posixpath.join(place, name) in files for name in KUSTOMIZATION_NAMES):
             return place
     return None
 
 
 def manifests_of(
-    files: Mapping[str, bytes], folder: str, environment: str, target: Target
+    files: Collection[str], folder: str, environment: str, target: Target, *, own: bool = False
 ) -> list[str]:
     """Return the plain manifests of a target: all below its own folder, else those in `folder`."""
-    for name in (f"{environment}/{target.folder}", target.folder, environment):
+    manifests = [path for path in files if path.endswith(YAML)]
+    for name in (f"{environment}/{target.folder}", target.folder, *([] if own else [environment])):
         prefix = f"{posixpath.join(folder, name)}/"
-        own = [path for path in files if path.startswith(prefix) and path.endswith(YAML)]
-        if own:
-            return sorted(own)
-    return sorted(path for path in files if posixpath.dirname(path) == folder)
+        below = [path for path in manifests if path.startswith(prefix)]
+        if below:
+            return sorted(below)
+    return [] if own else sorted(path for path in manifests if posixpath.dirname(path) == folder)
 
 
 def missing_overlay(folder: str, environment: str, target: Target, repository: str) -> Problem:

@@ -36,7 +36,10 @@ class RecordedRevision(BaseModel):
 
 
 class Record(BaseModel):
-    """The content of `application.json`: sources, options, and the ids of generated files."""
+    """The content of `application.json`: sources, options, and the ids of generated files.
+
+    `dependencies` are the digests of the archives that were fetched for the chart, by path.
+    """
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -45,9 +48,11 @@ class Record(BaseModel):
     environment: str
     generator: str
     programs: Mapping[str, str]
+    dependencies: Mapping[str, str] = {}
     options: Mapping[str, str]
     source: RecordedRevision
     configs: RecordedRevision
+    targets: tuple[str, ...] = ()
     files: Mapping[str, str]
 
     def content(self) -> bytes:
@@ -57,25 +62,29 @@ class Record(BaseModel):
         return text.encode("utf-8", "backslashreplace")
 
 
-def read_recorded_files(content: bytes | None) -> Mapping[str, str] | None:
-    """Return the blob ids of the files of an earlier run; None if there is no record."""
+def read_record(content: bytes | None) -> RecordedFiles | None:
+    """Return the targets and files of an earlier run; None if there is no record."""
     if content is None:
         return None
     try:
         body = json.loads(content)
         if not isinstance(body, dict) or body.get("schema") != SCHEMA:
             return None
-        return _RecordedFiles.model_validate(body).files
+        return RecordedFiles.model_validate(body)
     except (ValueError, RecursionError, ValidationError):
         return None
 
 
 def recorded_paths(content: bytes) -> frozenset[str]:
     """Return the paths of the files that a run has written; empty without a valid record."""
-    return frozenset(read_recorded_files(content) or ())
+    record = read_record(content)
+    return frozenset(record.files if record else ())
 
 
-class _RecordedFiles(BaseModel):
+class RecordedFiles(BaseModel):
+    """The targets, and the blob ids of the files, of an earlier run."""
+
+    targets: tuple[str, ...] = ()
     files: Mapping[str, str]
 
 

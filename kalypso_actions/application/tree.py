@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,19 +14,23 @@ from kalypso_actions.application.descriptor import (
 )
 from kalypso_actions.application.helm import ChartPlace
 from kalypso_actions.application.manifests import ManifestRules, check_manifests
+from kalypso_actions.application.overlays import KUSTOMIZATION_NAMES, YAML
 from kalypso_actions.application.record import tracking_files
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import (
     DESCRIPTOR_FILE,
-    KUSTOMIZATION,
+    DESCRIPTOR_TEMPLATE,
     KUSTOMIZATION_FILE,
+    KUSTOMIZATION_START,
+    MANIFESTS_FILE,
+    ApplicationChanges,
     Compatibility,
     Findings,
     Target,
 )
-from kalypso_actions.model.kinds import Workload
-
-YAML = (".yaml", ".yml")
+from kalypso_actions.model.kinds import DeploymentTarget, Workload
+from kalypso_actions.sources.yaml_documents import parse_yaml
+from kalypso_go import goyaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +72,49 @@ def other_branch(checked_out: str, environment: str, repository: str) -> Iterato
 def check_targets_manifests(
     generated: Mapping[str, Mapping[str, bytes]],
     rules: ManifestRules,
-    sources: ChartPlace | None,
+    sources: Mapping[str, ChartPlace],
 ) -> tuple[dict[str, tuple[str, ...]], Findings]:
     """Check the manifests of all targets, by folder; return the images of each."""
     images: dict[str, tuple[str, ...]] = {}
     findings = Findings()
     for folder, files in generated.items():
         used: set[str] = set()
-        for name, content in files.items():
-            if name.endswith(YAML) and name != KUSTOMIZATION_FILE:
-                where = Location("", f"{folder}/{name}")
-                checked = check_manifests(where, content, rules, sources)
-                findings.add(checked.findings)
-                used |= set(checked.images)
+        known: dict[tuple[str, ...], Location] | None = {} if _lists_all(files) else None
+        manifests = _manifests(files)
+        if not manifests and _lists_all(files):
+            message = f"the files of {folder!r} are not for Kubernetes, and get no kustomization"
+            note = Problem(message, Location("", folder), code="target-not-kubernetes")
+            findings.notes.append(note)
+        for name in manifests:
+            where = Location("", f"{folder}/{name}")
+            file_images, file_findings = check_manifests(
+                where, files[name], rules, sources.get(folder), known
+            )
+            findings.add(file_findings)
+            used |= file_images
         images[folder] = tuple(sorted(used))
     return images, findings
+
+
+def _manifests(files: Mapping[str, bytes]) -> list[str]:
+    """Return the manifests of a target, sorted; none if no document of a command is an object."""
+    names = sorted(
+        name
+        for name in files
+        if name.endswith(YAML) and posixpath.basename(name) not in KUSTOMIZATION_NAMES
+    )
+    if MANIFESTS_FILE in files:
+        return names
+    parsed = [parse_yaml("", name, files[name]) for name in names]
+    objects = [item for file in parsed for item in file.documents if item.kind or item.api_version]
+    faults = [problem.code for file in parsed for problem in file.problems]
+    is_other = parsed and not objects and set(faults) <= {"document-not-kubernetes"}
+    return [] if is_other else names
+
+
+def _lists_all(files: Mapping[str, bytes]) -> bool:
+    """Whether a target has no kustomization of its own, so that Kalypso lists all manifests."""
+    return not any(name in files for name in KUSTOMIZATION_NAMES)
 
 
 def tree_files(
@@ -91,7 +124,11 @@ def tree_files(
     files: dict[str, bytes] = {}
     findings = Findings()
     for target in targets:
-        own = {KUSTOMIZATION_FILE: KUSTOMIZATION, **generated[target.folder]}
+        own = dict(generated[target.folder])
+        manifests = _manifests(own) if _lists_all(own) else []
+        if manifests:
+            rows = b"".join(b"- " + goyaml.dump_v3(name).encode() for name in manifests)
+            own[KUSTOMIZATION_FILE] = KUSTOMIZATION_START + rows
         descriptor, problems = _descriptor(target, options)
         findings.add(problems)
         if descriptor is not None:
@@ -102,21 +139,47 @@ def tree_files(
 
 def _descriptor(target: Target, options: TreeOptions) -> tuple[bytes | None, Findings]:
     """Return the descriptor of a target; None if values are missing, or nothing deploys it."""
-    if options.compatibility != "none":
-        if options.template is None:
+    if options.compatibility == "none":
+        deployment = _deployment(target, options)
+        if deployment is None:
             return None, Findings()
-        content, problems = from_template(
-            options.template, target, options.variables, options.repository, options.compatibility
-        )
-        return content, Findings(problems)
-    environment = options.variables["ENVIRONMENT"]
-    deployment = target_of(target.folder, environment, options.workloads)
-    if deployment is None:
-        return None, Findings()
-    own = computed(deployment, target.folder, options.variables, options.names)
-    if own is not None:
+        own = computed(deployment, target.folder, options.variables, options.names)
         return own, Findings()
-    message = f"there is no descriptor for {target.folder!r}: the workspace, or the source "
-    message += "repository, commit or version is not known"
-    advice = "give --workspace, --source-repository, --source-commit and --version"
-    return None, Findings(notes=[Problem(message, deployment.where, advice, "descriptor-missing")])
+    if options.template is None:
+        return None, Findings()
+    return from_template(
+        options.template, target, options.variables, options.repository, options.compatibility
+    )
+
+
+def missing_descriptors(
+    targets: Sequence[Target], options: TreeOptions, changes: ApplicationChanges, repository: str
+) -> Findings:
+    """Note targets whose descriptor has no values, and warn of descriptors that are deleted.
+
+    `repository` is that of the GitOps tree.
+    """
+    findings = Findings()
+    for target in targets:
+        path = f"{target.folder}/{DESCRIPTOR_FILE}"
+        deployment = _deployment(target, options)
+        reason = "the workspace, or the source repository, commit or version is not known"
+        advice = "give --workspace, --source-repository, --source-commit and --version"
+        if options.compatibility != "none":
+            deployment, reason = None, "the source has no template of descriptors"
+            advice = f"restore {DESCRIPTOR_TEMPLATE}"
+        elif deployment is None:
+            reason = "no deployment target of the Workloads names the folder"
+            advice = "add it to workload/workload.yaml"
+        if path in changes.deleted:
+            message, where = f"the descriptor is deleted: {reason}", Location(repository, path)
+            findings.warnings.append(Problem(message, where, advice, "descriptor-missing"))
+        elif deployment and path not in changes.files:
+            message = f"there is no descriptor for {target.folder!r}: {reason}"
+            note = Problem(message, deployment.where, advice, "descriptor-missing")
+            findings.notes.append(note)
+    return findings
+
+
+def _deployment(target: Target, options: TreeOptions) -> DeploymentTarget | None:
+    return target_of(target.folder, options.variables["ENVIRONMENT"], options.workloads)

@@ -34,9 +34,11 @@ def values_files(
         files, findings = {}, Findings()
         for path in target.levels:
             where = Location(repository, path)
-            content, problems = replace_variables(contents[path], variables, where, compatibility)
-            findings.problems += problems
-            if not problems:
+            content, file_findings = replace_variables(
+                contents[path], variables, where, compatibility
+            )
+            findings.add(file_findings)
+            if not file_findings.problems:
                 findings.add(check_values(content, where, compatibility))
             files[path] = content
         return files, findings
@@ -45,8 +47,8 @@ def values_files(
     findings, places = Findings(), _Places(target.levels, texts, repository)
     if compatibility == "current":
         where = Location(repository, JOINED)
-        joined, problems = replace_variables(joined, variables, where, compatibility)
-        findings.problems += places.translated(problems)
+        joined, file_findings = replace_variables(joined, variables, where, compatibility)
+        findings.warnings += places.translated(file_findings.warnings)
     findings.add(_check_joined(joined, places))
     return {JOINED: joined}, findings
 

@@ -89,7 +89,8 @@ class ChartFolder:
             raise KalypsoError(error.problem.message, advice="look for a loop") from error
         except ProcessError as error:
             if error.status is None:  # helm is absent, or took too long
-                message = error.problem.message
+                said = self._shown(error.stderr, self.top)
+                message = error.problem.message + (f"; it said: {said}" if said else "")
                 raise KalypsoError(message, advice="look for a loop, or set timeout") from error
             if error.status != REFUSED:
                 limit = MAX_MEMORY >> 20

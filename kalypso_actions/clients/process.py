@@ -144,9 +144,10 @@ class Programs:
                 raise ProcessError("the run was interrupted")
             with _feeding(process, stdin):
                 stdout, stderr = _communicate(process, timeout, max_output)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as expired:
             message = f"{name} did not finish within {timeout:g} seconds"
-            raise ProcessError(message, advice="try again later") from None
+            errors = _printable(expired.stderr or b"")
+            raise ProcessError(message, stderr=errors, advice="try again later") from None
         except _OverflowError:
             raise OutputLimitError(f"{name} wrote more than {max_output} bytes") from None
         finally:

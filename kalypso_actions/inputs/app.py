@@ -17,19 +17,22 @@ from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository, check_c
 from kalypso_actions.inputs.values import (
     Duration,
     EnvironmentName,
+    Flag,
     Inputs,
     List,
+    Percent,
     RepositoryName,
     fault,
     kebab,
 )
 from kalypso_actions.model.application import (
+    GENERATOR_NAMES,
     VARIABLE_VALUE,
     VARIABLE_VALUE_RULE,
     Compatibility,
-    Generator,
 )
 from kalypso_actions.model.kubernetes_names import dns_label_fault
+from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT
 
 KUBERNETES_VERSION: Final = re.compile(r"v?1\.[0-9]{1,3}(\.[0-9]{1,4})?")
 API_VERSION: Final = re.compile(r"[A-Za-z0-9.-]+(/[A-Za-z0-9.-]+)*")
@@ -61,6 +64,14 @@ def _api_versions(versions: tuple[str, ...]) -> tuple[str, ...]:
             wanted = "is not an API version; write group/version or group/version/Kind"
             raise fault("version", version, wanted)
     return versions
+
+
+def _generators(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in GENERATOR_NAMES or (name == "auto" and len(names) > 1):
+            wanted = f"is none of {', '.join(GENERATOR_NAMES)}"
+            raise fault("generator", name, "stands alone" if name in GENERATOR_NAMES else wanted)
+    return tuple(dict.fromkeys(names)) or ("auto",)
 
 
 def _relative(path: str) -> str:
@@ -107,10 +118,14 @@ class AppInputs(Inputs):
         Value, Field(description="$SOURCE_BRANCH; default: the source's default branch, or main.")
     ] = ""
     version: Annotated[
-        Value, Field(description="$VERSION; default: the version that the GitOps tree tracks.")
+        Value,
+        Field(
+            description="$VERSION; with compatibility, by default the version that the GitOps tree "
+            "tracks."
+        ),
     ] = ""
     image_tag: Annotated[
-        Value, Field(description="$IMAGE_TAG; default: the tag that the GitOps tree tracks.")
+        Value, Field(description="$IMAGE_TAG; with compatibility, by default the tracked one.")
     ] = ""
     image_name: Annotated[
         Value,
@@ -122,20 +137,21 @@ class AppInputs(Inputs):
     source_commit: Annotated[
         Value,
         Field(
-            description="$SRC_COMMIT; default: the commit of the source; for a folder that is not "
-            "a clone, the one that the GitOps tree tracks."
+            description="$SRC_COMMIT; default: the commit of the source; with compatibility, for a "
+            "folder that is not a clone, the one that the GitOps tree tracks."
         ),
     ] = ""
     config_revision: Annotated[
         Value, Field(description="$CONFIG_REVISION; default: the commit of the configs, likewise.")
     ] = ""
     generator: Annotated[
-        Generator,
+        List,
+        AfterValidator(_generators),
         Field(
-            description="auto (by the content of the source), helm, kustomize, plain (manifests as "
-            "they are), or command."
+            description="auto (by the content of the source), or one or several of helm, "
+            "kustomize, plain (manifests as they are) and command, each for its targets."
         ),
-    ] = "auto"
+    ] = ("auto",)
     generator_command: Annotated[
         str,
         Field(
@@ -161,7 +177,7 @@ class AppInputs(Inputs):
         Literal["vendored", "fetch"],
         Field(
             description="Dependencies that the chart's folder lacks: an error, or fetched by "
-            "Chart.lock."
+            "Chart.lock, which locks versions, but not content."
         ),
     ] = "vendored"
     release_name: Annotated[
@@ -204,6 +220,14 @@ class AppInputs(Inputs):
     timeout: Annotated[Duration, Field(description="The time for one target's manifests.")] = (
         timedelta(seconds=60)
     )
+    max_removal_percent: Annotated[
+        Percent,
+        Field(
+            description="Refuse to remove more of the GitOps tree's targets than this, or all. One "
+            "of several may always go, unless it is 0."
+        ),
+    ] = MAX_REMOVAL_PERCENT
+    allow_removals: Annotated[Flag, Field(description="Allow such a removal.")] = False
     workspace: Annotated[Value, Field(description="The workspace, for descriptors.")] = ""
     application: Annotated[
         Value,
@@ -243,9 +267,26 @@ class AppRenderInputs(AppInputs):
     @model_validator(mode="after")
     def _one_result(self) -> AppRenderInputs:
         check_commit_to(self.commit_to, {"--out": self.out})
-        if (self.generator == "command") != bool(self.generator_command):
+        if ("command" in self.generator) != bool(self.generator_command):
             raise PydanticCustomError(
                 "generator", "--generator command and --generator-command need each other"
+            )
+        if self.path and len({*self.generator} - {"command"}) > 1:
+            raise PydanticCustomError(
+                "path", "--path names the folder of one generator; leave it out, or name one"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _named_image(self) -> AppRenderInputs:
+        """Refuse a run that does not say what it deploys: anybody may edit tracking files."""
+        given = {"--version": self.version, "--image-tag": self.image_tag}
+        missing = [option for option, value in given.items() if not value]
+        if missing and self.compatibility == "none":
+            raise PydanticCustomError(
+                "image",
+                "{options} must be given: the tracking files count only with --compatibility",
+                {"options": " and ".join(missing)},
             )
         return self
 

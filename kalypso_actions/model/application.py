@@ -25,7 +25,7 @@ current  upstream's bytes of today: texts of levels are joined; an undefined var
          whole reference of the image
 """
 
-Generator = Literal["auto", "helm", "kustomize", "plain", "command"]
+GENERATOR_NAMES: Final = ("auto", "helm", "kustomize", "plain", "command")
 
 VARIABLES: Final = (
     "WORKLOAD",
@@ -52,12 +52,12 @@ KUSTOMIZATION_FILE: Final = "kustomization.yaml"
 DESCRIPTOR_FILE: Final = "descriptor/deployment_descriptor.yaml"
 DESCRIPTOR_TEMPLATE: Final = ".github/workflows/utils/templates/deployment-descriptor-template.yaml"
 
-KUSTOMIZATION: Final = b"""\
+KUSTOMIZATION_START: Final = b"""\
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
-- gen_manifests.yaml
 """
+KUSTOMIZATION: Final = KUSTOMIZATION_START + b"- gen_manifests.yaml\n"
 """The text that `kustomize create --autodetect` writes. Upstream runs it while the merged values
 are in the folder: it lists empty values, although upstream deletes them afterwards."""
 
@@ -72,11 +72,17 @@ RECORD_FILE: Final = f"{TRACKING_FOLDER}/application.json"
 class Target:
     """A folder of the configs tree that gets manifests.
 
-    `levels` are the files of its values, from the first level down to its own.
+    `levels` are the files of its values, from the first level down to its own. A target without
+    its own is for the generator `command`.
     """
 
     folder: str
     levels: tuple[str, ...]
+
+    @property
+    def has_values(self) -> bool:
+        """Whether its folder has a file of values."""
+        return f"{self.folder}/{VALUES_FILE}" in self.levels
 
     @property
     def name(self) -> str:
@@ -105,7 +111,8 @@ class ApplicationChanges:
     """The files of a run, and how the tree changes; the lists are sorted bytewise.
 
     The lists leave out our record, whose change alone does not count. `kept` are files of others,
-    `edited` are generated files that people have changed.
+    `edited` are generated files that people have changed, `targets` the folders that earlier runs
+    generated.
     """
 
     files: Mapping[str, bytes]
@@ -115,3 +122,4 @@ class ApplicationChanges:
     unchanged: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()

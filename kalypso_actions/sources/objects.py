@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import Document, EntryMark, Path
+from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
+
+PlaceMark = TypeVar("PlaceMark")
 
 LOCAL_CONFIG_ANNOTATION = "config.kubernetes.io/local-config"
 """kustomize skips objects with this annotation, unless its value is "false"."""
@@ -90,27 +93,35 @@ class _Objects:
             where = document.at("items")
             self.problems.append(Problem(message, where, code="document-not-kubernetes"))
             return
-        marks = _marks_of_items(document.marks)
-        for index, item in enumerate(items):
-            if isinstance(item, Mapping):
-                where = document.at("items", index)
-                blocks = {
-                    path[2:]: column
-                    for path, column in document.blocks.items()
-                    if path[:2] == ("items", index)
-                }
-                yield from self.of(Document(item, where, marks.get(index, {}), blocks))
+        documents = item_documents(document)
+        for index in range(len(items)):
+            if index in documents:
+                yield from self.of(documents[index])
             else:
                 message = f"an item of a {document.kind} must be an object"
                 where = document.at("items", index)
                 self.problems.append(Problem(message, where, code="document-not-kubernetes"))
 
 
+def item_documents(document: Document) -> dict[int, Document]:
+    """Return the items of a list that are objects, with their places, by index."""
+    items = document.body.get("items")
+    marks = _marks_of_items(document.marks)
+    blocks = _marks_of_items(document.blocks)
+    return {
+        index: Document(
+            item, document.at("items", index), marks.get(index, {}), blocks.get(index, {})
+        )
+        for index, item in enumerate(items if isinstance(items, list) else ())
+        if isinstance(item, Mapping)
+    }
+
+
 def _marks_of_items(
-    marks: Mapping[Path, EntryMark],
-) -> Mapping[str | int, Mapping[Path, EntryMark]]:
+    marks: Mapping[Path, PlaceMark],
+) -> Mapping[str | int, Mapping[Path, PlaceMark]]:
     """Divide the marks of a list among its items."""
-    divided: dict[str | int, dict[Path, EntryMark]] = {}
+    divided: dict[str | int, dict[Path, PlaceMark]] = {}
     for path, mark in marks.items():
         if len(path) > 2 and path[0] == "items":
             divided.setdefault(path[1], {})[path[2:]] = mark

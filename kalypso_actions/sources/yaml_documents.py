@@ -251,6 +251,11 @@ class _Composer:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             if _is_merge(event):
+                if merges:
+                    lines = f"{merges[-1][1][0]} and {_mark(event)[0]}"
+                    message = f"the key '<<' is duplicate, on lines {lines}; kustomize refuses it"
+                    advice = "write one << with a list"
+                    self._report(self.warnings, "yaml-key-duplicate", message, _mark(event), advice)
                 merges.append((self._value(next(self.events), (*path, MERGE_KEY)), _mark(event)))
                 continue
             key = self._key(event)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +13,8 @@ import pytest
 
 from kalypso_actions.application import check_dependencies
 from kalypso_actions.errors import Location
-from tests.application.applications import CHART, PROGRAMS, Application
+from tests.application import applications
+from tests.application.applications import CHART, POSIX, PROGRAMS, Application
 
 LIBRARY = {
     "charts/redis/Chart.yaml": "apiVersion: v2\nname: redis\nversion: 1.0.0\n",
@@ -115,6 +118,41 @@ def test_a_chart_of_the_network_is_fetched_only_by_a_lock(application: Applicati
     )
     assert done.places() == [("chart-dependency", "helm/Chart.yaml", 5)]
     assert "127.0.0.1:9" in done.messages()
+
+
+@POSIX
+def test_fetched_charts_are_recorded_since_the_lock_has_no_content(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This helm fetches an archive of the disk; all else is done by the real one."""
+    helm = shutil.which("helm", path=PROGRAMS)
+    library = application.write(
+        "library", {f"redis/{Path(p).relative_to('charts/redis')}": t for p, t in LIBRARY.items()}
+    )
+    subprocess.run([str(helm), "package", "redis"], cwd=library, check=True, capture_output=True)
+    archive = library / "redis-1.0.0.tgz"
+    script = (
+        f'#!/bin/bash\nPATH=/usr/bin:/bin\n[ "$1 $2" = "repo add" ] && exit\n'
+        f"[ $1 = dependency ] && mkdir -p chart/charts && exec cp {archive} chart/charts/\n"
+        f'exec {helm} "$@"\n'
+    )
+    folder = application.write("bin", {"helm": script})
+    (folder / "helm").chmod(0o755)
+    monkeypatch.setattr(applications, "PROGRAMS", f"{folder}{os.pathsep}{PROGRAMS}")
+    source = {**chart("https://127.0.0.1:9/charts"), "helm/Chart.lock": LOCK}
+    done = application.render("--dependencies=fetch", source=source, configs=CONFIGS)
+    assert done.status == 0, done.messages()
+    assert "name: redis" in done.files["a/gen_manifests.yaml"]
+    digest = f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"
+    record = json.loads(done.files[".github/tracking/application.json"])
+    assert record["dependencies"] == {"charts/redis-1.0.0.tgz": digest}
+    assert done.places("warnings") == [("chart-content-unlocked", "helm/Chart.yaml", 5)]
+    assert f"redis-1.0.0.tgz {digest}" in done.messages("warnings")
+    vendored_files = {"helm/charts/redis-1.0.0.tgz": archive.read_bytes()}
+    done = application.render("--dependencies=fetch", source=vendored_files)
+    assert "chart-content-unlocked" not in done.codes("warnings")
+    record = json.loads(done.files[".github/tracking/application.json"])
+    assert record["dependencies"] == {}
 
 
 def test_archives_have_their_versions_in_their_names() -> None:

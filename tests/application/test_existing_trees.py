@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.application.applications import Application, call
+from kalypso_actions.model.application import DESCRIPTOR_TEMPLATE
+from tests.application.applications import CHART, POSIX, Application, Rendered, call
 from tests.command_line import call_kalypso
 from tests.git_repositories import commit, git, repository
 
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n"
 CONFIGS = {"a/values.yaml": "", "b/values.yaml": ""}
+IMAGE = ("--version=1", "--image-tag=1")
 RECORD = ".github/tracking/application.json"
 
 
@@ -38,6 +41,117 @@ def test_dropped_targets_are_deleted_and_files_of_others_stay(application: Appli
     assert others.items() <= done.files.items()
 
 
+def plain(
+    tmp_path: Path, *options: str, targets: int, tree: dict[str, str] | None = None
+) -> Rendered:
+    """Render so many targets from one manifest, without a program."""
+    shutil.rmtree(tmp_path / "configs", ignore_errors=True)
+    configs = {f"t{number}/values.yaml": "" for number in range(targets)}
+    source = {"manifests/a.yaml": MAP.format("a")}
+    return Application(tmp_path).render(*options, source=source, configs=configs, gitops=tree)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "options", "gone"),
+    [
+        (10, 2, (), 8),
+        (10, 6, (), 4),
+        (10, 7, (), 0),
+        (10, 6, ("--max-removal-percent=40",), 0),
+        (10, 9, ("--max-removal-percent=0",), 1),
+        (2, 1, (), 0),
+        (3, 1, (), 2),
+        (200, 130, (), 70),
+        (200, 140, (), 0),
+    ],
+)
+def test_most_targets_do_not_vanish(
+    tmp_path: Path, before: int, after: int, options: tuple[str, ...], gone: int
+) -> None:
+    tree = plain(tmp_path, targets=before).files
+    done = plain(tmp_path, *options, targets=after, tree=tree)
+    assert done.codes() == (["mass-removal"] if gone else [])
+    if gone:
+        assert f"{gone} of {before} targets" in done.messages()
+        assert all(f"t{number}" in done.messages() for number in range(after, before))
+        assert (done.status, done.files) == (1, tree)
+        done = plain(tmp_path, *options, "--allow-removals", targets=after, tree=tree)
+        assert done.codes("warnings") == ["mass-removal"]
+    assert done.status == 0
+    assert len(done.document["changes"]["deleted"]) == 2 * (before - after)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("record", [True, False], ids=["our tree", "upstream's tree"])
+def test_all_targets_do_not_vanish_whatever_their_number(
+    tmp_path: Path, number: int, record: bool
+) -> None:
+    tree = plain(tmp_path, targets=number).files
+    tree = {path.replace("t", "old", 1) if path[0] == "t" else path: tree[path] for path in tree}
+    if record:
+        tree[RECORD] = tree[RECORD].replace('"t', '"old')
+    else:
+        del tree[RECORD]
+    done = plain(tmp_path, "--max-removal-percent=100", targets=number, tree=tree)
+    assert done.codes() == ["mass-removal"]
+    assert f"{number} of {number} targets" in done.messages()
+
+
+@POSIX
+def test_a_target_of_a_command_does_not_vanish(tmp_path: Path) -> None:
+    command = "printf 'apiVersion: v1\\nkind: A\\nmetadata: {name: a}\\n' > $KALYPSO_OUT/a.yaml"
+    own = ("--generator=command", f"--generator-command={command}")
+    tree = plain(tmp_path, *own, targets=2).files
+    assert "t1/gen_manifests.yaml" not in tree
+    shutil.rmtree(tmp_path / "configs")
+    done = Application(tmp_path).render(*own, configs={"new/values.yaml": ""}, gitops=tree)
+    assert done.codes() == ["mass-removal"]
+    assert done.messages().endswith("t0, t1")
+
+
+WORKLOAD = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata: {name: greeter}
+spec:
+  deploymentTargets:
+  - name: test
+    labels: {}
+    environment: dev
+    manifests: {repo: https://github.com/acme/greeter-gitops, branch: dev, path: ./t0}
+"""
+
+
+@pytest.mark.parametrize("cause", ["no workspace", "no target", "faulty workload"])
+def test_a_descriptor_does_not_vanish_in_silence(tmp_path: Path, cause: str) -> None:
+    application = Application(tmp_path)
+    application.write("source", {"workload/workload.yaml": WORKLOAD})
+    first = plain(tmp_path, "--workspace=acme", targets=2)
+    path = "t0/descriptor/deployment_descriptor.yaml"
+    assert path in first.files
+    option = "--workspace=" if cause == "no workspace" else "--workspace=acme"
+    if cause == "no target":
+        application.write("source", {"workload/workload.yaml": WORKLOAD.replace("./t0", "./t9")})
+    if cause == "faulty workload":
+        application.write("source", {"workload/workload.yaml": "a: [\n"})
+    done = plain(tmp_path, option, targets=2, tree=first.files)
+    assert done.status == 0
+    assert done.document["changes"]["deleted"] == [path]
+    assert ("descriptor-missing", path, 0) in done.places("warnings")
+    again = plain(tmp_path, option, targets=2, tree=done.files)
+    assert "descriptor-missing" not in again.codes("warnings")
+
+
+def test_a_descriptor_of_upstreams_template_does_not_vanish_in_silence(tmp_path: Path) -> None:
+    template = {DESCRIPTOR_TEMPLATE: "name: $WORKLOAD\n"}
+    folder = Application(tmp_path).write("source", template)
+    first = plain(tmp_path, "--compatibility=current", targets=1).files
+    (folder / DESCRIPTOR_TEMPLATE).unlink()
+    done = plain(tmp_path, "--compatibility=current", targets=1, tree=first)
+    path = "t0/descriptor/deployment_descriptor.yaml"
+    assert ("descriptor-missing", path, 0) in done.places("warnings")
+
+
 def test_a_tree_of_upstreams_has_no_record(application: Application) -> None:
     """Upstream's files are known by their names in a folder with generated manifests."""
     old = {
@@ -49,7 +163,7 @@ def test_a_tree_of_upstreams_has_no_record(application: Application) -> None:
         ".github/workflows/notify-on-pr.yml": "on: push\n",
         ".github/tracking/Image_name": "x\n",
     }
-    done = application.render(configs=CONFIGS, gitops=old)
+    done = application.render("--allow-removals", configs=CONFIGS, gitops=old)
     changes = done.document["changes"]
     assert changes["deleted"] == [
         "old/descriptor/deployment_descriptor.yaml",
@@ -80,26 +194,68 @@ def test_edits_by_hand_are_reported(application: Application) -> None:
     assert "by hand" not in done.files["a/gen_manifests.yaml"]
 
 
-def test_a_change_of_configs_keeps_the_tracked_version(application: Application) -> None:
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        ((), "--version and --image-tag"),
+        (("--image-tag=1",), "--version"),
+        (("--version=1",), "--image-tag"),
+    ],
+)
+def test_what_is_deployed_is_named(tmp_path: Path, options: tuple[str, ...], missing: str) -> None:
+    """Anybody who may write to the GitOps repository may edit its tracking files."""
+    tree = {".github/tracking/Version": "1\n", ".github/tracking/Image_tag": "evil\n"}
+    source, configs = {"manifests/a.yaml": MAP.format("a")}, {"a/values.yaml": ""}
+    done = Application(tmp_path).render(
+        source=source, configs=configs, gitops=tree, variables=options
+    )
+    assert done.status == 2
+    assert f"{missing} must be given" in done.messages()
+
+
+def test_tracked_commits_are_not_believed(application: Application) -> None:
     first = application.render(configs=CONFIGS).files
-    variables = ("--source-repository=acme/greeter",)
-    done = application.render(gitops=first, variables=variables)
-    assert done.status == 0, done.messages()
-    assert done.files["a/gen_manifests.yaml"] == first["a/gen_manifests.yaml"]
+    source = {"helm/templates/commit.yaml": MAP.format("{{ .Values.commit }}")}
+    configs = {"a/values.yaml": "commit: c$SRC_COMMIT\n"}
+    variables = ("--source-repository=acme/greeter", "--version=1", "--image-tag=1")
+    done = application.render(source=source, configs=configs, gitops=first, variables=variables)
+    assert done.places() == [("variable-undefined", "a/values.yaml", 1)]
+    assert "give it with --source-commit" in str(done.document)
+    assert "SRC_COMMIT" not in done.document["variables"]
 
 
-def test_the_tree_gives_the_commits_of_folders(application: Application) -> None:
-    first = application.render(configs=CONFIGS)
-    done = application.render(gitops=first.files, variables=("--source-repository=acme/greeter",))
-    assert done.document["variables"] == {
-        name: value for name, value in first.document["variables"].items() if name != "GITOPS_REPO"
-    }
+@pytest.mark.parametrize(
+    ("mode", "image"), [("current", "--image-tag=0.0.1-7"), ("2023", "--image-name=acme/greeter:7")]
+)
+def test_upstreams_modes_take_what_the_tree_tracks(
+    application: Application, mode: str, image: str
+) -> None:
+    own, fixed = f"--compatibility={mode}", "--source-repository=acme/greeter"
+    commits = ("--source-commit=abc", "--config-revision=def", "--version=7")
+    source = {**CHART, "helm/values.yaml": CHART["helm/values.yaml"].replace(":$IMAGE_TAG", "")}
+    first = application.render(
+        own, source=source, configs=CONFIGS, variables=(fixed, *commits, image)
+    )
+    done = application.render(own, source={}, gitops=first.files, variables=(fixed,))
+    tracked = {"VERSION", "SRC_COMMIT", "CONFIG_REVISION"}
+    tracked.add("IMAGE_TAG" if mode == "current" else "IMAGE_NAME")
+    for name in tracked:
+        assert done.document["variables"][name] == first.document["variables"][name]
     assert done.document["changes"]["modified"] == []
+    assert "tracking-differs" not in done.codes("warnings")
+    variables = (fixed, "--version=8", commits[0], f"{image}8")
+    done = application.render(own, source={}, gitops=first.files, variables=variables)
+    assert done.document["variables"]["VERSION"] == "8"
+    file = "Image_tag" if mode == "current" else "Image_name"
+    assert sorted(place for place in done.places("warnings") if place[0] == "tracking-differs") == [
+        ("tracking-differs", f".github/tracking/{file}", 0),
+        ("tracking-differs", ".github/tracking/Version", 0),
+    ]
 
 
 def test_a_tracked_value_that_is_no_line(application: Application) -> None:
     tree = {".github/tracking/Version": "1\nreplicas: 9\n"}
-    done = application.render(configs=CONFIGS, gitops=tree)
+    done = application.render("--compatibility=current", configs=CONFIGS, gitops=tree)
     assert done.places() == [("", ".github/tracking/Version", 0)]
     assert "$VERSION '1\\nreplicas: 9' may hold" in done.messages()
 
@@ -145,7 +301,7 @@ def test_changes_are_committed_to_a_branch(application: Application) -> None:
     commit(clone, {"README.md": "text\n", "old/gen_manifests.yaml": "kind: X\n"})
     bare = application.folder / "gitops.git"
     git(application.folder, "clone", "--quiet", "--bare", str(clone), str(bare))
-    done = application.render(f"--commit-to={bare}@dev", configs=CONFIGS)
+    done = application.render(f"--commit-to={bare}@dev", "--allow-removals", configs=CONFIGS)
     assert done.status == 0, done.messages()
     assert git(bare, "rev-parse", "dev") == done.document["commit"]
     assert git(bare, "log", "-1", "--format=%s by %an <%ae>", "dev") == (
@@ -223,14 +379,15 @@ def test_urls_are_fetched(application: Application) -> None:
     for revision, name in ((f"@{old}", "old"), ("@main", "new"), ("", "new")):
         done = call(
             *("app", "render", f"--source={source.as_uri()}{revision}", "--environment=dev"),
-            *(f"--configs={configs.as_uri()}@dev", f"--out={out}"),
+            *(f"--configs={configs.as_uri()}@dev", f"--out={out}", *IMAGE),
             out=out,
         )
         assert f"name: {name}\n" in done.files["a/gen_manifests.yaml"], done.messages()
         assert done.document["variables"]["SOURCE_BRANCH"] == "main"
     missing = f"--source={source.as_uri()}@no-such-branch"
     done = call(
-        *("app", "render", missing, f"--configs={configs.as_uri()}", "--environment=dev"), out=out
+        *("app", "render", missing, f"--configs={configs.as_uri()}", "--environment=dev", *IMAGE),
+        out=out,
     )
     assert (done.status, "no-such-branch" in done.messages()) == (1, True)
 
@@ -277,6 +434,7 @@ def test_configs_of_the_environments_branch(tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--bare", str(configs), str(bare))
     for place in (bare, bare.as_uri(), f"{configs}@dev"):
         options = [f"--source={tmp_path / 'source'}", f"--configs={place}", "--environment=dev"]
+        options += IMAGE
         done = call("app", "render", *options, out=tmp_path / "none")
         assert [target["folder"] for target in done.document["targets"]] == ["a"]
         assert not done.document["warnings"]
@@ -286,7 +444,7 @@ def test_the_text_for_people(application: Application) -> None:
     source = application.write("source", {"manifests/a.yaml": ""})
     configs = application.write("configs", {"a/values.yaml": ""})
     done = call_kalypso(
-        *("app", "render", "--source", source, "--configs", configs, "--environment", "dev")
+        *("app", "render", "--source", source, "--configs", configs, "--environment", "dev", *IMAGE)
     )
     assert done.returncode == 0
     assert "manifests: 2 added, 0 modified, 0 deleted, 0 unchanged" in done.stdout

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 import pytest
 
-from tests.application.applications import CHART, Application
+from tests.application import applications
+from tests.application.applications import CHART, POSIX, PROGRAMS, Application
 
 DEPLOYMENT = "helm/templates/deployment.yaml"
 VALUES = "helm/values.yaml"
@@ -41,17 +46,17 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
     [
         pytest.param(
             CHART,
-            {"app/values.yaml": "replicas: 2\nregion: $REGION\n"},
-            ("variable-unknown", "app/values.yaml", 2),
-            "may not use the variable $REGION",
-            id="an unknown variable in configs",
+            {"app/values.yaml": "replicas: 2\nversion: !!int $VERSION\n"},
+            ("variable-not-text", "app/values.yaml", 2),
+            "'0.0.1-7' is no text with the tag !!int",
+            id="a variable that is no text in configs",
         ),
         pytest.param(
-            in_chart(VALUES, "$VERSION", "$VERSON"),
+            in_chart(VALUES, "$VERSION", '"\\$VERSION"'),
             LEAF,
-            ("variable-unknown", VALUES, 6),
-            "$VERSON",
-            id="a misspelled variable in the chart",
+            ("yaml-invalid", VALUES, 6),
+            "unknown escape character",
+            id="an escaped variable in the chart",
         ),
         pytest.param(
             CHART,
@@ -199,6 +204,27 @@ def in_chart(path: str, old: str, new: str) -> dict[str, str]:
             id="a foreign namespace",
         ),
         pytest.param(
+            template(CONFIG_MAP.format(name="a", text="x\n  text: z")),
+            LEAF,
+            ("manifest-invalid", "helm/templates/more.yaml", 7),
+            "'text' is duplicate, which kustomize refuses",
+            id="a key twice",
+        ),
+        pytest.param(
+            template("apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: a-\n"),
+            LEAF,
+            ("manifest-incomplete", "helm/templates/more.yaml", 1),
+            "metadata.name",
+            id="a generated name",
+        ),
+        pytest.param(
+            template(CONFIG_MAP.format(name="a", text="{{ .Values.version }}")),
+            {"app/values.yaml": 'version: "1.10"\n'},
+            ("manifest-not-text", "helm/templates/more.yaml", 6),
+            "data.text is 1.10, not a text",
+            id="a text that the template prints without quotes",
+        ),
+        pytest.param(
             template("apiVersion: v1\nkind: Service\nmetadata:\n  labels: {}\n"),
             LEAF,
             ("manifest-incomplete", "helm/templates/more.yaml", 1),
@@ -266,6 +292,186 @@ def test_each_is_a_warning_with_file_and_line(
     assert "root:" not in done.files["app/gen_manifests.yaml"]
 
 
+POD: Final = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: shop
+  labels: {{{{- toYaml .Values.labels | nindent 4 }}}}
+spec:
+  containers:
+  - name: shop
+    env:
+{env}
+"""
+ONE_BY_ONE: Final = POD.format(
+    env="""\
+    - name: DB_HOST
+      value: {{ .Values.db.host | quote }}
+    - name: DB_PORT
+      value: {{ .Values.db.port }}
+    - name: DB_PASSWORD
+      value: {{ .Values.db.password | quote }}
+    - name: API_TOKEN
+      value: "in the template"\
+"""
+)
+SCOPED: Final = POD.format(
+    env="""\
+    {{- with .Values.db }}
+    - name: DB_PASSWORD
+      value: {{ .password | quote }}
+    {{- end }}\
+"""
+)
+IN_A_LOOP: Final = POD.format(
+    env="""\
+    {{- range $name, $value := .Values.env }}
+    - name: {{ $name }}
+      value: {{ $value }}
+    {{- end }}\
+"""
+)
+AS_A_WHOLE: Final = POD.format(env="    {{- toYaml .Values.env | nindent 4 }}")
+PLACED: Final = {
+    "by its field": (
+        ONE_BY_ONE,
+        {"app/values.yaml": "db:\n  host: a\n  port: '1'\n  password: hunter2\n"},
+        ("secret-in-plain-text", "app/values.yaml", 4),
+    ),
+    "in the template": (
+        ONE_BY_ONE,
+        {"app/values.yaml": "db: {host: a, port: '1', password: hunter2}\n"},
+        ("secret-in-plain-text", "helm/templates/pod.yaml", 17),
+    ),
+    "a number by its field": (
+        ONE_BY_ONE,
+        {"app/values.yaml": "db:\n  host: a\n  password: b\n  port: 5432\n"},
+        ("manifest-not-text", "app/values.yaml", 4),
+    ),
+    "a number as a password": (
+        ONE_BY_ONE,
+        {"app/values.yaml": "db:\n  host: '1234'\n  port: '1'\n  password: 1234\n"},
+        ("secret-in-plain-text", "app/values.yaml", 4),
+    ),
+    "in a scope": (
+        SCOPED,
+        {"app/values.yaml": "password: hunter2\ndb:\n  password: hunter2\n"},
+        ("secret-in-plain-text", "app/values.yaml", 3),
+    ),
+    "in a loop over a map": (
+        IN_A_LOOP,
+        {"app/values.yaml": "env:\n  HOST: same\n  DB_PASSWORD: same\n"},
+        ("secret-in-plain-text", "app/values.yaml", 3),
+    ),
+    "a number in a loop": (
+        IN_A_LOOP,
+        {"app/values.yaml": "env:\n  A: x\n  PORT: 8080\n"},
+        ("manifest-not-text", "app/values.yaml", 3),
+    ),
+    "in a list": (
+        AS_A_WHOLE,
+        {"app/values.yaml": "env:\n- name: A\n  value: x\n- name: DB_PASSWORD\n  value: x\n"},
+        ("secret-in-plain-text", "app/values.yaml", 5),
+    ),
+    "a label": (
+        AS_A_WHOLE,
+        {
+            "app/values.yaml": "env: [{name: A, value: x}]\nlabels:\n  other: text\n  version: 1.10\n"
+        },
+        ("manifest-not-text", "app/values.yaml", 4),
+    ),
+    "at the level above": (
+        ONE_BY_ONE,
+        {
+            "group/values.yaml": "\ndb:\n  password: hunter2\n",
+            "group/app/values.yaml": "db:\n  host: hunter2\n  port: ''\n",
+        },
+        ("secret-in-plain-text", "group/values.yaml", 3),
+    ),
+    "by a variable": (
+        AS_A_WHOLE,
+        {
+            "app/values.yaml": "env:\n- name: A_TOKEN\n  value: x\n- {name: TOKEN, value: $VERSION}\n"
+        },
+        ("secret-in-plain-text", "app/values.yaml", 4),
+    ),
+}
+
+
+@pytest.mark.parametrize(("template_text", "configs", "place"), PLACED.values(), ids=PLACED)
+def test_a_fault_of_a_value_has_the_line_that_sets_it(
+    application: Application,
+    template_text: str,
+    configs: Mapping[str, str],
+    place: tuple[str, str, int],
+) -> None:
+    source = {**CHART, "helm/templates/pod.yaml": template_text}
+    done = application.render(source=source, configs=configs)
+    assert place in [*done.places("warnings"), *done.places()], done.document
+
+
+def test_a_value_of_the_chart_is_located_there(application: Application) -> None:
+    source = in_chart(VALUES, "replicas: 1", "db:\n  password: hunter2")
+    done = application.render(
+        source={**source, "helm/templates/pod.yaml": SCOPED}, configs={"app/values.yaml": ""}
+    )
+    assert ("secret-in-plain-text", VALUES, 5) in done.places("warnings")
+
+
+@pytest.mark.parametrize("row", ["value: same", "value: {{ .Values.same }}"])
+def test_equal_lines_of_a_template(application: Application, row: str) -> None:
+    env = "".join(f"    - name: {name}\n      {row}\n" for name in ("A", "B", "TOKEN", "C"))
+    source = {**CHART, "helm/templates/pod.yaml": POD.format(env=env.rstrip("\n"))}
+    source[VALUES] += "same: same\n"
+    done = application.render(source=source, configs={"app/values.yaml": ""})
+    line = 15 if row == "value: same" else 7
+    path = "helm/templates/pod.yaml" if row == "value: same" else VALUES
+    assert ("secret-in-plain-text", path, line) in done.places("warnings")
+
+
+def test_equal_objects_of_plain_manifests(tmp_path: Path) -> None:
+    """Plain manifests are printed as they are, so each line is known."""
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: NAME}\nstringData:\n  a: b\n"
+    text = "---\n".join(secret.replace("NAME", name) for name in ("one", "two"))
+    done = Application(tmp_path).render(source={"manifests/a.yaml": text}, configs=LEAF)
+    lines = [line for code, _, line in done.places("warnings") if code == "secret-in-plain-text"]
+    assert lines == [5, 11]
+
+
+def test_a_refused_value_in_a_list_has_its_line(application: Application) -> None:
+    schema = '{"properties": {"env": {"items": {"properties": {"value": {"type": "string"}}}}}}'
+    configs = {"app/values.yaml": "env:\n- {name: A, value: x}\n- name: B\n  value: 5\n"}
+    done = application.render(source=chart("helm/values.schema.json", schema), configs=configs)
+    assert done.places() == [("values-refused", "app/values.yaml", 4)]
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("template: greeter/templates/deployment.yaml:8:14: still here", (DEPLOYMENT, 8)),
+        ("", ("helm", 0)),
+    ],
+)
+def test_a_time_out_names_the_template_that_helm_names(
+    application: Application, monkeypatch: pytest.MonkeyPatch, text: str, place: tuple[str, int]
+) -> None:
+    helm = shutil.which("helm", path=PROGRAMS)
+    folder = application.write(
+        "bin",
+        {
+            "helm": f"#!/bin/bash\n[ $1 = version ] && exec {helm} version --short\n"
+            f"echo '{text}' >&2\nexec /bin/sleep 60\n"
+        },
+    )
+    (folder / "helm").chmod(0o755)
+    monkeypatch.setattr(applications, "PROGRAMS", f"{folder}{os.pathsep}{PROGRAMS}")
+    done = application.render("--timeout=1s", configs=LEAF)
+    assert done.places() == [("generator-bounds", *place)]
+    assert "did not finish within 1 seconds" in done.messages()
+
+
 def test_a_fault_of_many_targets_is_reported_once(application: Application) -> None:
     source = in_chart(DEPLOYMENT, ".Values.app.port", ".Values.ap.port")
     configs = {f"app-{number}/values.yaml": "" for number in range(2)}
@@ -277,7 +483,7 @@ def test_a_fault_of_many_targets_is_reported_once(application: Application) -> N
 
 
 def test_faults_of_chart_and_configs_are_reported_together(application: Application) -> None:
-    source = in_chart(VALUES, "$VERSION", "$VERSON")
+    source = in_chart(VALUES, "$VERSION", "!!int $VERSION")
     done = application.render(source=source, configs={"app/values.yaml": "- no map\n"})
     assert [place[1:] for place in done.places()] == [(VALUES, 6), ("app/values.yaml", 1)]
 

@@ -4,7 +4,7 @@ render       `kalypso app render`: the order of the steps
 compute      repositories → the tree, checked and compared
 places       open the repositories
 variables    the values of the ten variables
-generate     choose the generator by the files of the source
+generate     choose the generators by the files of the source
 work         the inputs and results of the generators
 by_helm, by_kustomize, by_command, plain
              the generators

@@ -11,9 +11,8 @@ from kalypso_actions.commands.app.places import OpenPlace
 from kalypso_actions.commands.app.work import MAX_BYTES, Generated, Work, check_size
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.application import KUSTOMIZATION_FILE, Target
+from kalypso_actions.model.application import Target
 from kalypso_actions.model.documents import FILE_MODE, FilesTooLargeError
-from kalypso_go import goyaml
 
 NAME = "generator-command"
 
@@ -79,7 +78,7 @@ def _failure(work: Work, target: Target, run: HookRun) -> Problem:
 
 
 def _output(out: Path, target: Target) -> tuple[dict[str, bytes], list[Problem]]:
-    """Return the files that the command wrote, with a kustomization if it wrote none."""
+    """Return the files that the command wrote, and the faults among them."""
     where = Location("", target.folder)
     entries = FolderFiles(out).entries()
     links = [path for path, entry in entries.items() if not entry.mode.startswith(FILE_MODE[:3])]
@@ -92,15 +91,7 @@ def _output(out: Path, target: Target) -> tuple[dict[str, bytes], list[Problem]]
     except FilesTooLargeError as error:
         message = f"the files of {target.folder!r} have more than {MAX_BYTES >> 20} MB"
         raise KalypsoError(message, where, f"the largest is {error.largest}") from error
-    manifests = sorted(path for path in files if path.endswith((".yaml", ".yml")))
-    if not manifests:
-        message = f"the command wrote no manifests for {target.folder!r}"
+    if not files:
+        message = f"the command wrote no files for {target.folder!r}"
         faults.append(Problem(message, where, "write to $KALYPSO_OUT", "generator-failed"))
-    if KUSTOMIZATION_FILE not in files:
-        body = {
-            "apiVersion": "kustomize.config.k8s.io/v1beta1",
-            "kind": "Kustomization",
-            "resources": manifests,
-        }
-        files[KUSTOMIZATION_FILE] = goyaml.dump_v3(body).encode()
     return files, faults

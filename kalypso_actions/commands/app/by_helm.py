@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kalypso_actions import application
 from kalypso_actions.application import CHART_FILE, ChartPlace, Dependency, HelmOptions
@@ -24,14 +24,14 @@ def generate_by_helm(work: Work) -> Generated:
     generated = Generated(programs={"helm": version})
     if work.inputs.compatibility != "none" and not version.startswith("v3."):
         generated.findings.warnings.append(_other_bytes(version))
-    files, findings = _chart_files(work, helm)
-    generated.findings.add(findings)
+    files = _chart_files(work, helm, generated)
     if CHART_FILE not in files:  # it is a broken link
         return generated
     chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
-    generated.sources = chart
     releases, findings = _releases(work, chart)
     generated.findings.add(findings)
+    for release in releases:
+        generated.sources[release.target.folder] = replace(chart, levels=release.levels)
     if generated.findings.problems:
         return generated
     options = application.helm_arguments(_options(work), work.inputs.compatibility)
@@ -84,7 +84,10 @@ def _release(work: Work, target: Target, findings: Findings) -> _Release:
         target, contents, work.variables, configs, compatibility
     )
     findings.add(value_findings)
-    levels = [(Location(configs, path), contents[path]) for path in reversed(target.levels)]
+    levels = [
+        (Location(configs, path), values.get(path, contents[path]))
+        for path in reversed(target.levels)
+    ]
     return _Release(target, name, values, levels)
 
 
@@ -100,16 +103,18 @@ def _options(work: Work) -> HelmOptions:
     )
 
 
-def _chart_files(work: Work, helm: Helm) -> tuple[dict[str, bytes], Findings]:
+def _chart_files(work: Work, helm: Helm, generated: Generated) -> dict[str, bytes]:
     """Read the chart and its dependencies, and replace the variables in its values.
 
     Follow links within the repository.
     """
-    files, findings = _read(work, work.folder)
+    files, own_findings = _read(work, work.folder)
+    findings = generated.findings
+    findings.add(own_findings)
     dependencies = application.check_dependencies(files, work.where)
     findings.problems += dependencies.problems
     if not findings.problems:
-        files |= _fetched(work, helm, files, dependencies.missing, findings)
+        files |= _fetched(work, helm, files, dependencies.missing, generated)
     check_size(sum(map(len, files.values())), work.where)
     compatibility = work.inputs.compatibility
     files, variable_findings = application.with_variables(
@@ -119,7 +124,7 @@ def _chart_files(work: Work, helm: Helm) -> tuple[dict[str, bytes], Findings]:
     for path in _values_files(files) if not findings.problems else ():
         at = Location(work.source.repository, posixpath.join(work.folder, path))
         findings.add(application.check_values(files[path], at, compatibility))
-    return files, findings
+    return files
 
 
 def _values_files(files: Mapping[str, bytes]) -> Iterable[str]:
@@ -144,9 +149,10 @@ def _fetched(
     helm: Helm,
     files: Mapping[str, bytes],
     missing: Iterable[Dependency],
-    findings: Findings,
+    generated: Generated,
 ) -> dict[str, bytes]:
     """Return the files of dependencies: from the source, or with `fetch` from the network."""
+    findings = generated.findings
     fetched: dict[str, bytes] = {}
     remote: list[Dependency] = []
     for dependency in missing:
@@ -165,7 +171,10 @@ def _fetched(
         findings.problems += map(application.unlocked_problem, unlocked)
     elif remote:
         try:
-            fetched |= helm.dependencies(files, [item.repository for item in remote])
+            archives = helm.dependencies(files, [item.repository for item in remote])
+            fetched |= archives
+            generated.dependencies |= application.digests(archives)
+            findings.warnings.append(application.unlocked_content(archives, remote[0].where))
         except HelmError as error:
             findings.problems.append(
                 Problem(
@@ -193,16 +202,12 @@ def _template(
         return folder.template(release.name, options, release.values)
     except HelmError as error:
         output = error.output.decode("utf-8", "replace")
-        own = (
-            [(chart.at(VALUES_FILE), chart.files[VALUES_FILE])]
-            if VALUES_FILE in chart.files
-            else []
-        )
-        levels = [*release.levels, *own]
-        return application.helm_problems(error.problem.message, chart, levels, output)
+        own = replace(chart, levels=release.levels)
+        return application.helm_problems(error.problem.message, own, output)
     except KalypsoError as error:
         message, advice = error.problem.message, error.problem.advice
-        return [Problem(message, chart.at(""), advice, "generator-bounds")]
+        where = application.place_of_error(message, chart)
+        return [Problem(message, where, advice, "generator-bounds")]
 
 
 def _other_bytes(version: str) -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kalypso_actions import __version__, application
 from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
@@ -22,7 +22,6 @@ from kalypso_actions.model.application import (
     Target,
 )
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.kinds import Workload
 
 RECORDED = ("compatibility", "release_name", "namespace", "kube_version", "crds", "hooks", "tests")
 """The inputs that a run records."""
@@ -65,25 +64,26 @@ def compute_tree(
     """Compute the tree up to the first step with problems. Raises KalypsoError."""
     source, configs = repositories.source, repositories.configs
     targets, findings = application.find_targets(
-        configs.files.entries(), configs.repository, inputs.compatibility
+        configs.files.entries(),
+        configs.repository,
+        inputs.compatibility,
+        with_command="command" in inputs.generator,
     )
     findings.problems += [] if targets else [application.no_target(configs.repository)]
     findings.warnings += application.other_branch(
         configs.checked_out, inputs.environment, configs.repository
     )
-    variables = variables_of(inputs, source, configs, repositories.tree)
+    variables, differences = variables_of(inputs, source, configs, repositories.tree)
+    findings.warnings += differences
     tree = AppTree(targets, variables, findings)
     if not findings.problems:
         _generate(tree, inputs, context, repositories)
-    workloads: Sequence[Workload] = ()
-    files: dict[str, bytes] = {}
     if not findings.problems:
-        workloads, files = _files(tree, inputs, source)
-    if not findings.problems:
-        _compare(tree, inputs, repositories, files)
-        findings.warnings += application.check_targets(
-            targets, [*files, *tree.changes.kept], variables, workloads, configs.repository
-        )
+        options = _options(tree, inputs, source)
+        files, file_findings = application.tree_files(tree.generated.files, targets, options)
+        findings.add(file_findings)
+        if not findings.problems:
+            _compare(tree, inputs, repositories, options, files)
     return tree
 
 
@@ -116,16 +116,14 @@ def _generate(
     tree.findings.add(manifest_findings)
 
 
-def _files(
-    tree: AppTree, inputs: AppInputs, source: OpenPlace
-) -> tuple[Sequence[Workload], dict[str, bytes]]:
-    """Return the Workloads of the source, and all files of the tree but the record."""
+def _options(tree: AppTree, inputs: AppInputs, source: OpenPlace) -> application.TreeOptions:
+    """Return the options for the files beside the manifests, with the Workloads of the source."""
     where = Location(source.repository, inputs.workload_path)
     workloads, workload_findings = application.workloads_of(
         source.read_all(inputs.workload_path), where
     )
     tree.findings.add(workload_findings)
-    options = application.TreeOptions(
+    return application.TreeOptions(
         inputs.compatibility,
         tree.variables,
         workloads,
@@ -133,27 +131,33 @@ def _files(
         source.read_file(DESCRIPTOR_TEMPLATE),
         source.repository,
     )
-    files, file_findings = application.tree_files(tree.generated.files, tree.targets, options)
-    tree.findings.add(file_findings)
-    return workloads, files
 
 
 def _compare(
-    tree: AppTree, inputs: AppInputs, repositories: AppRepositories, files: dict[str, bytes]
+    tree: AppTree,
+    inputs: AppInputs,
+    repositories: AppRepositories,
+    options: application.TreeOptions,
+    files: dict[str, bytes],
 ) -> None:
     """Add the record to the files, and compare them with the existing tree."""
-    existing = repositories.tree
+    existing, configs = repositories.tree, repositories.configs.repository
+    repository = existing.repository if existing else ""
     entries = existing.files.entries() if existing else {}
     files[RECORD_FILE] = _record(tree, inputs, repositories, files)
     record = existing.read_file(RECORD_FILE) if existing else None
-    tree.changes = application.compute_changes(files, entries, record)
-    tree.findings.warnings += application.edit_warnings(
-        tree.changes, existing.repository if existing else ""
-    )
-    tree.findings.warnings += application.new_groups(
-        tree.targets,
-        application.folders_with_manifests(entries),
-        repositories.configs.repository,
+    tree.changes = changes = application.compute_changes(files, entries, record)
+    findings, targets = tree.findings, tree.targets
+    removal = application.removal(changes, targets, inputs.max_removal_percent, repository)
+    if removal and inputs.allow_removals:
+        findings.warnings.append(replace(removal, advice=""))
+    elif removal:
+        findings.problems.append(removal)
+    findings.warnings += application.edit_warnings(changes, repository)
+    findings.warnings += application.new_groups(targets, changes.targets, configs)
+    findings.add(application.missing_descriptors(targets, options, changes, repository))
+    findings.warnings += application.check_targets(
+        targets, [*files, *changes.kept], tree.variables, options.workloads, configs
     )
 
 
@@ -166,9 +170,11 @@ def _record(
         environment=inputs.environment,
         generator=tree.generator,
         programs=tree.generated.programs,
+        dependencies=tree.generated.dependencies,
         options={name: value for name, value in given.items() if value},
         source=_recorded(repositories.source, inputs.source_repository),
         configs=_recorded(repositories.configs, ""),
+        targets=tuple(target.folder for target in tree.targets),
         files=application.recorded_files(files),
     ).content()
 

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from kalypso_actions import application
-from kalypso_actions.application import ChartPlace
+from kalypso_actions.application import KUSTOMIZATION_NAMES, ChartPlace
 from kalypso_actions.commands.app.work import Generated, Work, check_size
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import MANIFESTS_FILE, Findings
+from kalypso_actions.sources.file_texts import read_text
 
 
 def generate_plain(work: Work) -> Generated:
     """Join the manifests of each target, with a comment that names each file."""
     generated = Generated()
-    files = replaced_files(work, generated.findings)
-    warn_of_values(work, generated.findings)
-    prefix = f"{work.folder}/" if work.folder else ""
-    own = {path[len(prefix) :]: content for path, content in files.items()}
-    generated.sources = ChartPlace(work.source.repository, work.folder, work.folder, own)
+    findings, repository = generated.findings, work.source.repository
+    files = replaced_files(work, findings)
+    warn_of_values(work, findings)
+    environment, manifests = work.inputs.environment, {}
     for target in work.targets:
-        paths = application.manifests_of(files, work.folder, work.inputs.environment, target)
+        paths = application.manifests_of(files, work.folder, environment, target)
+        manifests[target.folder] = paths
         if not paths:
-            generated.findings.problems.append(
-                application.missing_overlay(
-                    work.folder, work.inputs.environment, target, work.source.repository
-                )
+            findings.problems.append(
+                application.missing_overlay(work.folder, environment, target, repository)
             )
-        text = b"".join(
-            b"---\n# Source: %s\n%s\n" % (path.encode(), files[path].rstrip(b"\n"))
-            for path in paths
-        )
-        generated.files[target.folder] = {MANIFESTS_FILE: text}
+    texts = {}
+    for path in sorted({path for paths in manifests.values() for path in paths}):
+        text = read_text(files[path], Location(repository, path))
+        if isinstance(text, Problem):
+            findings.problems.append(text)
+        else:
+            text = text.replace("\r\n", "\n")
+            texts[path] = text if text.endswith("\n") else f"{text}\n"
+    if findings.problems:
+        return generated
+    own = {path: text.encode() for path, text in texts.items()}
+    sources = ChartPlace(repository, "", "", own)
+    for folder, paths in manifests.items():
+        parts = (f"---\n# Source: {' '.join(path.splitlines())}\n{texts[path]}" for path in paths)
+        generated.files[folder] = {MANIFESTS_FILE: "".join(parts).encode()}
+        generated.sources[folder] = sources
     return generated
 
 
@@ -46,12 +58,12 @@ def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for path, file in paths.items():
         content = contents[file]
-        if path.endswith((".yaml", ".yml")):
+        if path.endswith((".yaml", ".yml")) or posixpath.basename(path) in KUSTOMIZATION_NAMES:
             where = Location(work.source.repository, file)
-            content, problems = application.replace_variables(
+            content, file_findings = application.replace_variables(
                 content, work.variables, where, work.inputs.compatibility
             )
-            findings.problems += problems
+            findings.add(file_findings)
         files[prefix + path] = content
     return files
 
@@ -62,6 +74,6 @@ def warn_of_values(work: Work, findings: Findings) -> None:
     for path, content in work.configs.files.read(sorted(levels)).items():
         if content.strip():
             where = Location(work.configs.repository, path)
-            message = "only charts read values; the source has none"
+            message = "only charts read values, and none makes this target"
             advice = "write the difference into an overlay of the source"
             findings.warnings.append(Problem(message, where, advice, "values-unread"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from kalypso_actions.application import tracked_variables, tracking_names
+from collections.abc import Mapping
+
+from kalypso_actions.application import OPTIONS, tracked_variables, tracking_names
 from kalypso_actions.commands.app.places import OpenPlace
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.app import AppInputs
 
 REGISTRY = "ghcr.io"
@@ -11,37 +14,47 @@ REGISTRY = "ghcr.io"
 
 def variables_of(
     inputs: AppInputs, source: OpenPlace, configs: OpenPlace, tree: OpenPlace | None
-) -> dict[str, str]:
+) -> tuple[dict[str, str], list[Problem]]:
     """Return the variables that have a value: given, else derived from the repositories.
 
-    For a change of configs, the GitOps tree gives the version and the image. It also gives the
-    commits of folders that are not clones.
+    With upstream's modes, the GitOps tree gives the version, the image, and the commits of folders
+    that are not clones; warn where an option differs.
     """
-    tracked = _tracked(inputs, tree)
-    repository = inputs.source_repository or source.name
+    given = {name: getattr(inputs, option.replace("-", "_")) for name, option in OPTIONS.items()}
+    repository = given["SOURCE_REPO"] or source.name
     name = repository.rpartition("/")[2]
-    image = ""
-    if repository and inputs.compatibility != "2023":
-        image = f"{REGISTRY}/{repository}/{name}".lower()  # registries refuse capitals
-    values = {
-        "WORKLOAD": inputs.workload or name,
-        "ENVIRONMENT": inputs.environment,
+    derived = {
+        "WORKLOAD": name,
         "SOURCE_REPO": repository,
-        "GITOPS_REPO": inputs.gitops_repository or (tree.name if tree else ""),
-        "SOURCE_BRANCH": inputs.source_branch or source.default_branch or "main",
-        "VERSION": inputs.version or tracked.get("VERSION", ""),
-        "IMAGE_TAG": inputs.image_tag or tracked.get("IMAGE_TAG", ""),
-        "IMAGE_NAME": inputs.image_name or tracked.get("IMAGE_NAME", "") or image,
-        "SRC_COMMIT": inputs.source_commit or source.commit or tracked.get("SRC_COMMIT", ""),
-        "CONFIG_REVISION": inputs.config_revision
-        or configs.commit
-        or tracked.get("CONFIG_REVISION", ""),
+        "GITOPS_REPO": tree.name if tree else "",
+        "SOURCE_BRANCH": source.default_branch or "main",
+        "SRC_COMMIT": source.commit,
+        "CONFIG_REVISION": configs.commit,
     }
-    return {name: value for name, value in values.items() if value}
+    tracked, warnings = _tracked(inputs, tree, given)
+    if repository and inputs.compatibility != "2023":
+        tracked["IMAGE_NAME"] = f"{REGISTRY}/{repository}/{name}".lower()  # as registries demand
+    values = {name: given[name] or derived.get(name) or tracked.get(name) for name in OPTIONS}
+    return {name: value for name, value in values.items() if value}, warnings
 
 
-def _tracked(inputs: AppInputs, tree: OpenPlace | None) -> dict[str, str]:
-    if tree is None:
-        return {}
-    paths = [path for path in tracking_names(inputs.compatibility) if path in tree.files.entries()]
-    return tracked_variables(tree.files.read(paths), tree.repository, inputs.compatibility)
+def _tracked(
+    inputs: AppInputs, tree: OpenPlace | None, given: Mapping[str, str]
+) -> tuple[dict[str, str], list[Problem]]:
+    """Return the variables of the tracking files, and warnings of options that differ."""
+    if tree is None or inputs.compatibility == "none":
+        return {}, []
+    names = tracking_names(inputs.compatibility)
+    contents = tree.files.read([path for path in names if path in tree.files.entries()])
+    tracked = tracked_variables(contents, tree.repository, inputs.compatibility)
+    return tracked, [
+        Problem(
+            f"the GitOps tree tracks the {OPTIONS[name]} {tracked[name]}, but the option gives "
+            f"{given[name]}",
+            Location(tree.repository, path),
+            f"leave --{OPTIONS[name]} out to render what the tree tracks",
+            "tracking-differs",
+        )
+        for path, name in names.items()
+        if name in tracked and given[name] and given[name] != tracked[name]
+    ]

@@ -46,13 +46,21 @@ class Work:
 class Generated:
     """The files of each target by its folder, and the versions of the programs that made them.
 
-    `sources` are the templates of the files, by the names in the `# Source:` comments.
+    `sources` are the templates and values of a target's files. `dependencies` are the digests of
+    the archives that were fetched for the chart.
     """
 
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    sources: ChartPlace | None = None
+    sources: dict[str, ChartPlace] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
+    dependencies: dict[str, str] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
+
+    def add(self, other: Generated) -> None:
+        """Add what another generator made for other targets."""
+        for name in ("files", "sources", "programs", "dependencies"):
+            getattr(self, name).update(getattr(other, name))
+        self.findings.add(other.findings)
 
 
 def check_size(size: int, where: Location) -> None:
