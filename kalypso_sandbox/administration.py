@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
-from kalypso_sandbox import events, loose_files, pushes, tokens
-from kalypso_sandbox.auto_merges import merge_ready
-from kalypso_sandbox.branch_rules import BRANCHES
 from kalypso_sandbox.entities import RunStatus
-from kalypso_sandbox.git_commits import Person
-from kalypso_sandbox.repositories import BareRepository
+from kalypso_sandbox.git import loose_files
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import BareRepository
+from kalypso_sandbox.github import access as tokens
+from kalypso_sandbox.github import events, pushes
+from kalypso_sandbox.github.auto_merges import merge_ready
+from kalypso_sandbox.github.branch_rules import BRANCHES
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import (
     App,

@@ -13,14 +13,14 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-import kalypso_sandbox.github  # noqa: F401 - fills the table of endpoints
+import kalypso_sandbox.github.api  # noqa: F401 - fills the table of endpoints
 from kalypso_sandbox.controls import CONTROLS
 from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, RequestHandler, Route
-from kalypso_sandbox.endpoints import ENDPOINTS
-from kalypso_sandbox.git_http import GitHttp, GitRequest
+from kalypso_sandbox.git.http import GitHttp, GitRequest
+from kalypso_sandbox.github.endpoints import ENDPOINTS
+from kalypso_sandbox.github.rest import GRAPHQL, RequestContext, RestRequest
+from kalypso_sandbox.github.routing import RouteMatch, Routes, by_name
 from kalypso_sandbox.page import address_on_page
-from kalypso_sandbox.rest import GRAPHQL, RequestContext, RestRequest
-from kalypso_sandbox.routing import RouteMatch, Routes, by_name
 from kalypso_sandbox.server import HOST
 from kalypso_sandbox.state import State
 

@@ -26,8 +26,8 @@ from kalypso_sandbox.administration import Administration
 from kalypso_sandbox.azure import Azure, add_controls
 from kalypso_sandbox.control_routes import add_control, request_body
 from kalypso_sandbox.faults import FAULT
+from kalypso_sandbox.github.routing import number
 from kalypso_sandbox.page import FOLDER, add_page
-from kalypso_sandbox.routing import number
 from kalypso_sandbox.store import BranchRule, Permissions
 
 CONTROLS: Final = "controls"

@@ -11,11 +11,11 @@ from typing import Any, Final, Literal
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.model.urls import is_loopback
-from kalypso_sandbox.endpoints import Answer
 from kalypso_sandbox.faults import PUSH_KINDS, Fault
+from kalypso_sandbox.github.endpoints import Answer
+from kalypso_sandbox.github.rest import DOCUMENTATION, RequestContext, json_response, refusal
 from kalypso_sandbox.interruptions import Interruption
 from kalypso_sandbox.lag import unknown_object
-from kalypso_sandbox.rest import DOCUMENTATION, RequestContext, json_response, refusal
 from kalypso_sandbox.state import State
 from kalypso_sandbox.traffic import Exchange
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_sandbox.endpoints import RefusedError, invalid
+from kalypso_sandbox.github.endpoints import RefusedError, invalid
 
 NO_NODE: Final = "Could not resolve to a node with the global id of the object."
 ISSUE_NOT_FOUND: Final = {

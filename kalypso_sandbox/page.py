@@ -15,7 +15,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, render_template
 
 from kalypso_sandbox.entities import Issue, PullRequest, Repository, WorkflowRun
-from kalypso_sandbox.repositories import BareRepository
+from kalypso_sandbox.git.repositories import BareRepository
 from kalypso_sandbox.state import State
 
 PAGE: Final = "/_sandbox/"

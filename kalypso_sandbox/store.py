@@ -36,8 +36,8 @@ from kalypso_sandbox.entities import (
     WorkflowRun,
 )
 from kalypso_sandbox.event_log import PAYLOADS, EventLog
-from kalypso_sandbox.repositories import BareRepository
-from kalypso_sandbox.valid_names import is_valid_login, is_valid_repository_name
+from kalypso_sandbox.git.repositories import BareRepository
+from kalypso_sandbox.github.valid_names import is_valid_login, is_valid_repository_name
 
 __all__ = [
     "Account",

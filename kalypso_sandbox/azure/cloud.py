@@ -21,7 +21,7 @@ from kalypso_sandbox.azure.identity import (
     managed_identity,
 )
 from kalypso_sandbox.azure.settings import Settings
-from kalypso_sandbox.endpoints import Answer
+from kalypso_sandbox.github.endpoints import Answer
 from kalypso_sandbox.store import Store
 
 MANAGED_IDENTITY: Final = "33333333-3333-4333-8333-333333333333"

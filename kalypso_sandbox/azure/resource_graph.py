@@ -21,7 +21,7 @@ from kalypso_sandbox.azure.cloud import Azure, quota_headers
 from kalypso_sandbox.azure.identity import access_tokens
 from kalypso_sandbox.azure.rows import COLUMNS, Row
 from kalypso_sandbox.azure.settings import QueryFault
-from kalypso_sandbox.endpoints import Answer
+from kalypso_sandbox.github.endpoints import Answer
 
 PATH: Final = "/providers/Microsoft.ResourceGraph/resources"
 API_VERSIONS: Final = ("2019-04-01", "2021-03-01", "2022-10-01", "2024-04-01")

@@ -10,7 +10,7 @@ from kalypso_sandbox.azure.clusters import Cluster, clusters
 from kalypso_sandbox.azure.identity import access_tokens
 from kalypso_sandbox.azure.resource_graph import unauthorized
 from kalypso_sandbox.azure.rows import connection
-from kalypso_sandbox.endpoints import Answer, Json
+from kalypso_sandbox.github.endpoints import Answer, Json
 
 PATH: Final = (
     "/subscriptions/<subscription>/resourceGroups/<group>/providers/<namespace>/<kind>/<name>"

@@ -15,7 +15,7 @@ from kalypso_sandbox.azure.cloud import IDENTITY_PATH, JOB_PATH, Azure
 from kalypso_sandbox.azure.identity import entra, github_oidc
 from kalypso_sandbox.azure.settings import QueryFault, Settings
 from kalypso_sandbox.control_routes import add_control, request_body
-from kalypso_sandbox.endpoints import Answer, Json
+from kalypso_sandbox.github.endpoints import Answer, Json
 
 REPORTED: Final = ("complianceState", "provisioningState", "suspend", "sourceSyncedCommitId")
 """The properties of a configuration in the list of clusters."""

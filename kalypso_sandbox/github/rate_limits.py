@@ -1,36 +1,121 @@
-"""A token's usage of its rate limits.
+"""GitHub's rate limits: requests per hour and token, and new content per minute and per hour.
 
-https://docs.github.com/rest/rate-limit/rate-limit
+https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
 
 from __future__ import annotations
 
-from kalypso_sandbox.endpoints import Answer, Call, Json, endpoint
-from kalypso_sandbox.github import lookups
+from collections import deque
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
-UNUSED = ("search", "code_search", "source_import", "integration_manifest")
+from kalypso_sandbox.store import Identity
 
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
 
-@endpoint("GET", "/rate_limit", statuses=(200, 404))
-def read(call: Call) -> Answer:
-    """Return the usage of every resource; 404 on GitHub Enterprise Server without limits."""
-    if call.store.flavour == "ghes":
-        raise lookups.not_found()
-    core = _usage(call, "core")
-    unused = {"limit": 30, "used": 0, "remaining": 30, "reset": core["reset"]}
-    resources = {
-        "core": core,
-        "graphql": _usage(call, "graphql"),
-        **dict.fromkeys(UNUSED, unused),
-    }
-    return Answer(200, {"resources": resources, "rate": core})
+Key = tuple[str, ...]
 
 
-def _usage(call: Call, resource: str) -> Json:
-    usage = call.rate_limits.usage(call.identity, resource, call.store.now)
-    return {
-        "limit": usage.limit,
-        "used": usage.used,
-        "remaining": usage.limit - usage.used,
-        "reset": usage.reset,
-    }
+@dataclass
+class RateLimitWindow:
+    """The number of requests in one hour."""
+
+    begins: datetime
+    used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A token's used requests of a resource (`core`, `graphql`); the window ends at `reset`."""
+
+    resource: str
+    limit: int
+    used: int
+    reset: int
+    exceeded: bool = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the headers of every response."""
+        return {
+            "x-ratelimit-limit": str(self.limit),
+            "x-ratelimit-remaining": str(self.limit - self.used),
+            "x-ratelimit-used": str(self.used),
+            "x-ratelimit-reset": str(self.reset),
+            "x-ratelimit-resource": self.resource,
+        }
+
+
+@dataclass
+class RateLimits:
+    """Counts requests. Tests may set every limit.
+
+    `per_hour` is the limit of each kind of identity; "" stands for requests without a token. All
+    GITHUB_TOKENs of a repository share one count, and so do all tokens of an installation. Set
+    `contents_per_minute` to 80 and `contents_per_hour` to 500 for GitHub's secondary limits.
+    """
+
+    per_hour: dict[str, int] = field(
+        default_factory=lambda: {
+            "actions": 1000,
+            "installation": 5000,
+            "app": 5000,
+            "user": 5000,
+            "": 60,
+        }
+    )
+    contents_per_minute: int | None = None
+    contents_per_hour: int | None = None
+    _windows: dict[Key, RateLimitWindow] = field(default_factory=dict)
+    _contents: dict[Key, deque[datetime]] = field(default_factory=dict)
+
+    def count(self, identity: Identity, resource: str, now: datetime) -> Usage:
+        """Count a request, unless the limit is reached."""
+        limit, window = self._window(identity, resource, now)
+        if window.used >= limit:
+            return replace(self.usage(identity, resource, now), exceeded=True)
+        window.used += 1
+        return self.usage(identity, resource, now)
+
+    def usage(self, identity: Identity, resource: str, now: datetime) -> Usage:
+        """Return the usage, without counting a request."""
+        limit, window = self._window(identity, resource, now)
+        reset = int((window.begins + HOUR).timestamp())
+        return Usage(resource, limit, min(window.used, limit), reset)
+
+    def _window(
+        self, identity: Identity, resource: str, now: datetime
+    ) -> tuple[int, RateLimitWindow]:
+        limit = self.per_hour[identity.kind if identity.login else ""]
+        window = self._windows.get((resource, *_key(identity)))
+        if window is None or now >= window.begins + HOUR:
+            window = self._windows[resource, *_key(identity)] = RateLimitWindow(now)
+        return limit, window
+
+    def exceeds_content_limit(self, identity: Identity, now: datetime) -> bool:
+        """Count a request that creates content; return whether it exceeds a limit."""
+        limits = {MINUTE: self.contents_per_minute, HOUR: self.contents_per_hour}
+        if set(limits.values()) == {None}:
+            return False
+        times = self._contents.setdefault(_key(identity), deque())
+        while times and times[0] <= now - HOUR:
+            times.popleft()
+        for window, limit in limits.items():
+            if limit is not None and sum(time > now - window for time in times) >= limit:
+                return True
+        times.append(now)
+        return False
+
+
+def _key(identity: Identity) -> Key:
+    """Return the key that counts an identity's requests."""
+    match identity.kind:
+        case "actions":
+            return ("actions", *map(str.lower, identity.repositories or ()))
+        case "installation":
+            return ("installation", str(identity.app_id), identity.owner.lower())
+        case "app":
+            return ("app", str(identity.app_id))
+        case "user":
+            return ("user", identity.login.lower())

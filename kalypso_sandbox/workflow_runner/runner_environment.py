@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from kalypso_actions.clients.process import INHERITED
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Job as AzureJob
-from kalypso_sandbox.branch_rules import BRANCHES
+from kalypso_sandbox.github.branch_rules import BRANCHES
 from kalypso_sandbox.store import Event, Permissions
 from kalypso_sandbox.workflow_runner.workflow_files import Job
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from kalypso_sandbox import Sandbox, events
-from kalypso_sandbox.payloads.webhooks import CompletedRun
+from kalypso_sandbox import Sandbox
+from kalypso_sandbox.github import events
+from kalypso_sandbox.github.payloads.webhooks import CompletedRun
 from kalypso_sandbox.store import Event, WorkflowRun
 from kalypso_sandbox.workflow_runner import expressions, workflow_files
 from kalypso_sandbox.workflow_runner.artifacts import Artifacts

@@ -16,8 +16,8 @@ import yaml
 
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.workflow_placeholders import FOLDER
-from kalypso_sandbox.branch_rules import BRANCHES
-from kalypso_sandbox.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.github.branch_rules import BRANCHES
 from kalypso_sandbox.store import Event
 
 ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")

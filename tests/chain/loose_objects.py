@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kalypso_actions.clients.git.objects import GitObject
-from kalypso_sandbox import loose_objects
+from kalypso_sandbox.git import objects as loose_objects
 
 
 class LooseObjects(loose_objects.LooseObjects):

@@ -17,7 +17,7 @@ import requests
 
 from kalypso_actions.clients.git.program import Git
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.repositories import BareRepository
+from kalypso_sandbox.git.repositories import BareRepository
 from tests.chain.direct_requests import direct_requests
 from tests.chain.loose_objects import LooseObjects
 

@@ -19,7 +19,7 @@ from kalypso_actions.clients.github import (
     branches,
 )
 from kalypso_sandbox import Exchange, Sandbox
-from kalypso_sandbox.endpoints import ENDPOINTS
+from kalypso_sandbox.github.endpoints import ENDPOINTS
 from tests.git_repositories import programs
 from tests.github_api.call_sequences import FLEET
 from tests.github_api.client_calls import APP_ENDPOINTS, CALLS, CLIENT_ENDPOINTS

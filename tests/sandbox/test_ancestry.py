@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_sandbox.git_commits import Person
-from kalypso_sandbox.repositories import BareRepository
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import BareRepository
 from tests.git_repositories import git, programs
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

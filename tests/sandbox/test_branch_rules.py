@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_sandbox import branch_rules
-from kalypso_sandbox.git_commits import Person
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.github import branch_rules
 from kalypso_sandbox.store import BranchRule, Identity, Permissions
 from tests.sandbox.github.api_client import ApiClient, hub
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kalypso_sandbox.diff_tree import FileChange
-from kalypso_sandbox.git_commits import Person
-from kalypso_sandbox.repositories import BareRepository
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.diff_tree import FileChange
+from kalypso_sandbox.git.repositories import BareRepository
 from tests.git_repositories import programs
 
 ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, tzinfo=UTC))

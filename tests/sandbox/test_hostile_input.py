@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.pkt_lines import FLUSH, line
-from kalypso_sandbox.repositories import NO_OBJECT
-from kalypso_sandbox.store import BranchRule
-from kalypso_sandbox.valid_names import (
+from kalypso_sandbox.git.pkt_lines import FLUSH, line
+from kalypso_sandbox.git.repositories import NO_OBJECT
+from kalypso_sandbox.github.valid_names import (
     is_valid_login,
     is_valid_ref,
     is_valid_repository_name,
 )
+from kalypso_sandbox.store import BranchRule
 from tests.git_repositories import git
 from tests.sandbox.git_clone import clone
 from tests.sandbox.served_sandbox import FLEET, ask, serving

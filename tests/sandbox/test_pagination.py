@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from requests.utils import parse_header_links
 
-from kalypso_sandbox.endpoints import Call
-from kalypso_sandbox.pagination import PageRequest, paginate
-from kalypso_sandbox.rate_limits import RateLimits
+from kalypso_sandbox.github.endpoints import Call
+from kalypso_sandbox.github.pagination import PageRequest, paginate
+from kalypso_sandbox.github.rate_limits import RateLimits
 from kalypso_sandbox.store import Identity, Store
 
 

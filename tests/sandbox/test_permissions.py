@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_sandbox.permissions import ANONYMOUS, accepted, allowed, covers, visible
+from kalypso_sandbox.github.permissions import ANONYMOUS, accepted, allowed, covers, visible
 from kalypso_sandbox.store import Identity, Permissions, Repository
 from tests.sandbox.served_sandbox import NOON
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_sandbox.permissions import ANONYMOUS
-from kalypso_sandbox.rate_limits import RateLimits
+from kalypso_sandbox.github.permissions import ANONYMOUS
+from kalypso_sandbox.github.rate_limits import RateLimits
 from kalypso_sandbox.store import Identity
 from tests.sandbox.served_sandbox import NOON
 

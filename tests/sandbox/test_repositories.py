@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.process import ProcessError
-from kalypso_sandbox.git_commits import Person
-from kalypso_sandbox.repositories import MAX_CACHED_TREES, BareRepository
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import MAX_CACHED_TREES, BareRepository
 from tests.git_repositories import git, programs
 
 ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, 12, 0, tzinfo=UTC))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_sandbox.endpoints import Answer, Endpoint
-from kalypso_sandbox.routing import Routes
+from kalypso_sandbox.github.endpoints import Answer, Endpoint
+from kalypso_sandbox.github.routing import Routes
 
 R = "/repos/{owner}/{repo}"
 PATHS = [

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from kalypso_sandbox.azure.identity import jwt
-from kalypso_sandbox.endpoints import Answer
+from kalypso_sandbox.github.endpoints import Answer
 
 JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 AUDIENCE: Final = "api://AzureADTokenExchange"

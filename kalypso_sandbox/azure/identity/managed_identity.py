@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from kalypso_sandbox.endpoints import Answer
+from kalypso_sandbox.github.endpoints import Answer
 
 API_VERSION = "2019-08-01"
 

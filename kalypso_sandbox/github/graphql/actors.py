@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kalypso_sandbox.endpoints import Call
-from kalypso_sandbox.payloads.view import node_id
+from kalypso_sandbox.github.endpoints import Call
+from kalypso_sandbox.github.payloads.view import node_id
 
 
 def actor(call: Call, login: str) -> Mapping[str, Any]:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from graphql import GraphQLError, GraphQLResolveInfo
 
-from kalypso_sandbox.endpoints import Call
-from kalypso_sandbox.mergeability import check_mergeability
-from kalypso_sandbox.payloads.view import View, node_id
-from kalypso_sandbox.permissions import allowed, not_accessible, visible
+from kalypso_sandbox.github.endpoints import Call
+from kalypso_sandbox.github.mergeability import check_mergeability
+from kalypso_sandbox.github.payloads.view import View, node_id
+from kalypso_sandbox.github.permissions import allowed, not_accessible, visible
 from kalypso_sandbox.store import AutoMerge, Issue, PullRequest, Repository
 
 Input = Mapping[str, Any]

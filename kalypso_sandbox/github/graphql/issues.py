@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from graphql import GraphQLError
 
-from kalypso_sandbox.endpoints import Call
+from kalypso_sandbox.github.endpoints import Call
 from kalypso_sandbox.github.graphql import labels_and_rules
 from kalypso_sandbox.github.graphql.actors import actor
 from kalypso_sandbox.github.graphql.paging import check_supported, first_page
-from kalypso_sandbox.mergeability import check_mergeability
-from kalypso_sandbox.payloads.view import View, node_id, timestamp
-from kalypso_sandbox.permissions import allowed, not_accessible
+from kalypso_sandbox.github.mergeability import check_mergeability
+from kalypso_sandbox.github.payloads.view import View, node_id, timestamp
+from kalypso_sandbox.github.permissions import allowed, not_accessible
 from kalypso_sandbox.store import Issue, PullRequest, Repository
 
 Fields = Mapping[str, Any]

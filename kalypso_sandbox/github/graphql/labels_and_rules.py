@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from graphql import GraphQLError
 
-from kalypso_sandbox import branch_rules
-from kalypso_sandbox.endpoints import Call
-from kalypso_sandbox.github.branches import rule_parts
+from kalypso_sandbox.github import branch_rules
+from kalypso_sandbox.github.api.branches import rule_parts
+from kalypso_sandbox.github.endpoints import Call
 from kalypso_sandbox.github.graphql.paging import check_supported, first_page
-from kalypso_sandbox.payloads.view import node_id
-from kalypso_sandbox.permissions import allowed, not_accessible
+from kalypso_sandbox.github.payloads.view import node_id
+from kalypso_sandbox.github.permissions import allowed, not_accessible
 from kalypso_sandbox.store import Issue, Repository
 
 TYPES: Final = """

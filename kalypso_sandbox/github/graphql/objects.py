@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kalypso_sandbox import branch_rules
-from kalypso_sandbox.endpoints import Call
+from kalypso_sandbox.github import branch_rules
+from kalypso_sandbox.github.endpoints import Call
 from kalypso_sandbox.github.graphql import issues, labels_and_rules, statuses
 from kalypso_sandbox.github.graphql.paging import check_supported, first_page
-from kalypso_sandbox.payloads.view import View, node_id, timestamp
+from kalypso_sandbox.github.payloads.view import View, node_id, timestamp
 from kalypso_sandbox.store import Repository
 
 Fields = Mapping[str, Any]

@@ -22,14 +22,14 @@ from graphql import (
     validate,
 )
 
-from kalypso_sandbox.endpoints import Answer, Call, RefusedError, endpoint
-from kalypso_sandbox.github import body_fields
+from kalypso_sandbox.github.api import body_fields
+from kalypso_sandbox.github.endpoints import Answer, Call, RefusedError, endpoint
 from kalypso_sandbox.github.graphql import auto_merge
 from kalypso_sandbox.github.graphql.objects import Fields, repository
 from kalypso_sandbox.github.graphql.ref_updates import update_refs
 from kalypso_sandbox.github.graphql.schema import MUTATION, NO_MUTATION, SCHEMA
-from kalypso_sandbox.payloads.view import node_id, timestamp
-from kalypso_sandbox.permissions import allowed, not_accessible, visible
+from kalypso_sandbox.github.payloads.view import node_id, timestamp
+from kalypso_sandbox.github.permissions import allowed, not_accessible, visible
 
 CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseError"}
 """graphql-core's error messages -> GitHub's error codes."""

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from graphql import GraphQLError
 
-from kalypso_sandbox import statuses
-from kalypso_sandbox.endpoints import Call
+from kalypso_sandbox.github import statuses
+from kalypso_sandbox.github.endpoints import Call
 from kalypso_sandbox.github.graphql.actors import actor
-from kalypso_sandbox.payloads.view import node_id, timestamp
-from kalypso_sandbox.permissions import allowed, not_accessible
+from kalypso_sandbox.github.payloads.view import node_id, timestamp
+from kalypso_sandbox.github.permissions import allowed, not_accessible
 from kalypso_sandbox.store import Repository, Status
 
 TYPES: Final = """

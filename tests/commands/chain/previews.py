@@ -11,8 +11,8 @@ from kalypso_actions.commands.preview import preview
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.report.preview_documents import PreviewDocument
-from kalypso_sandbox import events
-from kalypso_sandbox.payloads.webhooks import CompletedRun
+from kalypso_sandbox.github import events
+from kalypso_sandbox.github.payloads.webhooks import CompletedRun
 from kalypso_sandbox.store import Event, Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation

@@ -15,7 +15,7 @@ import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
 from kalypso_sandbox.faults import Fault
-from kalypso_sandbox.repositories import BareRepository
+from kalypso_sandbox.git.repositories import BareRepository
 from tests.command_line import call_kalypso
 from tests.commands.doctor.organisation import Acme, acme
 from tests.git_repositories import git

@@ -15,7 +15,7 @@ from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_actions.report.doctor_document import CheckEntry
 from kalypso_sandbox.faults import Fault
-from kalypso_sandbox.workflow_files import FOLDER
+from kalypso_sandbox.github.workflow_files import FOLDER
 from tests.commands.doctor.organisation import Acme, acme
 from tests.commands.doctor.planted_faults import archived, rule
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from kalypso_sandbox.azure import Azure, Cluster, Configuration
 from kalypso_sandbox.azure.history import Head
-from kalypso_sandbox.git_commits import Person
-from kalypso_sandbox.pushes import handle_push
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.github.pushes import handle_push
 from kalypso_sandbox.store import Identity, Store
 from tests.git_repositories import programs
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import requests
 
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.repositories import BareRepository
+from kalypso_sandbox.git.repositories import BareRepository
 from kalypso_sandbox.store import Event, Issue, PullRequest, Repository
 from tests.chain.direct_requests import direct_requests
 from tests.git_repositories import programs

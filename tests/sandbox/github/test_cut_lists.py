@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_sandbox.github import contents, pull_requests
+from kalypso_sandbox.github.api import contents, pull_requests
 from tests.sandbox.github.api_client import ApiClient
 
 

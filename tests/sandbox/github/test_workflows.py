@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_sandbox.workflow_files import Input, parse
+from kalypso_sandbox.github.workflow_files import Input, parse
 from tests.sandbox.github.api_client import ApiClient, hub
 
 FILE = ".github/workflows/check.yaml"

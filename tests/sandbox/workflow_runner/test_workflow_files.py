@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_sandbox.git_commits import Person
-from kalypso_sandbox.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
 from kalypso_sandbox.store import Event
 from kalypso_sandbox.workflow_runner import workflow_files
 from tests.commands.chain.organisation import NOON

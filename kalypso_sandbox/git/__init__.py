@@ -1,0 +1,1 @@
+"""Bare git repositories, and git over HTTP."""

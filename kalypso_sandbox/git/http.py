@@ -1,0 +1,271 @@
+"""Git over HTTP: authorize requests, serve fetches with git, and pushes with `receive_pack`.
+
+https://git-scm.com/docs/http-protocol
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from werkzeug.wrappers import Request, Response
+
+from kalypso_actions.clients.git.program import NO_USER_CONFIG
+from kalypso_actions.clients.process import ProcessError
+from kalypso_sandbox.git.pkt_lines import FLUSH, ProtocolError, line
+from kalypso_sandbox.git.receive_pack import advertisement, receive
+from kalypso_sandbox.git.repositories import BareRepository
+from kalypso_sandbox.github.access import authenticate
+from kalypso_sandbox.github.endpoints import RefusedError
+from kalypso_sandbox.github.permissions import allowed, visible
+from kalypso_sandbox.github.rest import RequestContext
+from kalypso_sandbox.state import State
+from kalypso_sandbox.store import Identity, Repository, Store
+
+PATH: Final = re.compile(
+    r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?"
+    r"/(?P<rest>info/refs|git-upload-pack|git-receive-pack)"
+)
+RECEIVE: Final = "git-receive-pack"
+UPLOAD: Final = "git-upload-pack"
+CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="GitHub"'}
+INVALID_CREDENTIALS: Final = (
+    "Invalid username or token. Password authentication is not supported for Git operations."
+)
+TEXT: Final = "text/plain; charset=utf-8"
+
+LS_REFS: Final = b"0014command=ls-refs\n"
+
+MAX_CACHED_RESULTS: Final = 200
+"""The maximum number of cached packs and lists of refs. Each job of a chain repeats requests of the
+last job."""
+
+MAX_CACHED_SIZE: Final = 1 << 20
+"""The largest size of a cached pack."""
+
+HEADERS: Final = {
+    "Cache-Control": "no-cache, max-age=0, must-revalidate",
+    # libcurl repeats a request if a reused connection ends without a response. If each request has
+    # a new connection, its faults apply exactly once.
+    "Connection": "close",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GitRequest:
+    """A request by git; `rest` is the path after the repository."""
+
+    owner: str
+    name: str
+    rest: str
+    service: str
+
+    @classmethod
+    def of(cls, request: Request, path: str) -> GitRequest | None:
+        """Return the request of a path, or None for other paths."""
+        match = PATH.fullmatch(path)
+        if match is None:
+            return None
+        owner, name, rest = (unquote(text) for text in match.groups())
+        service = request.args.get("service", "") if rest == "info/refs" else rest
+        return cls(owner, name, rest, service)
+
+    @property
+    def writes(self) -> bool:
+        """Return whether the request belongs to a push."""
+        return self.service == RECEIVE
+
+    def is_probe(self, request: Request) -> bool:
+        """Return whether the request is the empty push that git sends before a large one."""
+        return self.rest == RECEIVE and request.content_length == len(FLUSH)
+
+
+class GitHttp:
+    """Answers git. Safe to use from several threads."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._cached_results: dict[tuple[Path, bytes, bytes], bytes] = {}
+
+    def answer(
+        self, git_request: GitRequest, request: Request, context: RequestContext
+    ) -> Response:
+        """Return GitHub's response."""
+        context.permissions = ("contents: write" if git_request.writes else "contents: read",)
+        with self._state.lock:
+            try:
+                repository = _authorize(self._state.store, git_request, request, context)
+            except RefusedError as error:
+                headers = CHALLENGE if error.status == 401 else {}
+                return Response(error.message, error.status, HEADERS | headers, content_type=TEXT)
+        if not _has_current_name(git_request, repository):
+            query = f"?{request.query_string.decode('latin-1')}" if request.query_string else ""
+            url = f"{request.host_url}{repository.full_name}.git/{git_request.rest}{query}"
+            return Response(status=301, headers=HEADERS | {"Location": url})
+        try:
+            body = _body(request)
+            if git_request.rest == RECEIVE:
+                return self._receive(repository, context, body)
+            return self._serve(repository, git_request, request, body)
+        except (ProtocolError, OSError, EOFError, zlib.error):
+            return Response("This is not a valid git request.\n", 400, content_type=TEXT)
+        except ProcessError as error:
+            return Response(f"{error.stderr or error}\n", 500, content_type=TEXT)
+
+    def _receive(self, repository: Repository, context: RequestContext, body: bytes) -> Response:
+        kind = "application/x-git-receive-pack-result"
+        if body == FLUSH:  # a probe
+            return Response(headers=HEADERS, content_type=kind)
+        report = receive(self._state, repository, context.identity, body, context.push_faults)
+        return Response(report, headers=HEADERS, content_type=kind)
+
+    def _serve(
+        self, repository: Repository, git_request: GitRequest, request: Request, body: bytes
+    ) -> Response:
+        """Serve a fetch, or the start of a push.
+
+        In protocol version 2, the first response lists git's capabilities. It is the same for every
+        repository, so all sandboxes of the process share one cache.
+        """
+        protocol = request.headers.get("Git-Protocol", "")
+        with self._state.lock:
+            bare = self._state.store.git(repository)
+        if git_request.rest == UPLOAD:
+            return self._upload(bare, request, body, protocol)
+        if git_request.writes:
+            content = line(f"# service={RECEIVE}\n".encode()) + FLUSH + advertisement(bare)
+            kind = f"application/x-{RECEIVE}-advertisement"
+            return Response(content, headers=HEADERS, content_type=kind)
+        cacheable = protocol == "version=2"
+        git = self._state.programs.find("git")
+        output = CAPABILITIES.get(git) if cacheable else None
+        if output is None:
+            output = self._begin(bare.git_dir, git_request, request, protocol)
+            if cacheable and output.status == 200:
+                CAPABILITIES[git] = output
+        return Response(output.content, output.status, output.headers | HEADERS)
+
+    def _upload(
+        self, bare: BareRepository, request: Request, body: bytes, protocol: str
+    ) -> Response:
+        """Answer an upload-pack request as `git http-backend` does, with half as many processes.
+
+        Most requests of a fetch are of this kind.
+        """
+        if request.method != "POST":
+            return Response(status=405, headers=HEADERS | {"Allow": "POST"})
+        if request.content_type != f"application/x-{UPLOAD}-request":
+            return Response("Unsupported Media Type\n", 415, HEADERS, content_type=TEXT)
+        refs = bare.ref_files() if body.startswith(LS_REFS) else b""
+        request_key = (bare.git_dir, body, refs)
+        result = self._cached_results.get(request_key)
+        if result is None:
+            command = ["git", "upload-pack", "--strict", "--stateless-rpc", str(bare.git_dir)]
+            result = self._git(command, body, {"GIT_PROTOCOL": protocol})
+            if _is_cacheable(body, result) or (refs and refs == bare.ref_files()):
+                kept = list(self._cached_results.items())[1 - MAX_CACHED_RESULTS :]
+                self._cached_results = {**dict(kept), request_key: result}
+        return Response(result, headers=HEADERS, content_type=f"application/x-{UPLOAD}-result")
+
+    def _begin(
+        self, git_dir: Path, git_request: GitRequest, request: Request, protocol: str
+    ) -> _Output:
+        """Let `git http-backend` serve the advertisement of a repository."""
+        environment = {
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "GIT_PROTOCOL": protocol,
+            "PATH_TRANSLATED": str(git_dir / git_request.rest),
+            "QUERY_STRING": f"service={git_request.service}",
+            "REQUEST_METHOD": request.method,
+        }
+        return _Output.parse(self._git(["git", "http-backend"], b"", environment))
+
+    def _git(self, command: Sequence[str], body: bytes, environment: Mapping[str, str]) -> bytes:
+        try:
+            return self._state.programs.run(
+                command, stdin=body, extra={**NO_USER_CONFIG, **environment}
+            )
+        except ProcessError as error:
+            # git has written its refusal for the client: `ERR upload-pack: not our ref`.
+            if not error.stdout:
+                raise
+            return error.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """The output of `git http-backend`: headers, an empty line, and the content."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @classmethod
+    def parse(cls, output: bytes) -> _Output:
+        head, _, content = output.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n"))
+        status = int(headers.pop("Status", "200").split()[0])
+        return cls(status, headers, content)
+
+
+CAPABILITIES: Final[dict[Path | None, _Output]] = {}
+"""The first response in protocol version 2, by the path of the program git."""
+
+
+def _authorize(
+    store: Store, git_request: GitRequest, request: Request, context: RequestContext
+) -> Repository:
+    """Return the repository if the identity may do this. Raises RefusedError in GitHub's words."""
+    try:
+        identity = authenticate(store, request.headers.get("Authorization", ""))
+    except RefusedError as error:
+        raise RefusedError(error.status, INVALID_CREDENTIALS) from None
+    context.identity = identity
+    if identity.kind == "app":  # only installation tokens have repositories
+        raise RefusedError(401, INVALID_CREDENTIALS)
+    repository = store.repository(f"{git_request.owner}/{git_request.name}")
+    if not identity.login and (git_request.writes or repository is None or repository.private):
+        raise RefusedError(401, "Authentication is required.")
+    if repository is None or not visible(identity, repository):
+        raise RefusedError(404, "Repository not found.")
+    if not allowed(identity, context.permissions, repository):
+        raise RefusedError(403, _denial(identity, repository))
+    if git_request.writes and repository.archived:
+        raise RefusedError(403, "This repository was archived so it is read-only.")
+    return repository
+
+
+def _denial(identity: Identity, repository: Repository) -> str:
+    if identity.kind == "actions":
+        return f"Permission to {repository.full_name}.git denied to {identity.login}."
+    return "Write access to repository not granted."
+
+
+def _has_current_name(git_request: GitRequest, repository: Repository) -> bool:
+    return f"{git_request.owner}/{git_request.name}".lower() == repository.full_name.lower()
+
+
+def _is_cacheable(body: bytes, result: bytes) -> bool:
+    """Return whether the result of a version 2 request can be cached.
+
+    The request names all objects by id, its client has none, and the result is a pack. Such results
+    stay valid, because nothing changes or deletes objects.
+    """
+    names_objects = body.startswith(b"0011command=fetch") and b"0009done\n" in body
+    return (
+        names_objects
+        and b"have " not in body
+        and b"packfile\n" in result
+        and len(result) <= MAX_CACHED_SIZE
+    )
+
+
+def _body(request: Request) -> bytes:
+    content = request.get_data()
+    return gzip.decompress(content) if request.content_encoding == "gzip" else content

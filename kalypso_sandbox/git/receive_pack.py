@@ -1,0 +1,268 @@
+"""A push: its commands and objects, the refusals in GitHub's words, and the report.
+
+This replaces `git receive-pack`, because GitHub's rules inspect the objects before a ref moves.
+https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kalypso_actions.clients.process import ProcessError
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.incoming_pack import IncomingPack
+from kalypso_sandbox.git.pkt_lines import FLUSH, ProtocolError, band, line, section
+from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.github import branch_rules, pushes
+from kalypso_sandbox.github.auto_merges import merge_ready
+from kalypso_sandbox.github.branch_rules import BRANCHES
+from kalypso_sandbox.github.valid_names import is_valid_ref
+from kalypso_sandbox.state import State
+from kalypso_sandbox.store import Identity, Repository
+
+VERBATIM_REASONS: Final = ("refusing ", "deny ")
+"""The prefixes of reasons to report as they are; other reasons are those of a protected branch."""
+
+OBJECT: Final = re.compile(r"[0-9a-f]{40}")
+HOOK: Final = "pre-receive hook declined"
+PROTECTED: Final = "protected branch hook declined"
+VIOLATION: Final = "push declined due to repository rule violations"
+
+CAPABILITIES: Final = (
+    "report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options"
+    " object-format=sha1 agent=kalypso-sandbox"
+)
+
+OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
+"""The author of the commit that the fault `raced` adds."""
+
+
+@dataclass
+class Command:
+    """A ref with its `old` and `new` object; None if the ref does not exist before or after."""
+
+    ref: str
+    old: str | None
+    new: str | None
+    refusal: str = ""
+
+
+@dataclass
+class Push:
+    """The content of a push, and its messages and result."""
+
+    commands: list[Command]
+    capabilities: frozenset[str]
+    pack: bytes
+    messages: list[str] = field(default_factory=list)
+    unpacked: str = "ok"
+
+    @classmethod
+    def parse(cls, body: bytes) -> Push:
+        """Parse commands, options and objects. Raises ProtocolError."""
+        lines, position = section(body, 0)
+        capabilities: frozenset[str] = frozenset()
+        commands = []
+        for sent in lines:
+            text, _, known = sent.rstrip(b"\n").partition(b"\0")
+            capabilities |= frozenset(known.decode("utf-8", "replace").split())
+            if text.startswith(b"shallow "):  # git refuses objects without their history
+                continue
+            messages = text.decode("utf-8", "replace").split(" ", 2)
+            if len(messages) != 3:
+                raise ProtocolError(f"{messages!r} is not a command")
+            old, new, ref = messages
+            if not (OBJECT.fullmatch(old) and OBJECT.fullmatch(new)):
+                raise ProtocolError(f"{messages!r} contains an invalid object id")
+            commands.append(Command(ref, _object_or_none(old), _object_or_none(new)))
+        if "push-options" in capabilities:
+            _, position = section(body, position)
+        return cls(commands, capabilities, body[position:])
+
+    def report(self) -> bytes:
+        """Return the report that the client asked for."""
+        lines = [line(f"unpack {self.unpacked}\n".encode())]
+        for command in self.commands:
+            line_text = (
+                f"ng {command.ref} {command.refusal}" if command.refusal else f"ok {command.ref}"
+            )
+            lines.append(line(f"{line_text}\n".encode()))
+        report = b"".join(lines) + FLUSH
+        if not self.capabilities & {"report-status", "report-status-v2"}:
+            return b""
+        if "side-band-64k" not in self.capabilities:
+            return report
+        messages = "".join(f"{text}\n" for text in self.messages).encode()
+        return band(2, messages) + band(1, report) + FLUSH
+
+
+def advertisement(git: BareRepository) -> bytes:
+    """Return the refs and capabilities, which the server sends at the start of a push."""
+    refs = git.refs() or {"capabilities^{}": NO_OBJECT}
+    first, *others = [f"{object_id} {ref}" for ref, object_id in refs.items()]
+    lines = [f"{first}\0{CAPABILITIES}", *others]
+    return b"".join(line(f"{text}\n".encode("utf-8", "surrogateescape")) for text in lines) + FLUSH
+
+
+def receive(
+    state: State, repository: Repository, identity: Identity, body: bytes, faults: frozenset[str]
+) -> bytes:
+    """Carry out the permitted part of a push. Raises ProtocolError."""
+    push = Push.parse(body)
+    git = state.store.git(repository)
+    incoming = IncomingPack(git.git_dir, state.programs)
+    with state.lock:
+        if "raced" in faults:
+            _push_first(state, repository, push)
+        if push.pack and not _store(push, incoming):
+            return push.report()
+        _refuse(state, repository, identity, push, incoming, refuse_all="refused" in faults)
+        moved = _move(git, push)
+        if not moved:
+            incoming.discard()
+        for command in moved:
+            pushes.handle_push(
+                state.store, repository, command.ref, command.old, command.new, identity
+            )
+        merge_ready(state.store)
+        state.store.save()
+    return push.report()
+
+
+def _object_or_none(object_id: str) -> str | None:
+    return None if object_id == NO_OBJECT else object_id
+
+
+def _store(push: Push, incoming: IncomingPack) -> bool:
+    try:
+        incoming.store(push.pack)
+    except ProcessError as error:
+        push.messages += error.stderr.splitlines()
+        push.unpacked = f"{incoming.program} abnormal exit"
+        _refuse_all(push.commands, "unpacker error")
+        return False
+    return True
+
+
+def _refuse(
+    state: State,
+    repository: Repository,
+    identity: Identity,
+    push: Push,
+    incoming: IncomingPack,
+    *,
+    refuse_all: bool,
+) -> None:
+    """Set the reasons to refuse refs; in an atomic push, one refusal refuses all refs."""
+    if refuse_all:
+        push.messages.append("error: a hook of the sandbox refuses this push")
+        _refuse_all(push.commands, HOOK)
+        return
+    large = incoming.large_files(state.max_file_size)
+    if large:
+        push.messages += _large_file_messages(large, state.max_file_size)
+        _refuse_all(push.commands, HOOK)
+        return
+    git = state.store.git(repository)
+    refs = git.refs()
+    for command in push.commands:
+        messages, command.refusal = _git_refusal(command, refs.get(command.ref), git)
+        push.messages += messages
+        if command.refusal:
+            continue
+        reason = branch_rules.refusal(
+            state.store, repository, command.ref, command.old, command.new, identity
+        )
+        if reason and reason.startswith(VERBATIM_REASONS):
+            command.refusal = reason
+        elif reason:
+            messages, command.refusal = _rule_refusal(repository, command.ref, reason)
+            push.messages += messages
+    if "atomic" in push.capabilities and any(command.refusal for command in push.commands):
+        _refuse_all(
+            [command for command in push.commands if not command.refusal], "atomic push failure"
+        )
+
+
+def _git_refusal(
+    command: Command, current: str | None, git: BareRepository
+) -> tuple[Sequence[str], str]:
+    """Return the messages and reason if git refuses: invalid names, moved refs, bad objects."""
+    if not is_valid_ref(command.ref):
+        return [f"error: refusing to update funny ref '{command.ref}' remotely"], "funny refname"
+    if command.new is not None:
+        kind = git.object_type(command.new)
+        if kind is None:
+            return (), "bad object"
+        if kind != "commit" and command.ref.startswith(BRANCHES):
+            return [f"error: {command.ref} cannot stand at a {kind}"], "failed to update ref"
+    if command.old == current:
+        return (), ""
+    if command.old is None:
+        fault = "reference already exists"
+    elif current is None:
+        fault = f"unable to resolve reference '{command.ref}'"
+    else:
+        fault = f"is at {current} but expected {command.old}"
+    return [f"error: cannot lock ref '{command.ref}': {fault}"], "failed to update ref"
+
+
+def _move(git: BareRepository, push: Push) -> list[Command]:
+    """Move the refs without a refusal; return their commands."""
+    moved = []
+    for command in push.commands:
+        if command.refusal:
+            continue
+        try:
+            if git.update_ref(command.ref, command.new, command.old):
+                moved.append(command)
+                continue
+        except ProcessError as error:
+            push.messages += error.stderr.splitlines()
+        command.refusal = "failed to update ref"
+    return moved
+
+
+def _push_first(state: State, repository: Repository, push: Push) -> None:
+    """Commit as another user to each branch of the push."""
+    git = state.store.git(repository)
+    author = Person(OTHER_USER.login, f"{OTHER_USER.login}@example.com", state.store.now)
+    for command in push.commands:
+        if not command.ref.startswith(BRANCHES):
+            continue
+        branch = command.ref.removeprefix(BRANCHES)
+        before = git.head(branch)
+        text = f"{command.new} was about to be pushed\n"
+        after = git.commit_files(branch, {"raced.txt": text}, "Be there first", author)
+        pushes.handle_push(state.store, repository, command.ref, before, after, OTHER_USER)
+
+
+def _refuse_all(commands: Sequence[Command], reason: str) -> None:
+    for command in commands:
+        command.refusal = reason
+
+
+def _rule_refusal(repository: Repository, ref: str, reason: str) -> tuple[list[str], str]:
+    """Return the messages and the reason for git, which depend on the kind of rules."""
+    rules = branch_rules.rules_for_branch(repository, ref.removeprefix(BRANCHES))
+    if reason != branch_rules.UNSIGNED or any(rule.classic for rule in rules):
+        first = f"error: GH006: Protected branch update failed for {ref}."
+        return [first, "", f"- {reason}"], PROTECTED
+    first = f"error: GH013: Repository rule violations found for {ref}."
+    return [first, "", f"- {reason}"], VIOLATION
+
+
+def _large_file_messages(files: Sequence[tuple[str, int]], limit: int) -> list[str]:
+    most = f"{limit / (1 << 20):.2f} MB"
+    return [
+        *(
+            f"error: File {path} is {size / (1 << 20):.2f} MB; this exceeds GitHub's file size "
+            f"limit of {most}"
+            for path, size in files
+        ),
+        "error: GH001: Large files detected. You may want to try Git Large File Storage - "
+        "https://git-lfs.github.com.",
+    ]

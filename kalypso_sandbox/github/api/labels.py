@@ -1,0 +1,223 @@
+"""Labels of a repository and of its issues; names ignore case.
+
+https://docs.github.com/rest/issues/labels
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from kalypso_sandbox.github import events, issue_events
+from kalypso_sandbox.github.api import body_fields, lookups
+from kalypso_sandbox.github.endpoints import (
+    Answer,
+    Call,
+    Json,
+    RefusedError,
+    endpoint,
+    invalid,
+)
+from kalypso_sandbox.github.pagination import paginate
+from kalypso_sandbox.github.payloads import issues
+from kalypso_sandbox.github.payloads.view import View
+from kalypso_sandbox.store import Issue, Label
+
+LABELS: Final = "/repos/{owner}/{repo}/labels"
+LABEL: Final = "/repos/{owner}/{repo}/labels/{name}"
+OF_ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}/labels"
+ONE_OF_ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}/labels/{name}"
+READ: Final = ("issues: read", "pull_requests: read")
+WRITE: Final = ("issues: write", "pull_requests: write")
+
+COLOR: Final = re.compile(r"[0-9a-fA-F]{6}")
+MAX_NAME_LENGTH: Final = 50
+MAX_DESCRIPTION_LENGTH: Final = 100
+MAX_LABELS: Final = 100
+
+
+@endpoint("GET", LABELS, *READ, statuses=(200,))
+def read_all(call: Call) -> Answer:
+    """List the labels of the repository."""
+    page, headers = paginate(call, list(call.named_repository.labels.values()))
+    return Answer(200, [_payload(call, label) for label in page], headers)
+
+
+@endpoint("POST", LABELS, *WRITE, statuses=(201, 422))
+def create(call: Call) -> Answer:
+    """Create a label."""
+    name = body_fields.required_text(call.body, "name")
+    if name.lower() in call.named_repository.labels:
+        raise invalid("Label", "name", "already_exists")
+    answer = _payload(call, _create_label(call, name, call.body))
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+@endpoint("GET", LABEL, *READ, statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """Return a label."""
+    return Answer(200, _payload(call, _named(call)))
+
+
+@endpoint("PATCH", LABEL, *WRITE, statuses=(200, 404, 422))
+def update(call: Call) -> Answer:
+    """Change name, color or description."""
+    label = _named(call)
+    labels = call.named_repository.labels
+    old, new = label.name.lower(), body_fields.text(call.body, "new_name") or label.name
+    if new.lower() != old and new.lower() in labels:
+        raise invalid("Label", "name", "already_exists")
+    label.color, label.description = _color_and_description(call.body, label)
+    label.name = _checked_name(new)
+    labels[new.lower()] = labels.pop(old)
+    for issue in call.named_repository.issues.values():
+        issue.labels = [new.lower() if key == old else key for key in issue.labels]
+    return Answer(200, _payload(call, label))
+
+
+@endpoint("DELETE", LABEL, *WRITE, statuses=(204, 404))
+def delete(call: Call) -> Answer:
+    """Delete a label, and remove it from every issue."""
+    key = _named(call).name.lower()
+    del call.named_repository.labels[key]
+    for issue in call.named_repository.issues.values():
+        issue.labels = [label for label in issue.labels if label != key]
+    return Answer(204)
+
+
+@endpoint("GET", OF_ISSUE, *READ, statuses=(200, 404))
+def read_of_issue(call: Call) -> Answer:
+    """List the labels of an issue."""
+    issue = lookups.issue(call)
+    page, headers = paginate(call, issues.labels(View.of(call), call.named_repository, issue))
+    return Answer(200, page, headers)
+
+
+@endpoint("POST", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
+def add(call: Call) -> Answer:
+    """Add labels to an issue; create missing ones."""
+    issue = lookups.issue_to_label(call)
+    put(call, issue, [*issue.labels, *_requested(call)])
+    return _labels(call, issue)
+
+
+@endpoint("PUT", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
+def replace(call: Call) -> Answer:
+    """Replace the labels of an issue."""
+    issue = lookups.issue(call)
+    put(call, issue, _requested(call))
+    return _labels(call, issue)
+
+
+@endpoint("DELETE", OF_ISSUE, *WRITE, statuses=(204, 404))
+def remove_all(call: Call) -> Answer:
+    """Remove every label from an issue."""
+    put(call, lookups.issue(call), [])
+    return Answer(204)
+
+
+@endpoint("DELETE", ONE_OF_ISSUE, *WRITE, statuses=(200, 404))
+def remove(call: Call) -> Answer:
+    """Remove a label from an issue."""
+    issue = lookups.issue(call)
+    name = call.parameters["name"].lower()
+    if name not in issue.labels:
+        raise RefusedError(404, "Label does not exist")
+    put(call, issue, [key for key in issue.labels if key != name])
+    return _labels(call, issue)
+
+
+def put(call: Call, issue: Issue, names: list[str]) -> None:
+    """Set the labels of an issue; create missing ones, and record each change."""
+    before = list(issue.labels)
+    for name in names:
+        if name.lower() not in call.named_repository.labels:
+            _create_label(call, name, {})
+    after = list(dict.fromkeys(name.lower() for name in names))
+    if len(after) > MAX_LABELS:
+        raise invalid("Issue", "labels")
+    if after == before:
+        return
+    issue.labels = after
+    issue.updated_at = call.store.now
+    _record_changes(call, issue, "labeled", [key for key in after if key not in before])
+    _record_changes(call, issue, "unlabeled", [key for key in before if key not in after])
+
+
+def names_in(values: Json) -> list[str]:
+    """Return the names of a request's labels: strings, or objects with a name."""
+    given = [value.get("name") if isinstance(value, dict) else value for value in values]
+    names = [name for name in given if isinstance(name, str) and name]
+    if len(names) < len(given):
+        raise invalid("Label", "name")
+    return names
+
+
+def _record_changes(call: Call, issue: Issue, action: str, keys: list[str]) -> None:
+    repository = call.named_repository
+    for key in keys:
+        label = repository.labels[key]
+        name_and_color = (label.name, label.color)
+        issue_events.record(call.store, issue, action, call.identity, label=name_and_color)
+    if issue.pull_request is None:
+        return
+    for key in keys:
+        payload = issues.label(View.of_events(call.store), repository, repository.labels[key])
+        events.pull_request(
+            call.store,
+            repository,
+            issue,
+            issue.pull_request,
+            action,
+            call.identity,
+            label=payload,
+        )
+
+
+def _requested(call: Call) -> list[str]:
+    """Return the names in a body that is a list, or an object with `labels`."""
+    body = call.body
+    return names_in(body if isinstance(body, list) else body_fields.listing(body, "labels") or [])
+
+
+def _named(call: Call) -> Label:
+    label = call.named_repository.labels.get(call.parameters["name"].lower())
+    if label is None:
+        raise lookups.not_found()
+    return label
+
+
+def _create_label(call: Call, name: str, body: Mapping[str, Json]) -> Label:
+    blank = Label(id=call.store.new_id(), name=_checked_name(name))
+    blank.color, blank.description = _color_and_description(body, blank)
+    call.named_repository.labels[name.lower()] = blank
+    return blank
+
+
+def _checked_name(name: str) -> str:
+    if not name.strip() or len(name) > MAX_NAME_LENGTH:
+        raise invalid("Label", "name")
+    return name
+
+
+def _color_and_description(body: Mapping[str, Json], label: Label) -> tuple[str, str | None]:
+    """Return the requested color and description, by default those of the label."""
+    color = body_fields.text(body, "color") or label.color
+    description = (
+        body_fields.text(body, "description") if "description" in body else label.description
+    )
+    if not COLOR.fullmatch(color):
+        raise invalid("Label", "color")
+    if description and len(description) > MAX_DESCRIPTION_LENGTH:
+        message = f"description is too long (maximum is {MAX_DESCRIPTION_LENGTH} characters)"
+        raise invalid("Label", "description", "custom", message)
+    return color, description
+
+
+def _payload(call: Call, label: Label) -> Json:
+    return issues.label(View.of(call), call.named_repository, label)
+
+
+def _labels(call: Call, issue: Issue) -> Answer:
+    return Answer(200, issues.labels(View.of(call), call.named_repository, issue))

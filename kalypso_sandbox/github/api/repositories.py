@@ -1,0 +1,103 @@
+"""Repositories, and the user of a token.
+
+https://docs.github.com/rest/repos/repos, https://docs.github.com/rest/users/users
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.github.api import body_fields, lookups
+from kalypso_sandbox.github.endpoints import Answer, Call, Json, RefusedError, endpoint, invalid
+from kalypso_sandbox.github.payloads import accounts, repositories
+from kalypso_sandbox.github.payloads.view import View
+from kalypso_sandbox.github.permissions import allowed
+from kalypso_sandbox.github.valid_names import is_valid_repository_name
+from kalypso_sandbox.store import Repository
+
+INVALID_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
+"""The characters that GitHub replaces with a hyphen."""
+
+
+@endpoint("GET", "/user", statuses=(200, 403))
+def read_user(call: Call) -> Answer:
+    """Return the user of the token; jobs and Apps have none."""
+    if call.identity.kind != "user":
+        raise RefusedError(403, "Resource not accessible by integration")
+    return Answer(200, accounts.public(View.of(call), call.identity.login))
+
+
+@endpoint("GET", "/repos/{owner}/{repo}", "metadata: read", statuses=(200,))
+def read(call: Call) -> Answer:
+    """Return a repository."""
+    return Answer(200, _payload(call, call.named_repository))
+
+
+@endpoint("POST", "/user/repos", "administration: write", statuses=(201, 403, 422))
+def create(call: Call) -> Answer:
+    """Create a repository of the token's user."""
+    if call.identity.kind != "user":
+        raise RefusedError(403, "Resource not accessible by integration")
+    call.store.account(call.identity.login)
+    return _create(call, call.identity.login)
+
+
+@endpoint("POST", "/orgs/{org}/repos", "administration: write", statuses=(201, 404, 422))
+def create_in_organization(call: Call) -> Answer:
+    """Create a repository of an organization."""
+    account = call.store.accounts.get(call.parameters["org"].lower())
+    own = call.identity.owner.lower()
+    if account is None or account.kind != "Organization" or own not in {"", account.login.lower()}:
+        raise lookups.not_found()
+    return _create(call, account.login)
+
+
+def _create(call: Call, owner: str) -> Answer:
+    name = INVALID_CHARACTERS.sub("-", body_fields.required_text(call.body, "name"))
+    private, auto_init = (
+        body_fields.flag(call.body, "private"),
+        body_fields.flag(call.body, "auto_init"),
+    )
+    if not is_valid_repository_name(name):
+        raise invalid("Repository", "name")
+    if f"{owner}/{name}".lower() in call.store.repositories:
+        message = "name already exists on this account"
+        raise invalid("Repository", "name", "custom", message)
+    repository = call.store.add_repository(owner, name, private=private)
+    if auto_init:
+        account = call.store.account(call.identity.login)
+        person = Person(account.login, accounts.email(account), call.store.now)
+        git = call.store.git(repository)
+        files = {"README.md": f"# {name}\n"}
+        git.commit_files(repository.default_branch, files, "Initial commit", person)
+    answer = _payload(call, repository)
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+def _payload(call: Call, repository: Repository) -> Json:
+    """Return a repository with the token's permissions and the owning organization."""
+    view = View.of(call)
+    permissions = {
+        "admin": allowed(call.identity, ["administration: write"], repository),
+        "push": allowed(call.identity, ["contents: write"], repository),
+        "pull": allowed(call.identity, ["contents: read"], repository),
+    }
+    answer = {
+        **repositories.full(view, repository),
+        "permissions": {
+            **permissions,
+            "maintain": permissions["admin"],
+            "triage": permissions["push"],
+        },
+        "allow_merge_commit": True,
+        "allow_squash_merge": True,
+        "allow_rebase_merge": True,
+        "allow_auto_merge": repository.allow_auto_merge,
+        "allow_update_branch": False,
+        "delete_branch_on_merge": False,
+    }
+    if view.store.account(repository.owner).kind == "Organization":
+        answer["organization"] = accounts.simple(view, repository.owner)
+    return answer
