@@ -1,4 +1,4 @@
-"""Calls of helm. A script replaces it; `tests/application` calls the real program."""
+"""Calls of helm. A script replaces it; `tests/planning/application` calls the real program."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import tempfile
 from io import BytesIO
 from pathlib import Path
 
-from tests.application.applications import CHART, Application
+from tests.planning.application.applications import CHART, Application
 
 
 def rendered_chart(template: str, timeout: str = "30s") -> str:

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from tests.application.applications import find_program
 from tests.hostile.chart_attacks import rendered_chart, rendered_schema, rendered_values
 from tests.hostile.conftest import Attack
+from tests.planning.application.applications import find_program
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds memory from outside")
 

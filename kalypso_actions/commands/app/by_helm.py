@@ -6,14 +6,14 @@ import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kalypso_actions import application
-from kalypso_actions.application import CHART_FILE, ChartPlace, Dependency, HelmOptions
 from kalypso_actions.clients.helm import ChartFolder, Helm, HelmError
 from kalypso_actions.commands.app.helm_program import find_helm
 from kalypso_actions.commands.app.work import Generated, Work, check_size, parallel_programs
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.application import MANIFESTS_FILE, VALUES_FILE, Findings, Target
+from kalypso_actions.planning import application
+from kalypso_actions.planning.application import CHART_FILE, ChartPlace, Dependency, HelmOptions
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import posixpath
 from dataclasses import replace
 
-from kalypso_actions import application
-from kalypso_actions.application import KUSTOMIZATION_NAMES
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.commands.app.plain import replaced_files, warn_of_values
 from kalypso_actions.commands.app.work import Generated, Work, parallel_programs
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.application import MANIFESTS_FILE, Target
+from kalypso_actions.planning import application
+from kalypso_actions.planning.application import KUSTOMIZATION_NAMES
 
 
 def generate_by_kustomize(work: Work) -> Generated:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import replace
 from typing import Final
 
-from kalypso_actions import application
-from kalypso_actions.application import CHART_FILE, KUSTOMIZATION_NAMES
 from kalypso_actions.commands.app.by_command import generate_by_command
 from kalypso_actions.commands.app.by_helm import generate_by_helm
 from kalypso_actions.commands.app.by_kustomize import generate_by_kustomize
@@ -16,6 +14,8 @@ from kalypso_actions.commands.app.plain import generate_plain
 from kalypso_actions.commands.app.work import Generated, Work
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.model.application import Target
+from kalypso_actions.planning import application
+from kalypso_actions.planning.application import CHART_FILE, KUSTOMIZATION_NAMES
 
 FOLDERS: Final = {"helm": "helm", "kustomize": "kustomize", "plain": "manifests"}
 """The folders of generators in the source, unless `path` names another."""

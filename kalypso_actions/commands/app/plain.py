@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 
-from kalypso_actions import application
-from kalypso_actions.application import KUSTOMIZATION_NAMES, ChartPlace
 from kalypso_actions.commands.app.work import Generated, Work, check_size
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import MANIFESTS_FILE, Findings
+from kalypso_actions.planning import application
+from kalypso_actions.planning.application import KUSTOMIZATION_NAMES, ChartPlace
 from kalypso_actions.sources.file_texts import read_text
 
 

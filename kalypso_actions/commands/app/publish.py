@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.application import recorded_paths
 from kalypso_actions.clients.git import Signature
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder, OutputForm
 from kalypso_actions.commands.app.places import OpenPlace
@@ -14,6 +13,7 @@ from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.model.application import RECORD_FILE, ApplicationChanges
 from kalypso_actions.model.documents import GIT_LINK_MODE
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.planning.application import recorded_paths
 
 AUTHOR: Final = Signature("Git", "agent@gitops.com")
 """The author that upstream uses."""

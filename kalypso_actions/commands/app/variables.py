@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kalypso_actions.application import OPTIONS, tracked_variables, tracking_names
 from kalypso_actions.commands.app.places import OpenPlace
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.app import AppInputs
+from kalypso_actions.planning.application import OPTIONS, tracked_variables, tracking_names
 
 REGISTRY = "ghcr.io"
 

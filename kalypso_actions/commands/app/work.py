@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kalypso_actions.application import ChartPlace
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.app.places import OpenPlace
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.inputs.app import AppInputs
 from kalypso_actions.model.application import Findings, Target
 from kalypso_actions.model.progress import Progress
+from kalypso_actions.planning.application import ChartPlace
 
 MAX_BYTES: Final = 1 << 26
 """The most bytes of a chart with its dependencies, or of the files of another generator."""

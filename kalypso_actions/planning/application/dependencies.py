@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.application.helm import CHART_FILE
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document
+from kalypso_actions.planning.application.helm import CHART_FILE
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 LOCK_FILE: Final = "Chart.lock"

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from kalypso_actions.application.variables import replace_variables
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Compatibility, Findings, Target
+from kalypso_actions.planning.application.variables import replace_variables
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 JOINED: Final = "values.yaml"

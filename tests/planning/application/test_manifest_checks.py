@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.application.applications import POSIX, PROGRAMS, Application, find_program
+from tests.planning.application.applications import POSIX, PROGRAMS, Application, find_program
 
 HEAD: Final = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 OTHER: Final = HEAD.replace("name: a", "name: b")

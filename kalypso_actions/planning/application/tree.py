@@ -6,16 +6,6 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kalypso_actions.application.descriptor import (
-    DescriptorNames,
-    computed,
-    from_template,
-    target_of,
-)
-from kalypso_actions.application.helm import ChartPlace
-from kalypso_actions.application.manifests import ManifestRules, check_manifests
-from kalypso_actions.application.overlays import KUSTOMIZATION_NAMES, YAML
-from kalypso_actions.application.record import tracking_files
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import (
     DESCRIPTOR_FILE,
@@ -29,6 +19,16 @@ from kalypso_actions.model.application import (
     Target,
 )
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
+from kalypso_actions.planning.application.descriptor import (
+    DescriptorNames,
+    computed,
+    from_template,
+    target_of,
+)
+from kalypso_actions.planning.application.helm import ChartPlace
+from kalypso_actions.planning.application.manifests import ManifestRules, check_manifests
+from kalypso_actions.planning.application.overlays import KUSTOMIZATION_NAMES, YAML
+from kalypso_actions.planning.application.record import tracking_files
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_go import goyaml
 

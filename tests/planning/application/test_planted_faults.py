@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 
-from tests.application import applications
-from tests.application.applications import CHART, POSIX, PROGRAMS, Application
+from tests.planning.application import applications
+from tests.planning.application.applications import CHART, POSIX, PROGRAMS, Application
 
 DEPLOYMENT = "helm/templates/deployment.yaml"
 VALUES = "helm/values.yaml"

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.application.applications import CHART, POSIX, Application, find_program
+from tests.planning.application.applications import CHART, POSIX, Application, find_program
 
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n  version: $VERSION\n"
 CONFIGS = {"east/values.yaml": "", "west/values.yaml": ""}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.application.applications import Application, find_program
+from tests.planning.application.applications import Application, find_program
 
 
 @pytest.fixture

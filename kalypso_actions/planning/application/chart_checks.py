@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from kalypso_actions.application.helm import ChartPlace
 from kalypso_actions.errors import Problem
+from kalypso_actions.planning.application.helm import ChartPlace
 
 COMMENT: Final = re.compile(r"-?\s*/\*")
 TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|`[^`]*`')

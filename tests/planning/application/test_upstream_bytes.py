@@ -6,7 +6,7 @@ variables in configs (2024), and Image_name without variables in configs (2023).
 
 from __future__ import annotations
 
-from tests.application.applications import CHART, CONFIG_COMMIT, SOURCE_COMMIT, Application
+from tests.planning.application.applications import CHART, CONFIG_COMMIT, SOURCE_COMMIT, Application
 
 DESCRIPTOR_TEMPLATE = ".github/workflows/utils/templates/deployment-descriptor-template.yaml"
 

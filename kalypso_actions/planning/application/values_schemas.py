@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from kalypso_actions.application.helm import SCHEMA_FILE, ChartPlace, line_of
 from kalypso_actions.errors import Problem
+from kalypso_actions.planning.application.helm import SCHEMA_FILE, ChartPlace, line_of
 
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 META_SCHEMAS: Final = ("http://json-schema.org/", "https://json-schema.org/")

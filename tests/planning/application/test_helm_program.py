@@ -10,7 +10,7 @@ import pytest
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.app.helm_program import find_helm
 from kalypso_actions.errors import KalypsoError, UsageError
-from tests.application.applications import POSIX
+from tests.planning.application.applications import POSIX
 
 pytestmark = POSIX
 

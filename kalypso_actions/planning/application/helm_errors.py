@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from kalypso_actions.application.helm import CHART_FILE, SCHEMA_FILE, ChartPlace, line_of
-from kalypso_actions.application.rendered_lines import TemplateLines
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Target
+from kalypso_actions.planning.application.helm import CHART_FILE, SCHEMA_FILE, ChartPlace, line_of
+from kalypso_actions.planning.application.rendered_lines import TemplateLines
 
 MAX_NAMED: Final = 3
 """The number of targets that a problem names."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kalypso_actions.application.helm import ChartPlace
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import VALUES_FILE
 from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.nearest import misspelled
+from kalypso_actions.planning.application.helm import ChartPlace
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 WHOLE: Final = re.compile(rb"\.Values(?!\.\w)")

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.application.variables import replace_variables
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import (
     DESCRIPTOR_TEMPLATE,
@@ -20,6 +19,7 @@ from kalypso_actions.model.application import (
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
 from kalypso_actions.model.kubernetes_names import SUBDOMAIN_LIMIT, label_value_fault
 from kalypso_actions.model.urls import repository_key
+from kalypso_actions.planning.application.variables import replace_variables
 from kalypso_go import goyaml
 
 NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")

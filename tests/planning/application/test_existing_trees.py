@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.model.application import DESCRIPTOR_TEMPLATE
-from tests.application.applications import CHART, POSIX, Application, Rendered, call
 from tests.command_line import call_kalypso
 from tests.git_repositories import commit, git, repository
+from tests.planning.application.applications import CHART, POSIX, Application, Rendered, call
 
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n"
 CONFIGS = {"a/values.yaml": "", "b/values.yaml": ""}

@@ -6,10 +6,10 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kalypso_actions.application.variables import replace_variables
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import VALUES_FILE, Compatibility, Findings
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, FileEntry
+from kalypso_actions.planning.application.variables import replace_variables
 
 MAX_LINKS: Final = 40
 """The links to follow in a row, as many as on Linux."""

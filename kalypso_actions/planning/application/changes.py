@@ -6,8 +6,6 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from kalypso_actions.application.levels import folders_above
-from kalypso_actions.application.record import read_record
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import (
     DESCRIPTOR_FILE,
@@ -22,6 +20,8 @@ from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.paths import bytewise
+from kalypso_actions.planning.application.levels import folders_above
+from kalypso_actions.planning.application.record import read_record
 
 MAX_NAMED: Final = 100
 """The number of removed targets that a problem names."""

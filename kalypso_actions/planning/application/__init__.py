@@ -20,14 +20,14 @@ record          tracking files, and the record of the last run
 changes         files × the existing tree → added, modified, deleted, kept
 """
 
-from kalypso_actions.application.changes import (
+from kalypso_actions.planning.application.changes import (
     compute_changes,
     edit_warnings,
     removal,
 )
-from kalypso_actions.application.chart import faulty_links, files_of_folder, with_variables
-from kalypso_actions.application.chart_checks import check_templates
-from kalypso_actions.application.dependencies import (
+from kalypso_actions.planning.application.chart import faulty_links, files_of_folder, with_variables
+from kalypso_actions.planning.application.chart_checks import check_templates
+from kalypso_actions.planning.application.dependencies import (
     Dependency,
     check_dependencies,
     digests,
@@ -35,11 +35,11 @@ from kalypso_actions.application.dependencies import (
     unlocked_content,
     unlocked_problem,
 )
-from kalypso_actions.application.descriptor import (
+from kalypso_actions.planning.application.descriptor import (
     DescriptorNames,
     check_targets,
 )
-from kalypso_actions.application.helm import (
+from kalypso_actions.planning.application.helm import (
     CHART_FILE,
     ChartPlace,
     HelmOptions,
@@ -47,19 +47,23 @@ from kalypso_actions.application.helm import (
     name_problem,
     release_name,
 )
-from kalypso_actions.application.helm_errors import helm_problems, of_targets, place_of_error
-from kalypso_actions.application.levels import find_targets, new_groups
-from kalypso_actions.application.manifests import (
+from kalypso_actions.planning.application.helm_errors import (
+    helm_problems,
+    of_targets,
+    place_of_error,
+)
+from kalypso_actions.planning.application.levels import find_targets, new_groups
+from kalypso_actions.planning.application.manifests import (
     ManifestRules,
 )
-from kalypso_actions.application.overlays import (
+from kalypso_actions.planning.application.overlays import (
     KUSTOMIZATION_NAMES,
     manifests_of,
     missing_overlay,
     overlay_of,
     remote_bases,
 )
-from kalypso_actions.application.record import (
+from kalypso_actions.planning.application.record import (
     Record,
     RecordedRevision,
     recorded_files,
@@ -67,7 +71,7 @@ from kalypso_actions.application.record import (
     tracked_variables,
     tracking_names,
 )
-from kalypso_actions.application.tree import (
+from kalypso_actions.planning.application.tree import (
     TreeOptions,
     check_targets_manifests,
     missing_descriptors,
@@ -75,11 +79,11 @@ from kalypso_actions.application.tree import (
     other_branch,
     tree_files,
 )
-from kalypso_actions.application.unread_values import ReadValues
-from kalypso_actions.application.values import check_values, values_files
-from kalypso_actions.application.values_schemas import check_schemas
-from kalypso_actions.application.variables import OPTIONS, replace_variables
-from kalypso_actions.application.workloads import workloads_of
+from kalypso_actions.planning.application.unread_values import ReadValues
+from kalypso_actions.planning.application.values import check_values, values_files
+from kalypso_actions.planning.application.values_schemas import check_schemas
+from kalypso_actions.planning.application.variables import OPTIONS, replace_variables
+from kalypso_actions.planning.application.workloads import workloads_of
 
 __all__ = [
     "CHART_FILE",

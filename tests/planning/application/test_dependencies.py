@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.application import check_dependencies
 from kalypso_actions.errors import Location
-from tests.application import applications
-from tests.application.applications import CHART, POSIX, PROGRAMS, Application
+from kalypso_actions.planning.application import check_dependencies
+from tests.planning.application import applications
+from tests.planning.application.applications import CHART, POSIX, PROGRAMS, Application
 
 LIBRARY = {
     "charts/redis/Chart.yaml": "apiVersion: v2\nname: redis\nversion: 1.0.0\n",

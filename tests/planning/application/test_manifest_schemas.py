@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.application.applications import CHART, Application
+from tests.planning.application.applications import CHART, Application
 
 DEPLOYMENT = "helm/templates/deployment.yaml"
 LEAF = {"a/values.yaml": ""}

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.application.applications import (
+from tests.git_repositories import commit, git, repository
+from tests.planning.application.applications import (
     CHART,
     CONFIG_COMMIT,
     POSIX,
@@ -18,7 +19,6 @@ from tests.application.applications import (
     Application,
     call,
 )
-from tests.git_repositories import commit, git, repository
 
 WORKLOAD = """\
 apiVersion: scheduler.kalypso.io/v1alpha1
