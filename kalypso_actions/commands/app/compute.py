@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kalypso_actions import __version__, application
+from kalypso_actions import __version__
 from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
 from kalypso_actions.commands.app.generate import generate
 from kalypso_actions.commands.app.places import OpenPlace
@@ -22,6 +22,7 @@ from kalypso_actions.model.application import (
     Target,
 )
 from kalypso_actions.model.documents import Revision
+from kalypso_actions.planning import application
 
 RECORDED = ("compatibility", "release_name", "namespace", "kube_version", "crds", "hooks", "tests")
 """The inputs that a run records."""
