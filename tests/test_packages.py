@@ -21,7 +21,10 @@ from packaging.requirements import Requirement
 from kalypso_actions import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-SHIPPED = ("kalypso_actions", "workflows-templates")
+SHIPPED = (
+    *("kalypso_actions", "kalypso_go", "kalypso_placement", "kalypso_sandbox"),
+    "workflows-templates",
+)
 BESIDE = {".gitignore", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 """The files of the source distribution that are not installed."""
 
@@ -123,6 +126,7 @@ def copy_locked_packages(site: Path) -> None:
         pytest.param(["--version"], __version__, id="version"),
         pytest.param(["validate", *SAMPLE], "0 problems, 0 warnings", id="validate"),
         pytest.param(["init", "--help"], "Usage: kalypso init", id="init"),
+        pytest.param(["placement", "--help"], "Usage: kalypso placement", id="placement"),
         pytest.param(["sandbox", "--dir", "trial"], "kalypso-actions[sandbox]", id="no-sandbox"),
     ],
 )

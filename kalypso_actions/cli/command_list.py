@@ -81,10 +81,6 @@ COMMANDS: Final = {
         "Check the Workloads in the checkout of a job: the action of this name.",
         hidden=True,
     ),
-    "placement": LazyCommand(
-        "placement",
-        "Show which clusters a Placement of Open Cluster Management selects, and why.",
-    ),
     "template": LazyCommand("template", "Render one Template with given data, for its author."),
     "status": LazyCommand(
         "status",

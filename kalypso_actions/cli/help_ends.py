@@ -52,10 +52,6 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso report --control-plane https://github.com/acme/control-plane --out report",
     ),
     "schemas": ("kalypso schemas --out .schemas",),
-    "placement": (
-        "kalypso placement placement.yaml --fleet hub",
-        "kalypso placement edge --fleet ../control-plane --now 2026-03-01T12:00:00Z",
-    ),
     "template": ("kalypso template templates/flux.yaml --values values.yaml",),
     "sandbox": ("kalypso sandbox --dir trial --repository acme/control-plane",),
     "demo": ("kalypso demo",),
@@ -66,7 +62,6 @@ FAILURE: Final[Mapping[str, str]] = {
     "init": "a problem, or no consent",
     "render": "problems, or with --exit-code a difference",
     "diff": "new problems, or with --exit-code a difference",
-    "placement": "documents that OCM refuses or cannot read",
     "check-promote": "problems, or clusters that do not comply",
 }
 """The meaning of exit code 1, for each command for which it is not `problems`."""

@@ -10,7 +10,7 @@ from kalypso_placement.filters import (
     ExpressionError,
     UnsupportedExpressionError,
 )
-from tests.placement_hubs import cluster, read, score
+from tests.placement.hubs import cluster, read, score
 
 pytest.importorskip("cel_expr_python", reason="the extra placement is not installed")
 

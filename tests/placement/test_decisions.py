@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_placement.spread import spread_evenly
-from tests.placement_hubs import (
+from tests.placement.hubs import (
     all_bound,
     cluster,
     decide,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.placement_hubs import (
+from tests.placement.hubs import (
     Body,
     cluster,
     decide,

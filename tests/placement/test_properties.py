@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalypso_placement.spread import spread_evenly
-from tests.placement_hubs import Body, cluster, decide, decided, placement, selecting
+from tests.placement.hubs import Body, cluster, decide, decided, placement, selecting
 
 NAMES = [f"c{number}" for number in range(6)]
 TAINT = {"key": "edge", "effect": "NoSelect"}

@@ -18,7 +18,7 @@ from kalypso_actions.model.placements import PlacedDecision, PlacementState
 from kalypso_actions.scheduling import LabelScheduler, Schedule
 from kalypso_placement.scheduler import PlacementScheduler
 from tests.builders import cluster_type, fleet, policy, selector, target
-from tests.placement_hubs import Body, placement, prioritizing, score, selecting
+from tests.placement.hubs import Body, placement, prioritizing, score, selecting
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TAINT = "[{key: edge, effect: NoSelect, timeAdded: '2026-03-01T11:00:00Z'}]"

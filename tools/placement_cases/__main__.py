@@ -11,14 +11,13 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from kalypso_actions.commands.placement import placement
-from kalypso_actions.inputs.placement import PlacementInputs
+from kalypso_placement.command import decide
 
 GROUP = "cluster.open-cluster-management.io"
 KINDS = {
@@ -85,9 +84,8 @@ def main(path: str, *ids: str) -> int:
             folder = Path(scratch) / case["id"]
             folder.mkdir()
             file = write_fleet(case["input"], folder)
-            given = {"placement": str(file), "fleet": folder, "now": case["input"]["now"]}
-            inputs = PlacementInputs.model_validate(given)
-            actual = json.loads(placement(inputs, datetime.now(UTC)).to_json())
+            now = datetime.fromisoformat(case["input"]["now"])
+            actual = json.loads(decide(str(file), folder, now).to_json())
             differing = differences(case["expected"], actual)
             equal = not differing and refusals(case["expected"], actual)
             counts["equal" if equal else "different"] += 1

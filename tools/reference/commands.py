@@ -7,7 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, LazyCommand
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS
+from kalypso_actions.cli.plugin_commands import GROUP
+from kalypso_actions.model.entry_points import own_points
 
 WIDTH = 100
 
@@ -15,19 +17,19 @@ WIDTH = 100
 def commands_text() -> str:
     """Return a page with a section for each visible command."""
     sections = [
-        f"\n## kalypso {name}\n\n```text\n{help_of(name)}\n```\n"
-        for name, command in _all_commands()
-        if not command.hidden
+        f"\n## kalypso {name}\n\n```text\n{help_of(name)}\n```\n" for name in _visible_commands()
     ]
     return "# Commands\n\nWritten by `make docs` from the code.\n" + "".join(sections)
 
 
-def _all_commands() -> Iterator[tuple[str, LazyCommand]]:
-    """Yield the commands by their words, each group before its own."""
+def _visible_commands() -> Iterator[str]:
+    """Yield the words of each command, each group before its own; those of entry points last."""
     for name, command in COMMANDS.items():
-        yield name, command
+        if not command.hidden:
+            yield name
         if name == "app":
-            yield from ((f"app {own}", each) for own, each in APP_COMMANDS.items())
+            yield from (f"app {own}" for own in APP_COMMANDS)
+    yield from own_points(GROUP)
 
 
 def help_of(command: str) -> str:

@@ -20,7 +20,6 @@ from kalypso_actions.report import (
     explain_document,
     init_document,
     notify_document,
-    placement_document,
     poll_document,
     preview_documents,
     report_document,
@@ -29,6 +28,7 @@ from kalypso_actions.report import (
     status_document,
 )
 from kalypso_actions.report.documents import Document
+from kalypso_placement import command
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -61,7 +61,7 @@ def output_documents() -> dict[str, type[Document]]:
             check_pages_document,
             app_documents,
             explain_document,
-            placement_document,
+            command,
             preview_documents,
             report_document,
             status_document,

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kalypso_actions.commands.placement import placement as run_placement
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.placement import PlacementInputs
-from kalypso_actions.report.placement_document import PlacementDocument
+from kalypso_placement.command import PlacementDocument
+from kalypso_placement.command import decide as decide_placement
 from tests.command_line import call_kalypso
-from tests.placement_hubs import Body, all_bound, cluster, decided, placement, selecting
+from tests.placement.hubs import Body, all_bound, cluster, decided, placement, selecting
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -27,9 +26,8 @@ def hub(folder: Path, *bodies: Body) -> Path:
     return folder
 
 
-def answer(wanted: str | Path, fleet: Path, **options: object) -> PlacementDocument:
-    given = {"placement": str(wanted), "fleet": fleet, **options}
-    return run_placement(PlacementInputs.model_validate(given), NOW)
+def answer(wanted: str | Path, fleet: Path) -> PlacementDocument:
+    return decide_placement(str(wanted), fleet, NOW)
 
 
 def test_a_hypothetical_placement_of_an_exported_hub(tmp_path: Path) -> None:
