@@ -10,11 +10,18 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
+from kalypso_actions.cli.command_list import COMMANDS, load
 from kalypso_actions.cli.main import main
+from kalypso_actions.cli.plugin_commands import GROUP, load_plugin
+from kalypso_actions.model.entry_points import own_points
+
+PLUGINS = own_points(GROUP)
+"""The commands that this distribution registers by entry points."""
 
 PROGRAM = [sys.executable, "-m", "kalypso_actions"]
 WIDE = {"COLUMNS": "200"}
@@ -52,6 +59,11 @@ def start_kalypso(
         env={**os.environ, **variables},
         cwd=folder,
     )
+
+
+def command_named(name: str) -> Any:
+    """Return a command in Typer's form, ours or that of an entry point."""
+    return load(name, COMMANDS[name]) if name in COMMANDS else load_plugin(name, PLUGINS[name])
 
 
 def _text(stream: TextIOWrapper) -> str:

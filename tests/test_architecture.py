@@ -40,6 +40,7 @@ RULES = {
             "kalypso_sandbox/",
             "kalypso_actions/cli/",
             "kalypso_actions/report/progress.py",
+            "kalypso_placement/command.py",
         ),
     ),
     "chance": (
@@ -56,6 +57,7 @@ RULES = {
             "kalypso_actions/runner/",
             "kalypso_actions/cli/",
             "kalypso_actions/inputs/",
+            "kalypso_placement/command.py",
         ),
     ),
     "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),

@@ -16,6 +16,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from kalypso_actions.model.entry_points import own_points
+
 MAKE = re.compile(r"""(?:^ *|`|" )make (?:--no-print-directory )?([a-z0-9-]+)""", re.MULTILINE)
 MAKE_IS_NAMED_IN = [
     ".ci/run",
@@ -36,6 +38,15 @@ LOCKS = {
     + PYPROJECT["dependency-groups"]["dev"],
     "requirements-placement.lock": PYPROJECT["project"]["optional-dependencies"]["placement"],
 }
+
+
+def test_the_entry_points_of_pyproject_are_installed() -> None:
+    groups = PYPROJECT["project"]["entry-points"]
+    installed = {
+        group: {name: point.value for name, point in own_points(group).items()} for group in groups
+    }
+    assert installed == groups, "run make dev"
+
 
 ENTRY = re.compile(
     r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)(?P<rest>.*(?:\n .*)*)", re.MULTILINE

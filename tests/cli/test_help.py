@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, load
 from kalypso_actions.cli.help_ends import EXAMPLES
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
-from tests.command_line import call_kalypso, start_kalypso
+from tests.command_line import PLUGINS, call_kalypso, command_named, start_kalypso
 from tests.git_repositories import commit_branch
 
 ENVIRONMENT = """\
@@ -53,7 +54,8 @@ def test_help_alone_lists_the_commands() -> None:
     for arguments in (["help"], ["-h"]):
         done = call_kalypso(*arguments)
         assert done.returncode == 0
-        assert all(name in done.stdout for name, each in COMMANDS.items() if not each.hidden)
+        visible = [name for name, each in COMMANDS.items() if not each.hidden]
+        assert all(name in done.stdout for name in (*visible, *PLUGINS))
 
 
 def test_help_of_an_unknown_command() -> None:
@@ -72,6 +74,15 @@ def test_examples_are_right_calls(name: str, example: str) -> None:
     commands = {"app": APP_COMMANDS}.get(name.split(maxsplit=1)[0], COMMANDS)
     own = name.rsplit(maxsplit=1)[-1]
     load(own, commands[own]).make_context(own, arguments)
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_the_examples_of_an_entry_point_s_command(name: str) -> None:
+    command = command_named(name)
+    examples = re.findall(rf"^kalypso {name} (.*)$", command.epilog, re.MULTILINE)
+    for example in examples:
+        command.make_context(name, example.split())
+    assert examples
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ import sys
 import pytest
 
 from kalypso_actions.cli.command_list import COMMANDS, load
+from kalypso_actions.cli.plugin_commands import plugin_summary
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
+from tests.command_line import PLUGINS, command_named
 from tests.sample_commands import DEV, RENDER, ROOT
 
 GITHUB = {"requests", "urllib3"}
@@ -27,7 +29,7 @@ from kalypso_actions.__main__ import main
 try:
     main()
 finally:
-    names = {".".join(name.split(".")[:depth]) for name in sys.modules for depth in (1, 2)}
+    names = {".".join(name.split(".")[:depth]) for name in sys.modules for depth in (1, 2, 3)}
     print(*sorted(names), file=sys.stderr, end="")
 """
 
@@ -78,9 +80,14 @@ def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator
 
 @starts(
     (["--version"], set(), LIBRARIES | {"rich", "typer"}),
-    (["--help"], {"typer", "rich"}, LIBRARIES | {"pydantic"}),
+    (["--help"], {"typer", "rich"}, LIBRARIES | {"pydantic", "kalypso_placement.command"}),
     ([*RENDER, f"--environment-dir={DEV}"], {"yaml", "pathspec"}, SERVERS | JINJA),
     (["validate", MAIN, DEV], {"yaml", "pathspec"}, SERVERS | JINJA),
+    (
+        ["placement", "--help"],
+        {"pydantic", "kalypso_placement"},
+        SERVERS | JINJA | {"cel_expr_python"},
+    ),
     (["template", "LICENSE"], {"yaml"}, SERVERS | JINJA | {"pathspec"}),
     (["set-up"], {"pydantic"}, LIBRARIES),
     (["ci", *FLEET], {"requests", *RENDERING}, APPS | AZURE | SANDBOX | JINJA),
@@ -108,6 +115,11 @@ def test_an_action_needs_no_parser_of_options() -> None:
     given = json.dumps({"control-plane": "acme/fleet", "environment": "dev"})
     status, names = imported("schedule", GITHUB_ACTIONS="true", KALYPSO_INPUTS=given)
     assert (status, names & {"typer", *APPS, *AZURE, *OF_A_FULL_RUN}) == (2, set())
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_the_summary_of_an_entry_point_is_read_without_its_import(name: str) -> None:
+    assert plugin_summary(PLUGINS[name]) == paragraph(command_named(name).help) != ""
 
 
 @pytest.mark.parametrize("name", COMMANDS)

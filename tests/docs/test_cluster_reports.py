@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -19,6 +18,7 @@ from tests import http_servers
 from tests.commands.chain.conftest import acme, acme_over_http, founded
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge
+from tests.docs.installed_package import installed_package
 from tests.docs.pages import ROOT, Page
 
 __all__ = ["acme", "acme_over_http", "founded"]  # fixtures
@@ -32,19 +32,11 @@ def block(language: str) -> str:
 
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Install the page's package, as pip does: a module, and metadata with its entry points."""
-    (tmp_path / "acme_inventory.py").write_text(block("python"), encoding="utf-8")
-    metadata = tmp_path / "acme_inventory-1.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Name: acme-inventory\nVersion: 1\n", encoding="utf-8")
-    header, entry = block("toml").splitlines()
-    (group,) = re.findall(r'"(.*)"', header)
-    points = f"[{group}]\n{entry.replace(chr(34), '')}\n"
-    (metadata / "entry_points.txt").write_text(points, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield
-    sys.modules.pop("acme_inventory", None)
+def installed(tmp_path: Path) -> Iterator[None]:
+    """Install the page's package."""
+    files = {"acme_inventory.py": block("python")}
+    with installed_package(tmp_path, "acme_inventory", files, block("toml")):
+        yield
 
 
 @contextmanager

@@ -13,8 +13,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from kalypso_actions.cli.command_list import COMMANDS, load
+from kalypso_actions.cli.command_list import load
 from kalypso_actions.cli.lazy_group import LazyGroup
+from tests.command_line import command_named
 from tests.docs.pages import ROOT, Block, Page, pages
 
 WORKFLOWS: Final = ROOT / "workflows-templates" / "control-plane"
@@ -78,8 +79,7 @@ def test_commands_and_options_exist(page: Page, block: Block) -> None:
     for name, *arguments in commands_of(block, "kalypso"):
         if name.startswith("-"):
             continue
-        assert name in COMMANDS, name
-        command = load(name, COMMANDS[name])
+        command = command_named(name)
         while isinstance(command, LazyGroup):
             own = arguments.pop(0)
             command = load(own, command.table[own])

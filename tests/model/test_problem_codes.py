@@ -13,7 +13,7 @@ from typing import Final, get_args
 import pytest
 
 from kalypso_actions.errors import Level
-from kalypso_actions.model.problem_codes import PACKAGES, ProblemCode, problem_codes
+from kalypso_actions.model.problem_codes import ProblemCode, packages, problem_codes
 
 ROOT: Final = Path(__file__).parents[2]
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
@@ -62,7 +62,7 @@ def test_every_code_of_the_table_is_used() -> None:
 
 
 def test_codes_are_unique() -> None:
-    texts = [files(package).joinpath("problem_codes.yaml").read_text() for package in PACKAGES]
+    texts = [files(package).joinpath("problem_codes.yaml").read_text() for package in packages()]
     names = re.findall(r"^  (\S+):$", "".join(texts), re.MULTILINE)
     assert sorted(names) == sorted(problem_codes())
 
