@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from kalypso_actions import gitops
-from kalypso_actions.clients.installed_code import code_digest
+from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.shared.environment_reading import EnvironmentBranch, read_branch_of
 from kalypso_actions.commands.shared.file_diffs import file_diffs
@@ -173,7 +173,7 @@ def _options(inputs: RenderInputs, branch: EnvironmentBranch) -> PlanOptions:
         on_source_failure=inputs.on_source_failure,
         missing_values=inputs.missing_values,
         scheduler=inputs.scheduler,
-        code=code_digest() if inputs.commit_to else "",
+        code=code_digest(RENDERING) if inputs.commit_to else "",
         verify=inputs.verify,
         requires_main=branch.declared is not None,
         delivery=inputs.delivery,

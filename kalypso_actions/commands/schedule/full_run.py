@@ -8,7 +8,7 @@ from typing import Final
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
-from kalypso_actions.clients.installed_code import code_digest
+from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.arrivals import arrivals
 from kalypso_actions.commands.schedule.at_rest import left_nothing, run_digest
 from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges, disabled_on_failure
@@ -152,7 +152,7 @@ def _options(inputs: ScheduleInputs) -> PlanOptions:
         scheduler=inputs.scheduler,
         delivery=inputs.delivery,
         max_removal_percent=inputs.max_removal_percent,
-        code=code_digest(),
+        code=code_digest(RENDERING),
         verify=inputs.verify,
     )
 
