@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.clients.github import commits
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import start_check_promote
 from kalypso_actions.commands.shared.environment_history import never_named
 from kalypso_actions.commands.shared.gitops_branches import EnvironmentReading, read_environment
 from kalypso_actions.commands.shared.gitops_trees import named_commit
@@ -26,6 +26,7 @@ from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.merges import Merge, meaning_of_push, most_important
 from kalypso_actions.promotion.requests import PromotionRequest
+from kalypso_actions.promotion.starts import check_promote_start
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.notify_summary import StartedCheck, notify_summary
@@ -232,14 +233,15 @@ def _start(
     gitops_commit: str,
     merge: Merge,
 ) -> StartedCheck:
-    page = start_check_promote(
-        context,
+    start = check_promote_start(
+        context.control_plane,
         inputs.workflow,
         environment=pushed.environment.name,
         promoted_commit=merge.promoted_commit,
         gitops_commit=gitops_commit,
         repository=context.runtime.job.repository,
     )
+    page = carry_out([start], context).page
     return StartedCheck(pushed.environment.name, merge.kind, merge.promoted_commit, page)
 
 

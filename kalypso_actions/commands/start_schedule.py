@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from kalypso_actions.commands.shared import dispatch
+from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.start_schedule import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.promotion.starts import schedule_start
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_actions.report.start_schedule_summary import (
@@ -29,35 +31,41 @@ def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> Comm
         )
     is_own = branch.startswith(OWN_BRANCHES)
     names = [] if is_own else _environments_of(context, branch)
-    started: dict[str, str] = {}
-    problems: list[Problem] = []
-    for name in names:
-        try:
-            started[name] = dispatch.start_schedule(
-                context,
-                inputs.schedule_workflow,
-                environment=name,
-                environment_commit=_head(context, branch),
-            )
-        except KalypsoError as error:
-            problems += error.problems
+    head, problems = _head(context, branch) if names else ("", [])
+    writes = [
+        schedule_start(
+            context.control_plane,
+            inputs.schedule_workflow,
+            environment=name,
+            environment_commit=head,
+        )
+        for name in names
+        if head
+    ]
+    if inputs.dry_run:
+        document = StartScheduleDocument(branch=branch, problems=ProblemEntry.all_of(problems))
+        return dry_run_result("start-schedule", document, writes, context)
+    done = Done(problems=problems)
+    for write in writes:
+        with done.collecting(KalypsoError):
+            carry_out([write], context, done)
+    started = done.started()
     document = StartScheduleDocument(
         branch=branch,
         environments=tuple(started),
-        problems=ProblemEntry.all_of(problems),
+        problems=ProblemEntry.all_of(done.problems),
     )
     context.runtime.log(f"{start_schedule_headline(document, is_own=is_own)}.")
     page = start_schedule_summary(document, started, is_own=is_own)
-    return CommandResult(document, page, failed=bool(problems))
+    return CommandResult(document, page, failed=bool(done.problems))
 
 
-def _head(context: CommandContext, branch: str) -> str:
-    """Return the head of a branch of the control plane. Raises KalypsoError if it is gone."""
+def _head(context: CommandContext, branch: str) -> tuple[str, list[Problem]]:
+    """Return the head of a branch of the control plane; "" and a problem if it is gone."""
     url = context.url(context.control_plane)
-    head = context.remotes.heads(url, [branch]).get(branch)
-    if head is None:
-        raise KalypsoError(f"there is no branch {branch!r}", Location(url), "name another one")
-    return head
+    head = context.remotes.heads(url, [branch]).get(branch, "")
+    missing = Problem(f"there is no branch {branch!r}", Location(url), "name another one")
+    return head, [] if head else [missing]
 
 
 def _environments_of(context: CommandContext, branch: str) -> list[str]:

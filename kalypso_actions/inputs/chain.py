@@ -119,6 +119,12 @@ CommitBy = Annotated[
         "(api where a rule of the branch requires signatures)."
     ),
 ]
+DryRun = Annotated[
+    Flag,
+    Field(
+        description="Show what would be written, and write nothing: no command of the user runs."
+    ),
+]
 VerifyOnly = Annotated[
     Flag, Field(description="Only verify the inputs, and write nothing but the start record.")
 ]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kalypso_actions.inputs.chain import CdWorkflow, PlanInputs
+from kalypso_actions.inputs.chain import CdWorkflow, DryRun, PlanInputs
 from kalypso_actions.inputs.values import CommitId, List
 
 
@@ -25,3 +25,4 @@ class CiInputs(PlanInputs):
         Field(description="Start CD: auto (on a push to main), true or false."),
     ] = "auto"
     cd_workflow: CdWorkflow = "cd.yaml"
+    dry_run: DryRun = False

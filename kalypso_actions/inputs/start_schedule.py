@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kalypso_actions.inputs.chain import ChainInputs, ScheduleWorkflow
+from kalypso_actions.inputs.chain import ChainInputs, DryRun, ScheduleWorkflow
 
 
 class StartScheduleInputs(ChainInputs):
@@ -14,3 +14,4 @@ class StartScheduleInputs(ChainInputs):
 
     branch: Annotated[str, Field(description="The pushed branch; default: the current one.")] = ""
     schedule_workflow: ScheduleWorkflow = "schedule.yaml"
+    dry_run: DryRun = False

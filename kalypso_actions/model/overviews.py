@@ -26,7 +26,7 @@ class CommitView:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenPullRequest:
+class PullRequestView:
     """An open pull request."""
 
     number: int
@@ -59,7 +59,7 @@ class RepositoryOverview:
 
     heads: Mapping[str, CommitView | None]
     commits: Mapping[str, CommitView | None]
-    pull_requests: tuple[OpenPullRequest, ...] = ()
+    pull_requests: tuple[PullRequestView, ...] = ()
     more: int = 0
     issues: tuple[OpenIssue, ...] = ()
 

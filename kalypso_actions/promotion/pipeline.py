@@ -9,7 +9,7 @@ from typing import Literal
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.overviews import CommitView, OpenPullRequest
+from kalypso_actions.model.overviews import CommitView, PullRequestView
 from kalypso_actions.promotion.environments import first_environments
 from kalypso_actions.promotion.lifecycle import State, posted_for
 from kalypso_actions.promotion.start_records import StartRecord
@@ -31,7 +31,7 @@ class Proposal:
     """An open pull request to a branch of an environment, in a repository (`owner/name`)."""
 
     repository: str
-    pull_request: OpenPullRequest
+    pull_request: PullRequestView
 
     @property
     def name(self) -> str:

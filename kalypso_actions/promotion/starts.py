@@ -1,4 +1,7 @@
-"""The workflows that a command starts."""
+"""The workflows that a command starts, and the record of each start.
+
+Every start is recorded first, so that poll can repeat it: see `start_records`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,19 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.writes import Later, NewCommit, PostStatus, StartWorkflow
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, is_lost_check
 from kalypso_actions.promotion.schedule_runs import schedule_due
-from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.promotion.start_records import (
+    UNREAD,
+    StartRecord,
+    cd_context,
+    check_promote_context,
+    schedule_context,
+    starting,
+)
 
 LOST: Final = "the last start was lost"
 CHANGED: Final = "the inputs have changed"
@@ -103,3 +114,113 @@ def forces_schedule(action: str, promoted_from: str) -> bool:
     them.
     """
     return action == "unchanged" and not promoted_from
+
+
+def cd_start(
+    control_plane: str,
+    workflow: str,
+    *,
+    environment: str,
+    promoted_commit: str,
+    promoted_from: str,
+    attempt: int = 1,
+) -> StartWorkflow:
+    """Return the start of cd, with its record on the promoted commit."""
+    record = starting(promoted_from, attempt)
+    return StartWorkflow(
+        control_plane,
+        workflow,
+        {
+            "promoted_commit_id": promoted_commit,
+            "environment": environment,
+            "promoted_from": promoted_from,
+        },
+        record_of(control_plane, promoted_commit, cd_context(environment), record),
+    )
+
+
+def check_promote_start(
+    control_plane: str,
+    workflow: str,
+    *,
+    environment: str,
+    promoted_commit: str,
+    gitops_commit: str | NewCommit,
+    repository: str,
+    started_at: str = "",
+    attempt: int = 1,
+) -> StartWorkflow:
+    """Return the start of check-promote, with its record on the promoted commit.
+
+    A change of configuration (`promoted_commit` "") is not recorded, because it promotes nothing.
+    `repository` is the GitOps repository as owner/name.
+    """
+    start = (check_promote_context(environment, repository), attempt)
+    status = (
+        _starting(start, gitops_commit)
+        if isinstance(gitops_commit, str)
+        else Later(_starting, start, gitops_commit)
+    )
+    record = PostStatus(
+        repository=control_plane, commit=promoted_commit, status=status, is_record=True
+    )
+    return StartWorkflow(
+        control_plane,
+        workflow,
+        {
+            "environment": environment,
+            "promoted_commit_id": promoted_commit,
+            "commit_id": gitops_commit,
+            "gitops_repository": repository,
+            "started_at": started_at,
+        },
+        record if promoted_commit else None,
+    )
+
+
+def schedule_start(
+    control_plane: str,
+    workflow: str,
+    *,
+    environment: str,
+    environment_commit: str | NewCommit,
+    digest: str = UNREAD,
+    attempt: int = 1,
+    force: bool = False,
+) -> StartWorkflow:
+    """Return the start of schedule, with its record on the environment branch's head.
+
+    `digest` is that of the inputs, if the caller knows it. A recorded start with `force` whose run
+    has not begun passes `force` on: GitHub cancels a waiting run of schedule for a newer one.
+    """
+    record = starting(digest, attempt, force=force)
+    return StartWorkflow(
+        control_plane,
+        workflow,
+        {"environment": environment, "force": "true" if force else ""},
+        record_of(control_plane, environment_commit, schedule_context(environment), record),
+        keeps_force=not force,
+    )
+
+
+def record_of(
+    control_plane: str,
+    commit: str | NewCommit,
+    context: str,
+    record: StartRecord,
+    *,
+    is_new: bool = False,
+) -> PostStatus:
+    """Return the write of a record on a commit; for `is_new` see `PostStatus`."""
+    return PostStatus(
+        repository=control_plane,
+        commit=commit,
+        status=record.status(context),
+        is_record=True,
+        is_new=is_new,
+    )
+
+
+def _starting(start: tuple[str, int], subject: str) -> CommitStatus:
+    context, attempt = start
+    return starting(subject, attempt).status(context)

@@ -10,7 +10,7 @@ import pytest
 from kalypso_actions.errors import Location
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.model.overviews import CommitView, OpenPullRequest
+from kalypso_actions.model.overviews import CommitView, PullRequestView
 from kalypso_actions.promotion.pipeline import (
     EnvironmentMoment,
     Proposal,
@@ -33,7 +33,7 @@ def posted(description: str) -> CommitStatus:
 
 
 PULL = Proposal(
-    "acme/gitops", OpenPullRequest(5, "dev", "https://pull", "dev", "kalypso/dev", "bot", NOON)
+    "acme/gitops", PullRequestView(5, "dev", "https://pull", "dev", "kalypso/dev", "bot", NOON)
 )
 
 

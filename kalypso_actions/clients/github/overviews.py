@@ -18,7 +18,7 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.overviews import (
     CommitView,
     OpenIssue,
-    OpenPullRequest,
+    PullRequestView,
     RepositoryOverview,
 )
 
@@ -129,8 +129,8 @@ def _commit(node: Json) -> CommitView | None:
     )
 
 
-def _pull_request(node: Json) -> OpenPullRequest:
-    return OpenPullRequest(
+def _pull_request(node: Json) -> PullRequestView:
+    return PullRequestView(
         number=node["number"],
         title=node["title"],
         url=node["url"],

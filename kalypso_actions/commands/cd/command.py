@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from kalypso_actions.clients.github import commits, statuses
 from kalypso_actions.commands.cd.promote import Promoted, check_promotable, promote
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import acknowledge_cd, start_schedule
+from kalypso_actions.commands.shared.dispatch import acknowledge_cd
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.commands.shared.result import CommandResult
@@ -14,7 +15,7 @@ from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import replaced_by, takes_back
-from kalypso_actions.promotion.starts import forces_schedule
+from kalypso_actions.promotion.starts import forces_schedule, schedule_start
 from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.report.cd_summary import CdFacts, cd_headline, cd_summary
 from kalypso_actions.report.documents import ProblemEntry
@@ -41,13 +42,14 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     _post_replacement(inputs, context, branch, promoted)
     started = ""
     if promoted.action in {"written", "unchanged"}:
-        started = start_schedule(
-            context,
+        start = schedule_start(
+            context.control_plane,
             inputs.schedule_workflow,
             environment=inputs.environment,
             environment_commit=promoted.environment_commit,
             force=forces_schedule(promoted.action, inputs.promoted_from),
         )
+        started = carry_out([start], context).page
     return _build_result(inputs, context, branch, promoted, started)
 
 

@@ -17,14 +17,13 @@ from kalypso_actions.commands.check_promote.verify_request import (
     waiting_since,
 )
 from kalypso_actions.commands.check_promote.watch import Observation, Watch
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.dispatch import (
     acknowledge_check_promote,
     acknowledge_end,
     record_refusal,
-    start_cd,
-    start_check_promote,
 )
 from kalypso_actions.commands.shared.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
@@ -37,6 +36,7 @@ from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.run_verdict import RunVerdict, Superseded, run_verdict
+from kalypso_actions.promotion.starts import cd_start, check_promote_start
 from kalypso_actions.report.check_promote_document import (
     CheckPromoteDocument,
     ClusterEntry,
@@ -234,8 +234,8 @@ def _continue(
     started: datetime,
 ) -> Mapping[str, str]:
     """Start the run that continues the waiting; return its page."""
-    page = start_check_promote(
-        context,
+    start = check_promote_start(
+        context.control_plane,
         WORKFLOW,
         environment=inputs.environment,
         promoted_commit=inputs.promoted_commit or "",
@@ -243,7 +243,7 @@ def _continue(
         repository=verified.repository,
         started_at=started.isoformat(),
     )
-    return {"check-promote": page}
+    return {"check-promote": carry_out([start], context).page}
 
 
 def _finish(
@@ -286,13 +286,14 @@ def _go_on(
     """
     started = {}
     for environment in onward:
-        started[environment] = start_cd(
-            context,
+        start = cd_start(
+            context.control_plane,
             inputs.cd_workflow,
             environment=environment,
             promoted_commit=inputs.promoted_commit or "",
             promoted_from=inputs.environment,
         )
+        started[environment] = carry_out([start], context).page
     status = statuses.deployed(inputs.environment, is_last=not onward)
     return replace(ending, started=started, status=status)
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from kalypso_actions.clients.github import GitHubError, commits, statuses
+from kalypso_actions.clients.github import GitHubError, commits
 from kalypso_actions.commands.ci.environment_checks import CheckedEnvironment, EnvironmentChecks
+from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import start_cd
+from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
 from kalypso_actions.commands.shared.reading.environments import environments_among
 from kalypso_actions.commands.shared.reading.revision_reader import read_branch
@@ -20,6 +21,7 @@ from kalypso_actions.inputs.ci import CiInputs
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.writes import PostStatus, StartWorkflow
 from kalypso_actions.planning.fleet_checks import (
     Acknowledgements,
     FleetView,
@@ -32,7 +34,7 @@ from kalypso_actions.planning.validation import validate_branches
 from kalypso_actions.promotion.environments import FROM_CI, first_environments
 from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.regressions import by_environment, without
-from kalypso_actions.promotion.starts import starts_cd
+from kalypso_actions.promotion.starts import cd_start, starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.ci_document import CheckedEntry, CiDocument
 from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
@@ -68,8 +70,11 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     try:
         checked = _check(inputs, context, main, commit)
     except KalypsoError as error:
-        for problem in _post(context, commit, "failure", error.problem.message):
-            context.runtime.log(str(problem))
+        if not inputs.dry_run:
+            done = Done()
+            _post(_status(context, commit, "failure", error.problem.message), context, done)
+            for problem in done.problems:
+                context.runtime.log(str(problem))
         raise
     document = CiDocument(
         commit=commit,
@@ -80,23 +85,33 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
         problems=ProblemEntry.all_of(checked.problems),
     )
     state: StatusState = "failure" if checked.problems else "success"
-    unposted = _post(context, commit, state, ci_headline(document))
-    started: list[tuple[str, str]] = []
+    status = _status(context, commit, state, ci_headline(document))
     is_push_to_main = _is_push_to_main(context, main)
-    if not checked.problems and starts_cd(inputs.start_cd, is_push_to_main=is_push_to_main):
-        started = _start(inputs, context, commit, checked.first)
+    starts = (
+        _starts(inputs, context, commit, checked.first)
+        if not checked.problems and starts_cd(inputs.start_cd, is_push_to_main=is_push_to_main)
+        else []
+    )
+    if inputs.dry_run:
+        return dry_run_result("ci", document, [status, *starts], context)
+    done = Done()
+    _post(status, context, done)
+    unposted = done.problems
+    done = Done()
+    for start in starts:
+        with done.collecting():
+            carry_out([start], context, done)
+    if done.problems:
+        raise KalypsoError.of(done.problems)
+    started = done.started()
     document = document.model_copy(
         update={
-            "environments": tuple(name for name, _ in started),
+            "environments": tuple(started),
             "warnings": (*document.warnings, *ProblemEntry.all_of(unposted)),
         }
     )
     context.runtime.log(f"{commit[:7]}: {ci_headline(document)}.")
-    facts = CiFacts(
-        context.url(context.control_plane),
-        started,
-        checked.arrows,
-    )
+    facts = CiFacts(context.url(context.control_plane), list(started.items()), checked.arrows)
     return CommandResult(document, ci_summary(document, facts), failed=bool(checked.problems))
 
 
@@ -222,23 +237,26 @@ def _entry(checked: CheckedEnvironment) -> CheckedEntry:
     )
 
 
-def _post(
+def _status(
     context: CommandContext, commit: str, state: StatusState, description: str
-) -> tuple[Problem, ...]:
-    """Post the status; return warnings if the token cannot, as in pull requests from forks."""
+) -> PostStatus:
     job = context.runtime.job
     pull_request = job.event.get("pull_request")
     if pull_request and commit == job.commit:
         # ci checks GitHub's test merge, but people see the statuses of the head.
         commit = pull_request["head"]["sha"]
     status = CommitStatus(CI_CONTEXT, state, description, job.run_url)
+    return PostStatus(repository=context.control_plane, commit=commit, status=status)
+
+
+def _post(status: PostStatus, context: CommandContext, done: Done) -> None:
+    """Post the status; collect the refusal of a token that cannot, as in a fork's pull request."""
     try:
-        statuses.post(context.github, context.control_plane, commit, status)
+        carry_out([status], context, done)
     except GitHubError as error:
         if error.status not in {403, 404}:
             raise
-        return error.problems
-    return ()
+        done.problems += error.problems
 
 
 def _is_push_to_main(context: CommandContext, main: str) -> bool:
@@ -247,24 +265,16 @@ def _is_push_to_main(context: CommandContext, main: str) -> bool:
     return job.event_name == "push" and job.branch == main and is_control_plane
 
 
-def _start(
+def _starts(
     inputs: CiInputs, context: CommandContext, commit: str, environments: tuple[str, ...]
-) -> list[tuple[str, str]]:
-    """Start cd for each environment; return the pages of the runs. Raises KalypsoError."""
-    started: list[tuple[str, str]] = []
-    problems: list[Problem] = []
-    for name in environments:
-        try:
-            page = start_cd(
-                context,
-                inputs.cd_workflow,
-                environment=name,
-                promoted_commit=commit,
-                promoted_from=FROM_CI,
-            )
-            started.append((name, page))
-        except GitHubError as error:
-            problems += error.problems
-    if problems:
-        raise KalypsoError.of(problems)
-    return started
+) -> list[StartWorkflow]:
+    return [
+        cd_start(
+            context.control_plane,
+            inputs.cd_workflow,
+            environment=name,
+            promoted_commit=commit,
+            promoted_from=FROM_CI,
+        )
+        for name in environments
+    ]

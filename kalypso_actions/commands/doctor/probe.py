@@ -23,13 +23,14 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
-from kalypso_actions.commands.shared.branch_writes import BranchWrite, write_commit
+from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.doctor_rules import probe as rules
 from kalypso_actions.doctor_rules.probe import Action, Attempt, Place
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import CommitStatus, PullRequest
+from kalypso_actions.model.writes import Push
 from kalypso_actions.report.markdown import marker
 
 T = TypeVar("T")
@@ -168,7 +169,7 @@ class _Trial:
     def _commit(self, branch: str, expected: str | None, parent: str | None, content: str) -> str:
         name = f"the branch {branch}"
         self.left[name] = partial(self._delete_branch, branch)
-        write = BranchWrite(
+        write = Push(
             repository=self.repository,
             url=self.context.url(self.repository),
             branch=branch,
@@ -179,7 +180,7 @@ class _Trial:
             base=self.base if parent else "",
         )
         try:
-            return write_commit(write, "auto", self.context)
+            return push(write, self.context)
         except PushConflictError as error:
             if expected is None and error.head is not None:
                 del self.left[name]  # the branch is somebody else's

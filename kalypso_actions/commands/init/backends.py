@@ -10,7 +10,7 @@ from typing import Protocol
 from kalypso_actions.clients.git import ProtectedBranchError, RemoteRepositories
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub
-from kalypso_actions.commands.shared.branch_writes import own_signature
+from kalypso_actions.commands.shared.carry_out import own_signature
 from kalypso_actions.commands.shared.local_commits import AUTHOR
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import RevisionFiles

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, viewer, workflows
-from kalypso_actions.commands.shared import dispatch
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dispatch import post_record
 from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import why_schedule
@@ -21,9 +22,12 @@ from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.start_records import Command, StartRecord
 from kalypso_actions.promotion.starts import (
     LOST,
+    cd_start,
+    check_promote_start,
     may_repeat_checks,
     may_start_cd,
     next_schedule_start,
+    schedule_start,
 )
 from kalypso_actions.report.poll_document import StartEntry
 from kalypso_actions.report.pull_request_mark import read_mark
@@ -200,11 +204,11 @@ class Repairs:
         return True
 
     def _start(self, start: Start, workflow: str) -> str:
-        attempt = start.record.attempt
+        attempt, control_plane = start.record.attempt, self.context.control_plane
         match start.command:
             case "cd":
-                return dispatch.start_cd(
-                    self.context,
+                write = cd_start(
+                    control_plane,
                     workflow,
                     environment=start.environment,
                     promoted_commit=start.commit,
@@ -212,8 +216,8 @@ class Repairs:
                     attempt=attempt,
                 )
             case "check-promote":
-                return dispatch.start_check_promote(
-                    self.context,
+                write = check_promote_start(
+                    control_plane,
                     workflow,
                     environment=start.environment,
                     promoted_commit=start.commit,
@@ -222,8 +226,8 @@ class Repairs:
                     attempt=attempt,
                 )
             case "schedule":
-                return dispatch.start_schedule(
-                    self.context,
+                write = schedule_start(
+                    control_plane,
                     workflow,
                     environment=start.environment,
                     environment_commit=start.commit,
@@ -231,6 +235,7 @@ class Repairs:
                     attempt=attempt,
                     force=start.record.force,
                 )
+        return carry_out([write], self.context).page
 
     def _give_up(self, start: Start, workflow: str) -> None:
         self._post(
@@ -248,7 +253,7 @@ class Repairs:
         self._post(commit, status_context, StartRecord("not needed", record.subject))
 
     def _post(self, commit: str, status_context: str, record: StartRecord) -> None:
-        dispatch.post_record(self.context, commit, status_context, record)
+        post_record(self.context, commit, status_context, record)
 
     def _record(self, commit: str, status_context: str) -> StartRecord | None:
         status = self.statuses.get(commit, {}).get(status_context.lower())

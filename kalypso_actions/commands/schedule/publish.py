@@ -20,9 +20,9 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
-from kalypso_actions.commands.shared.branch_writes import BranchWrite, write_commit
+from kalypso_actions.commands.shared.carry_out import carry_out
+from kalypso_actions.commands.shared.carry_out import push as carry_out_push
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import start_check_promote
 from kalypso_actions.commands.shared.labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
 from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.commands.shared.reading.gitops_state import GitOpsState
@@ -35,10 +35,11 @@ from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
+from kalypso_actions.model.writes import Push
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.merges import meaning_of_push
-from kalypso_actions.promotion.starts import next_check_attempt
+from kalypso_actions.promotion.starts import check_promote_start, next_check_attempt
 from kalypso_actions.report import markdown, pull_request, pull_request_mark
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.report.schedule_document import PullRequestEntry
@@ -76,7 +77,7 @@ def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandCo
     if head and is_pushed:
         context.github.recent_writes.add_push(state.repository, state.own_branch, head)
         return head
-    branch_write = BranchWrite(
+    write = Push(
         repository=state.repository,
         url=state.url,
         branch=state.own_branch,
@@ -86,8 +87,9 @@ def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandCo
         changes=gitops.committed_files(proposal_plan.changes, state.tree.path),
         message=gitops.commit_message(proposal.digest),
         requires_signatures=proposal_plan.overview.requires_signatures,
+        commit_by=inputs.commit_by,
     )
-    commit = write_commit(branch_write, inputs.commit_by, context)
+    commit = carry_out_push(write, context)
     context.runtime.log(f"{state.repository}: {state.own_branch} is at {commit[:7]}")
     return commit
 
@@ -333,8 +335,8 @@ def _start(
     context: CommandContext,
     attempt: int = 1,
 ) -> str:
-    return start_check_promote(
-        context,
+    start = check_promote_start(
+        context.control_plane,
         inputs.check_promote_workflow,
         environment=inputs.environment,
         promoted_commit=promoted_commit,
@@ -342,3 +344,4 @@ def _start(
         repository=state.repository,
         attempt=attempt,
     )
+    return carry_out([start], context).page

@@ -13,7 +13,8 @@ from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.publish import Published
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import latest_record, post_record
+from kalypso_actions.commands.shared.dispatch import post_record
+from kalypso_actions.commands.shared.own_statuses import latest_record
 from kalypso_actions.commands.shared.reading.gitops_state import GitOpsState
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.schedule_inputs import (

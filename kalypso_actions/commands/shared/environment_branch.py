@@ -13,7 +13,7 @@ from typing import Final
 from kalypso_actions.clients.git import ProtectedBranchError
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.clients.github.idempotent_writes import WriteResult
-from kalypso_actions.commands.shared.branch_writes import BranchWrite, CommitBy, write_commit
+from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import WITHDRAWN, make_labels
 from kalypso_actions.commands.shared.reading.base_file import BaseFile, read_base_file
@@ -21,6 +21,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.model.writes import CommitBy, Push
 from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.promotion.cd_decision import is_proposed
 from kalypso_actions.report.cd_summary import proposal_body
@@ -229,7 +230,7 @@ class EnvironmentBranch:
             branch=self._main,
             where=base.where,
         )
-        branch_write = BranchWrite(
+        write = Push(
             repository=self._context.control_plane,
             url=self._url,
             branch=branch,
@@ -238,8 +239,9 @@ class EnvironmentBranch:
             parent=state.head,
             changes={base.where.path: text.encode()},
             message=message,
+            commit_by=commit_by,
         )
-        return write_commit(branch_write, commit_by, self._context)
+        return push(write, self._context)
 
     def _base_at(self, commit: str) -> BaseFile:
         files = self._context.remotes.fetch(self._url, commit=commit)

@@ -1,14 +1,19 @@
-"""The statuses of a commit that the chain has posted."""
+"""The statuses of a commit that the chain has posted, and the records of starts among them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-from kalypso_actions.clients.github import statuses, viewer
+from kalypso_actions.clients.github import GitHubError, statuses, viewer
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.promotion.start_records import StartRecord, read_record
 from kalypso_actions.promotion.statuses import posted_by_chain, posted_by_others
+
+NOT_ALLOWED: Final = frozenset({403, 404, 422})
+"""The token cannot use statuses, or the control plane does not have the commit."""
 
 
 def own_statuses(
@@ -27,6 +32,22 @@ def own_statuses(
     for status in posted_by_others(posted, own):
         _warn(context, commit, status)
     return own
+
+
+def latest_record(context: CommandContext, commit: str, status_context: str) -> StartRecord | None:
+    """Return the chain's record on a commit of the control plane, or None.
+
+    A token that cannot read statuses reads no record. Raises GitHubError for other failures.
+    """
+    try:
+        # Another command of the chain may have recorded it, with the App's token.
+        posted = own_statuses(context, commit, any_app=True)
+    except GitHubError as error:
+        if error.status not in NOT_ALLOWED:
+            raise
+        context.runtime.log(f"The record of the start is not read: {error.problem.message}")
+        return None
+    return read_record(posted.get(status_context.lower()))
 
 
 def _warn(context: CommandContext, commit: str, status: CommitStatus) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import NOT_ALLOWED
-from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.own_statuses import NOT_ALLOWED, own_statuses
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.promotion.tree_records import read_trees, tree_context, trees_status
 

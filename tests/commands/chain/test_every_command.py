@@ -82,5 +82,24 @@ def test_killed_anywhere_run_again_and_twice_at_once(
     assert left(acme) == once
 
 
+DRY_RUNS = [scene for scene in SCENES if "dry_run" in COMMANDS[scene.command].model.model_fields]
+
+
+@pytest.mark.parametrize("scene", DRY_RUNS, ids=lambda scene: scene.id)
+def test_a_dry_run_sends_no_write(
+    acme: Organisation, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says what it would write, and where the command would write nothing, it says nothing."""
+    sign_in(acme, monkeypatch)
+    act = scene.prepare(acme)
+    before = left(acme)
+    acme.forget()
+    acme.logged.clear()
+    act({"token": acme.token, "dry_run": "true"})
+    assert (acme.writes(), acme.recorded(), left(acme)) == ([], [], before)
+    assert acme.logged[-1] == "nothing was written (dry run)."
+    assert any(line.startswith("Would ") for line in acme.logged)
+
+
 def test_there_is_a_scene_of_every_command() -> None:
     assert {scene.command for scene in SCENES} == set(COMMANDS)

@@ -1,0 +1,346 @@
+"""The writes of a command to GitHub and to remotes, as values.
+
+A command decides first, and carries out last: between the two, its writes are a tuple of these
+values. They can be compared, printed (`--dry-run`) and carried out
+(`commands.shared.carry_out`). A write happens once, also if it is repeated.
+
+    Push("acme/control-plane", url, "dev", expected=head, parent=head, changes=files, message=text)
+    StartWorkflow("acme/control-plane", "schedule.yaml", {"environment": "dev"})
+
+A value that only an earlier write of the same run knows has a stand-in: `NewCommit` for a
+commit, `OpenedPullRequest` for a number, and `Later` for a text with either of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+
+from kalypso_actions.model.counts import counted
+from kalypso_actions.model.github import CommitStatus, Issue, PullRequest
+from kalypso_actions.model.object_ids import FileContent
+
+T = TypeVar("T")
+
+CommitBy = Literal["auto", "git", "api"]
+"""How to commit: by git, by GitHub's API, which signs, or as a rule of the branch requires."""
+
+UNKNOWN: Final = "…"
+"""Stands for the result of an earlier write in a text for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewCommit:
+    """The commit that an earlier write of the run makes on a branch: a push, or a merge."""
+
+    repository: str
+    branch: str
+
+    def __str__(self) -> str:
+        """Return the words for people."""
+        return f"the new commit of {self.branch}"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPullRequest:
+    """The pull request between two branches that an earlier write of the run opens or updates."""
+
+    repository: str
+    head: str
+    base: str
+
+    def __str__(self) -> str:
+        """Return the words for people."""
+        return f"the pull request from {self.head}"
+
+
+@dataclass(frozen=True, slots=True)
+class Later(Generic[T]):
+    """A value that `make` returns for `given` and a result of an earlier write.
+
+    The result is the commit of a `NewCommit`, or the number of an `OpenedPullRequest`.
+    """
+
+    make: Callable[[Any, Any], T]
+    given: object
+    of: NewCommit | OpenedPullRequest
+
+    def shown(self) -> T:
+        """Return the value for people, before the result is known."""
+        return self.make(self.given, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Push:
+    """A commit for a branch of a repository; the branch is at `expected` (None: absent).
+
+    `repository` is owner/name, `url` is for git.
+
+    `changes` apply to the files of `parent` (None: no files): None deletes a file, bytes are its
+    new content, and an id is that of a blob in the clone of `url`. `base` is the branch that the
+    commit is proposed to ("": none); `requires_signatures` says whether a rule of `base`
+    requires signatures (None: not known).
+    """
+
+    kind: ClassVar[str] = "push"
+
+    repository: str
+    url: str
+    branch: str
+    expected: str | None
+    parent: str | None
+    changes: Mapping[str, FileContent | None] = field(repr=False)
+    message: str
+    base: str = ""
+    requires_signatures: bool | None = None
+    commit_by: CommitBy = "auto"
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        new = " (a new branch)" if self.expected is None else ""
+        return f"{counted(len(self.changes), 'file')} to {self.branch}{new}"
+
+    @property
+    def commit(self) -> NewCommit:
+        """The new commit, for later writes."""
+        return NewCommit(self.repository, self.branch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPullRequest:
+    """Open our pull request from `head` into `base`, or give it this title and body.
+
+    `labels` are added, `needed` are the labels that the repository must have for that (by default
+    the same), and `dropped` are taken from the pull request. `replaced` are labels for a pull
+    request of a former identity, which is closed. `read_first` is false if the run has just found
+    no open pull request.
+
+    `known` is our open pull request if its title and body stay as they are.
+    """
+
+    kind: ClassVar[str] = "open pull request"
+
+    repository: str
+    head: str
+    base: str
+    title: str
+    body: str | Later[str] = field(repr=False)
+    labels: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    present: tuple[str, ...] | None = None
+    dropped: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    read_first: bool = True
+    known: PullRequest | None = field(default=None, repr=False)
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        return f"{self.title} ({self.head} to {self.base})"
+
+    @property
+    def pull_request(self) -> OpenedPullRequest:
+        """The pull request, for later writes."""
+        return OpenedPullRequest(self.repository, self.head, self.base)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosePullRequest:
+    """Close our open pull request with a comment that gives the reason, and labels.
+
+    `mark` is the first line of the comment.
+    """
+
+    kind: ClassVar[str] = "close pull request"
+
+    repository: str
+    number: int
+    mark: str
+    comment: str
+    labels: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        return f"#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class DisableAutoMerge:
+    """Keep GitHub from merging a pull request by itself."""
+
+    kind: ClassVar[str] = "disable auto-merge"
+
+    repository: str
+    pull: PullRequest = field(repr=False)
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        return f"#{self.pull.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostStatus:
+    """Post a status on a commit, unless the latest status of its context says the same.
+
+    `keeps_deployed`: the status `Deployed` of the same context stays. `is_record`: the status
+    records something for later runs, and is left out with a token that cannot post statuses.
+    `is_new`: the run has just read that the latest status differs.
+    """
+
+    kind: ClassVar[str] = "post status"
+
+    repository: str
+    commit: str | NewCommit
+    status: CommitStatus | Later[CommitStatus]
+    keeps_deployed: bool = False
+    is_record: bool = False
+    is_new: bool = False
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        status = self.status.shown() if isinstance(self.status, Later) else self.status
+        return f"{status.context}: {status.description} (on {short(self.commit)})"
+
+
+@dataclass(frozen=True, slots=True)
+class StartWorkflow:
+    """Start a workflow of the control plane's main, after the record by which poll repeats it.
+
+    Inputs without a value are left out. `keeps_force`: if a recorded start of the same workflow
+    with `force` still waits for its run, this start, which may replace it, has `force` too.
+    """
+
+    kind: ClassVar[str] = "start workflow"
+
+    repository: str
+    workflow: str
+    inputs: Mapping[str, str | NewCommit]
+    record: PostStatus | None = None
+    keeps_force: bool = False
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        given = ", ".join(f"{name} {value}" for name, value in self.inputs.items() if value)
+        return f"{self.workflow} ({given})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergePullRequest:
+    """Merge our pull request at exactly `commit`, or let GitHub merge it when its rules allow.
+
+    GitHub starts no workflow for our merge: `then` is started after it, and may name the merge by
+    `NewCommit(repository, base)`.
+    """
+
+    kind: ClassVar[str] = "merge pull request"
+
+    pull_request: OpenedPullRequest
+    number: int | None = None
+    commit: str | NewCommit = ""
+    then: StartWorkflow | None = None
+
+    @property
+    def repository(self) -> str:
+        """The repository of the pull request."""
+        return self.pull_request.repository
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        pull = f"#{self.number}" if self.number else str(self.pull_request)
+        return f"{pull} at {short(self.commit)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteIssue:
+    """Open our issue with this title, or give it this body, and open it again.
+
+    `among` are the issues that the run has read, and may be ours (None: not read).
+    """
+
+    kind: ClassVar[str] = "write issue"
+
+    repository: str
+    title: str
+    body: str = field(repr=False)
+    labels: tuple[str, ...]
+    among: tuple[Issue, ...] | None = field(default=None, repr=False)
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        return self.title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseIssue:
+    """Close our open issue with a comment that gives the reason; `mark` is its first line."""
+
+    kind: ClassVar[str] = "close issue"
+
+    repository: str
+    number: int
+    title: str
+    mark: str
+    comment: str
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        return f"#{self.number}: {self.title}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteComment:
+    """Create or update our comment on an issue or a pull request; `mark` is its first line.
+
+    `replaces_other_bots`: comments of other bots with this mark are deleted.
+    """
+
+    kind: ClassVar[str] = "write comment"
+
+    repository: str
+    number: int
+    mark: str
+    body: str = field(repr=False)
+    replaces_other_bots: bool = False
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        return f"on #{self.number}"
+
+
+Write = (
+    Push
+    | OpenPullRequest
+    | ClosePullRequest
+    | DisableAutoMerge
+    | MergePullRequest
+    | PostStatus
+    | StartWorkflow
+    | WriteIssue
+    | CloseIssue
+    | WriteComment
+)
+
+
+def parts(write: Write) -> tuple[Write, ...]:
+    """Return a write, and the record or the start that belongs to it, in the order of a run."""
+    match write:
+        case MergePullRequest(then=StartWorkflow() as start):
+            return (write, *parts(start))
+        case StartWorkflow(record=PostStatus() as record):
+            return (record, write)
+    return (write,)
+
+
+def short(commit: str | NewCommit) -> str:
+    """Return a commit for people."""
+    return commit[:7] if isinstance(commit, str) else str(commit)
