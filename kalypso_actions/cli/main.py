@@ -7,17 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from kalypso_actions.cli.interruption import interruptible
-
-STACK_SLOTS: Final = 1 << 16
-"""Room on Python's own stack for all calls of a run, half a megabyte of addresses.
-
-CPython takes it in pieces of 16 KB, and returns a piece as soon as its calls have ended. Where a
-loop calls at the end of a piece, each call would take and return one: this made imports up to 45 ms
-slower.
-"""
 
 
 def main() -> NoReturn:
@@ -60,6 +52,3 @@ def _run(arguments: Sequence[str]) -> int:
     # This call exits: with a command's code, or with 2 for wrong arguments.
     import_command("kalypso_actions.cli.app").app(prog_name="kalypso")
     return 0
-
-
-_run.__code__ = _run.__code__.replace(co_stacksize=STACK_SLOTS)

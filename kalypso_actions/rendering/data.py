@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kalypso_actions.rendering.functions import to_template_value
-from kalypso_go.gotemplate import DEFAULT_LIMITS, NOTHING_KEPT, Budget, KeptTexts
+from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_go.gotemplate.budget import work_of
 from kalypso_go.gotemplate.sprig.nesting import check_depth
 from kalypso_go.gotemplate.values import (
@@ -20,6 +20,7 @@ from kalypso_go.gotemplate.values import (
     GoSlice,
     GoStruct,
     Type,
+    keep_results,
 )
 
 DATA_TYPE = Type("struct", "scheduler.dataType")
@@ -47,23 +48,18 @@ JINJA_NAMES = tuple(name for name in FIELDS if name not in _OLD_NAMES)
 """The names that a Jinja2 template can use."""
 
 
-SHARED_FIELD = "ConfigData"
-"""The field that assignments share."""
-
-
 class SharedConfig:
     """A configuration as Go templates see it, shared by assignments whose Templates change nothing.
 
-    `kept` has the texts of actions that depend only on the configuration, `work` is the work of
-    reading it.
+    `work` is the work of reading it.
     """
 
-    __slots__ = ("go", "kept", "work")
+    __slots__ = ("go", "work")
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self.go = go_config(values)
+        keep_results(self.go)
         self.work = work_of(values, DEFAULT_LIMITS.work)
-        self.kept: Mapping[str, KeptTexts] = {SHARED_FIELD: {}}
 
 
 class SharedTexts:
@@ -144,11 +140,6 @@ class TemplateData:
                 self.texts.methods,
             )
         return self._go
-
-    @property
-    def kept(self) -> Mapping[str, KeptTexts]:
-        """The texts of actions that depend on a single field, by that field."""
-        return self.shared.kept if self.shared else NOTHING_KEPT
 
     def copy_of_go(self) -> GoStruct:
         """Copy the data as earlier templates have left it. Raises LimitError.

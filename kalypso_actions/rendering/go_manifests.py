@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kalypso_actions.model.sized_cache import SizedCache
-from kalypso_actions.rendering.data import SHARED_FIELD, TemplateData
+from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_go import gotemplate, goyaml
@@ -44,7 +44,7 @@ class TextManifest:
         Such values see the data as the Template has left it, and cannot change it.
         """
         try:
-            output = self._template.execute(data.go, budget=data.budget, kept=data.kept)
+            output = self._template.execute(data.go, budget=data.budget)
         except FAILURES as error:
             raise _failed(error, self._text) from error
         for _ in range(PASSES - 1):
@@ -144,7 +144,6 @@ def _parse(text: str) -> gotemplate.Template:
             name=TEMPLATE_NAME,
             functions=FUNCTIONS,
             refused=REFUSED,
-            kept_fields=(SHARED_FIELD,),
         )
     except gotemplate.TemplateError as error:
         raise _failed(error, text) from error

@@ -1,46 +1,34 @@
-"""Go's text/template in pure Python.
+"""Go's text/template in pure Python, as Go 1.26 has it.
 
-    template = parse(text, name="template", functions=FUNCTIONS)
-    output = template.execute(data)
+    template = parse("Hello {{ .Name | upper }}", functions=sprig.FUNCTIONS)
+    template.execute({"Name": "you"})  # "Hello YOU"
 
-A template passes through:
-
-    text ── lexer ──> items ── parser, expressions ──> nodes ── compiler, pipelines ──> closures
-
-Closures run on a state (`execution`): `printed_runs` prints texts and actions, `fields` and `calls`
-evaluate fields and calls, `conversion` converts arguments to the types of parameters, `builtins`
-holds Go's own functions, `printf` and `printer` implement Go's fmt, `kept_texts` keeps texts that
-many executions share. `values` maps Go's types to Python's, `budget` limits an execution.
-
-A parsed template is immutable: several threads may execute it at once, any number of times. Parsing
-and execution raise `TemplateError` with Go's own text. The language is that of Go 1.26. The caller
-passes all functions beyond Go's own.
+A text passes the lexer (items), the parser (nodes) and the compiler (closures). A template is
+immutable: several threads may execute it at once, any number of times. Parsing and execution raise
+`TemplateError` with Go's own text; a `Budget` limits what an execution takes. The caller passes all
+functions beyond Go's own, such as those of the package `sprig`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
+from kalypso_go.gotemplate.analysis import RootField, changes_data, root_fields
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError, Limits
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.compiler import Program, compile_trees
 from kalypso_go.gotemplate.cursor import Source
 from kalypso_go.gotemplate.errors import TemplateError
-from kalypso_go.gotemplate.execution import NOTHING_KEPT, KeptTexts
 from kalypso_go.gotemplate.expressions import Names
-from kalypso_go.gotemplate.kept_texts import changes_data
 from kalypso_go.gotemplate.parser import parse_trees
-from kalypso_go.gotemplate.root_fields import RootField, root_fields
 from kalypso_go.gotemplate.text import byte_length, normal
 from kalypso_go.gotemplate.values import NO_VALUE, Function, FunctionError
 
 __all__ = [
     "DEFAULT_LIMITS",
-    "NOTHING_KEPT",
     "Budget",
     "Function",
     "FunctionError",
-    "KeptTexts",
     "LimitError",
     "Limits",
     "RootField",
@@ -69,12 +57,10 @@ class Template:
         limits: Limits = DEFAULT_LIMITS,
         *,
         budget: Budget | None = None,
-        kept: Mapping[str, KeptTexts] = NOTHING_KEPT,
     ) -> str:
         """Render the template with `data` as dot.
 
-        Pass the `budget` of earlier executions to limit all of them together. `kept` maps each
-        field that has the same value as in earlier executions to the texts of those executions.
+        Pass the `budget` of earlier executions to limit all of them together.
         Raises `TemplateError` if Go rejects the template or the execution exceeds `limits`.
         """
         output: list[str] = []
@@ -82,7 +68,7 @@ class Template:
         try:
             budget.spend(len(self.text), "the template")
             dot = NO_VALUE if data is None else data
-            self._main.run(dot, output, budget, 0, kept)
+            self._main.run(dot, output, budget, 0)
         except LimitError as error:
             raise _error(self.name, str(error)) from None
         except RecursionError:
@@ -100,13 +86,11 @@ def parse(
     functions: Mapping[str, Function] | None = None,
     refused: Mapping[str, str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    kept_fields: Collection[str] | None = None,
 ) -> Template:
     """Parse and compile `text`.
 
     `functions` extend Go's own and replace those of the same name; `refused` maps the names of
-    deliberately absent functions to the reason, which becomes part of the error. `kept_fields` are
-    the fields of the data whose texts executions may keep; None stands for all fields.
+    deliberately absent functions to the reason, which becomes part of the error.
     Raises `TemplateError` if the text does not parse or exceeds `limits`.
     """
     source = Source(name, text)
@@ -115,7 +99,7 @@ def parse(
         raise _error(name, f"the template goes beyond the limit of {limit} bytes")
     all_functions = {**BUILTINS, **(functions or {})}
     trees = parse_trees(source, Names(all_functions, refused or {}), limits.parse_depth)
-    main = compile_trees(source, trees, all_functions, kept_fields)[name]
+    main = compile_trees(source, trees, all_functions)[name]
     return Template(source, main, changes_data=changes_data((*trees.values(),), all_functions))
 
 

@@ -90,18 +90,6 @@ class Budget:
                     "functions may process for one assignment"
                 )
 
-    def repeat(self, work: int) -> bool:
-        """Count the work of an earlier call again; return False and count none if it may differ.
-
-        Work that includes calls on small values is the same up to the limit. Work without them is
-        the same only while these calls are free.
-        """
-        most = self.limits.work if self.counts_calls else min(self.limits.work, _FREE_WORK)
-        if self.work + work > most:
-            return False
-        self.work += work
-        return True
-
     def count_iteration(self, size: int, what: str) -> None:
         """Count an iteration of a loop or a call of a template; its body has `size` characters."""
         self.iterations += 1

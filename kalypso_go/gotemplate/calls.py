@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from kalypso_go.gotemplate.budget import Budget
 from kalypso_go.gotemplate.builtins import AND, CALL, OR
 from kalypso_go.gotemplate.conversion import Argument, Bound, Check, Convert, bind, checked
 from kalypso_go.gotemplate.execution import Definition, Evaluate, State
 from kalypso_go.gotemplate.function_values import call_value
 from kalypso_go.gotemplate.nodes import Command, Node
 from kalypso_go.gotemplate.values import (
+    ANY_MAP,
     NO_VALUE,
     Function,
     FunctionError,
     GoMap,
     GoSlice,
+    Results,
     Type,
     type_of,
 )
@@ -37,6 +40,18 @@ for it would double the time of the test."""
 
 def _has_large(values: Sequence[Any]) -> bool:
     return any(type(value) in _SIZED and len(value) > _SMALL for value in values)
+
+
+def _with_constants(
+    function: Function, before: Sequence[Any], after: Sequence[Any]
+) -> Callable[..., object]:
+    """Return a function of the value between the constants, after the budget if it takes one."""
+    call = function.call
+    if not before and not after:
+        return call
+    if function.takes_budget:
+        return lambda budget, value: call(budget, *before, value, *after)
+    return (lambda value: call(*before, value, *after)) if after else partial(call, *before)
 
 
 class Call:
@@ -173,14 +188,13 @@ class Call:
     ) -> Evaluate:
         """Compile a call of one value with small constants around it, such as `| trunc 63`.
 
-        The value comes from a pipe if there is no `evaluate`.
+        The value comes from a pipe if there is no `evaluate`. If it is a map that nothing changes,
+        the call is made once, and its work counts each time; near the limit, it is made again for
+        its own error.
         """
-        call, name, takes_budget = function.call, function.name, function.takes_budget
+        name, takes_budget, cost = function.name, function.takes_budget, function.cost
         accepts, convert = check
-        cost = function.cost
-        is_single = not before and not after
-        if before and not after and not takes_budget:
-            call, is_single = partial(call, *before), True
+        call = _with_constants(function, before, after)
 
         def of_one(state: State, dot: object, value: Any = NO_FINAL) -> object:
             if evaluate is not None:
@@ -192,12 +206,10 @@ class Call:
                 if budget.counts_calls or (type(value) in _SIZED and len(value) > _SMALL):
                     budget.count_call(name, cost, (*before, value, *after))
                 result: Any
-                if is_single:
-                    result = call(budget, value) if takes_budget else call(value)
-                elif takes_budget:
-                    result = call(budget, *before, value, *after)
+                if type(value) is GoMap and value.results is not None:
+                    result = self._kept(value.results, budget, call, value)
                 else:
-                    result = call(*before, value, *after)
+                    result = call(budget, value) if takes_budget else call(value)
                 if budget.counts_calls or (type(result) in _SIZED and len(result) > _SMALL):
                     budget.count_result(name, result)
             except FunctionError as error:
@@ -205,6 +217,23 @@ class Call:
             return result
 
         return of_one
+
+    def _kept(
+        self, results: Results, budget: Budget, call: Callable[..., object], value: GoMap
+    ) -> object:
+        """Call with a map that nothing changes, or return the text or map of an earlier call."""
+        known = results.get(self)
+        if known is not None and budget.work + known[1] <= budget.limits.work:
+            budget.spend(known[1], self.function.name)
+            return known[0]
+        before = budget.work
+        result = call(budget, value) if self.function.takes_budget else call(value)
+        if type(result) is dict:
+            result = GoMap(ANY_MAP, result)
+            result.results = {}
+        if isinstance(result, str | GoMap):
+            results[self] = result, budget.work - before
+        return result
 
     def _of_two(
         self, function: Function, before: Sequence[Any], first: Bound, second: Bound

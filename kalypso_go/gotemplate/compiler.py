@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kalypso_go.gotemplate.budget import Budget, LimitError
 from kalypso_go.gotemplate.cursor import Source
 from kalypso_go.gotemplate.execution import (
-    NOTHING_KEPT,
     BreakLoop,
     ContinueLoop,
     Definition,
     Evaluate,
-    KeptTexts,
     Run,
     State,
     Steps,
 )
-from kalypso_go.gotemplate.kept_texts import DATA, keeping, only_field
 from kalypso_go.gotemplate.loops import Loop
 from kalypso_go.gotemplate.nodes import (
     Action,
@@ -50,32 +47,22 @@ class Program:
         self.size = 1
         self.length = 0
 
-    def run(
-        self,
-        dot: object,
-        output: list[str],
-        budget: Budget,
-        depth: int,
-        kept: Mapping[str, KeptTexts] = NOTHING_KEPT,
-    ) -> None:
+    def run(self, dot: object, output: list[str], budget: Budget, depth: int) -> None:
         """Render with `dot`, which is also `$`, in a new state."""
         variables: list[object] = [NO_VALUE] * self.size
         variables[0] = dot
-        state = State(output, budget, depth, variables, kept)
+        state = State(output, budget, depth, variables)
         for step in self.steps:
             step(state, dot)
 
 
 def compile_trees(
-    source: Source,
-    trees: Mapping[str, Body],
-    functions: Mapping[str, Function],
-    kept_fields: Collection[str] | None,
+    source: Source, trees: Mapping[str, Body], functions: Mapping[str, Function]
 ) -> dict[str, Program]:
     """Compile all definitions of a template, which may call one another."""
     programs = {name: Program() for name in trees}
     for name, body in trees.items():
-        compiler = _Compiler(Definition(source, name), functions, programs, kept_fields)
+        compiler = _Compiler(Definition(source, name), functions, programs)
         compiler.fill(programs[name], body)
     return programs
 
@@ -88,15 +75,11 @@ class _Compiler(PipelineCompiler):
         definition: Definition,
         functions: Mapping[str, Function],
         programs: Mapping[str, Program],
-        kept_fields: Collection[str] | None,
     ) -> None:
         super().__init__(definition, functions, Scope())
         self.programs = programs
-        self.kept_fields = kept_fields
         self.depth = 0
         """The number of bodies around the current place."""
-        self.dot: str | None = DATA if definition.name == definition.source.name else None
-        """The data on which dot depends at the current place; see `keeping`."""
 
     def fill(self, program: Program, body: Body) -> None:
         program.steps = self.block(body)
@@ -117,7 +100,7 @@ class _Compiler(PipelineCompiler):
         run = PrintedRun(self.definition)
         for node in body.nodes:
             if isinstance(node, Action) and not node.pipe.variables:
-                run.add_action(node, self.printed(node))
+                run.add_action(node, self.pipe(node.pipe).evaluate)
                 continue
             if run.text or not isinstance(node, Text):
                 yield from run.steps()
@@ -130,24 +113,12 @@ class _Compiler(PipelineCompiler):
 
     def action(self, node: Action) -> Run:
         """Compile an action that gives values to variables, and prints nothing."""
-        evaluate = self.printed(node)
+        evaluate = self.pipe(node.pipe).evaluate
 
         def keep(state: State, dot: object) -> None:
             evaluate(state, dot)
 
         return keep
-
-    def printed(self, node: Action) -> Evaluate:
-        """Compile the value that an action prints."""
-        evaluate = self.pipe(node.pipe).evaluate
-        return keeping(node.pipe, evaluate, self.dot, self.kept_fields)
-
-    def body_with_dot(self, body: Body, dot: str | None) -> Steps:
-        """Compile a body with another dot."""
-        outer, self.dot = self.dot, dot
-        steps = self.block(body)
-        self.dot = outer
-        return steps
 
     def if_(self, node: If) -> Run:
         cases, otherwise, unset = self.cases(node)
@@ -191,8 +162,7 @@ class _Compiler(PipelineCompiler):
             for case in node.cases:
                 condition = self.pipe(case.pipe).evaluate
                 self.scope.container = inside
-                dot = only_field(case.pipe, self.dot) if isinstance(node, With) else self.dot
-                cases.append((condition, self.body_with_dot(case.body, dot)))
+                cases.append((condition, self.block(case.body)))
                 self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         return cases, otherwise, unset
@@ -206,7 +176,7 @@ class _Compiler(PipelineCompiler):
             variables = self.loop_variables(node.pipe)
             loop = Loop(self.definition, node, pipe, container, unused, *variables)
             self.scope.container = container
-            steps = self.body_with_dot(node.body, None)
+            steps = self.block(node.body)
             self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         run = loop.compile(steps, otherwise)

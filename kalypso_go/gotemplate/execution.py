@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from kalypso_go.gotemplate.budget import Budget
@@ -15,12 +14,6 @@ from kalypso_go.gotemplate.quoting import quote
 from kalypso_go.gotemplate.text import byte_length
 from kalypso_go.gotemplate.values import NO_VALUE
 
-KeptTexts = dict[object, tuple[str, int]]
-"""The text of each action, and the work of its evaluation."""
-
-NOTHING_KEPT: Final[Mapping[str, KeptTexts]] = MappingProxyType({})
-
-
 _NO_SLOTS: Final[frozenset[int]] = frozenset()
 
 
@@ -29,10 +22,10 @@ class State:
 
     Errors name `node` where the last evaluated node is known only at run time. `elements` holds the
     slots of loop variables whose container has elements of type `interface {}`; Go's errors mention
-    that type. `kept` holds the texts of actions that depend on a single field, by that field.
+    that type.
     """
 
-    __slots__ = ("budget", "depth", "elements", "kept", "node", "output", "variables")
+    __slots__ = ("budget", "depth", "elements", "node", "output", "variables")
 
     def __init__(
         self,
@@ -40,10 +33,8 @@ class State:
         budget: Budget,
         depth: int,
         variables: list[object],
-        kept: Mapping[str, KeptTexts],
     ) -> None:
         self.output = output
-        self.kept = kept
         self.budget = budget
         self.depth = depth
         self.variables = variables

@@ -114,10 +114,17 @@ class GoInt(int):
         return integer
 
 
-class GoMap(dict[object, object]):
-    """A map that knows its Go type; `nil` tells a nil map from an empty one."""
+Results = dict[object, tuple[object, int]]
+"""The result of each call, and its work."""
 
-    __slots__ = ("nil", "type")
+
+class GoMap(dict[object, object]):
+    """A map that knows its Go type; `nil` tells a nil map from an empty one.
+
+    `results` keeps the results of calls; None stands for a map that templates may change.
+    """
+
+    __slots__ = ("nil", "results", "type")
 
     def __init__(
         self,
@@ -131,6 +138,20 @@ class GoMap(dict[object, object]):
         super().__init__(items)  # type: ignore[arg-type]  # a Mapping has keys() and [] as well
         self.type = type_
         self.nil = nil
+        self.results: Results | None = None
+
+
+def keep_results(value: object) -> None:
+    """Let calls keep their results for the maps in a value, because no template changes them.
+
+    Executions that share the value must have the same limits.
+    """
+    if isinstance(value, GoMap):
+        value.results = {}
+    if isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if type(inner) is not str:
+                keep_results(inner)
 
 
 class GoSlice(list[object]):

@@ -1,4 +1,4 @@
-"""Find the fields of the data that a template reads, without executing it."""
+"""What a template reads and changes, found without executing it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kalypso_go.gotemplate.budget import DEFAULT_LIMITS
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.cursor import Source
 from kalypso_go.gotemplate.expressions import Names
-from kalypso_go.gotemplate.nodes import Field, Node, Range, Variable, With
+from kalypso_go.gotemplate.nodes import Field, Identifier, Node, Range, Variable, With
 from kalypso_go.gotemplate.parser import parse_trees
 from kalypso_go.gotemplate.values import Function
 
@@ -59,3 +59,15 @@ def _fields(value: object, *, is_root: bool) -> Iterator[tuple[tuple[str, ...], 
         case Node():
             for field in fields(value):
                 yield from _fields(getattr(value, field.name), is_root=is_root)
+
+
+def changes_data(tree: object, functions: Mapping[str, Function]) -> bool:
+    """Return whether a template calls a function that may change its arguments, and so the data.
+
+    `tree` is a node, or a tuple of nodes.
+    """
+    if isinstance(tree, Identifier):
+        return functions[tree.name].changes_arguments
+    if isinstance(tree, Node):
+        tree = tuple(getattr(tree, field.name) for field in fields(tree))
+    return isinstance(tree, tuple) and any(changes_data(part, functions) for part in tree)
