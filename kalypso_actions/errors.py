@@ -1,7 +1,7 @@
-"""Problems, their places, and the exceptions of the package.
+"""Findings, their places, and the exceptions of the package.
 
-A stage returns its value and every `Problem` that it has found; a command decides which of them
-stop it. `KalypsoError` is raised when continuing makes no sense; only `cli` catches it.
+A stage returns its value and every `Finding`; a command decides which of them stop it.
+`KalypsoError` is raised when continuing makes no sense; only `cli` catches it.
 
     KalypsoError                     the run ends with exit code 1
     ├── UsageError                   invalid options or inputs: exit code 2
@@ -64,12 +64,12 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Finding:
     """A fault, its place, and advice on what to change.
 
     `code` names its kind in `model/problem_codes.yaml`; it is "" for failures of GitHub, Azure and
-    programs. `related` are the places of other objects involved, `reason` tells why people
-    acknowledge it.
+    programs. `related` are the places of other objects involved. `reason` is why people acknowledge
+    a warning, "" for all other findings.
     """
 
     message: str
@@ -78,11 +78,16 @@ class Problem:
     code: str = ""
     related: tuple[Location, ...] = ()
     reason: str = ""
+    level: Level = "error"
 
     def __str__(self) -> str:
         """Return one line for a terminal or a log."""
         text = f"{self.where}: {self.message}" if self.where else self.message
         return f"{text} ({self.advice})" if self.advice else text
+
+
+Problem = Finding
+"""The name of `Finding` in plug-ins, and in code that keeps problems, warnings and notes apart."""
 
 
 class KalypsoError(Exception):
@@ -94,17 +99,17 @@ class KalypsoError(Exception):
         self, message: str, where: Location | None = None, advice: str = "", code: str = ""
     ) -> None:
         super().__init__(message)
-        self.problems: tuple[Problem, ...] = (Problem(message, where, advice, code),)
+        self.problems: tuple[Finding, ...] = (Finding(message, where, advice, code),)
 
     @classmethod
-    def of(cls, problems: Sequence[Problem]) -> Self:
+    def of(cls, problems: Sequence[Finding]) -> Self:
         """Make one error of several problems, at least one."""
         error = cls(problems[0].message)
         error.problems = tuple(problems)
         return error
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> Finding:
         """The first problem; most errors have only one."""
         return self.problems[0]
 

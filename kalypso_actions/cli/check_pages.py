@@ -44,7 +44,7 @@ def _run(given: dict[str, Any]) -> None:
     if output == "json":
         print_json(document)
     else:
-        print_findings(stderr(), (), document.problems)
+        print_findings(stderr(), document.findings)
         number = counted(len(document.repositories), "repository", "repositories")
         verdict = "must not" if document.problems else "may"
         typer.echo(f"the site {verdict} show the report of {number}")

@@ -20,9 +20,8 @@ from kalypso_actions.commands.demo import demo as run_demo
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.demo import DemoInputs
-from kalypso_actions.report.demo_document import DemoDocument, DemoStepEntry
+from kalypso_actions.report.demo_document import DemoDocument, DemoStepEntry, Timeline, print_end
 from kalypso_actions.report.documents import Document, ProblemEntry
-from kalypso_actions.report.timeline import Timeline, print_end
 
 WIDTH = 100
 """The width of the timeline without a terminal, in columns."""

@@ -37,10 +37,8 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.model.delivery import MAX_TARGETS
-from kalypso_actions.report.diff_document import DiffDocument
-from kalypso_actions.report.diff_report import diff_report
-from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.finding_counts import finding_counts
+from kalypso_actions.report.diff_document import DiffDocument, diff_report
+from kalypso_actions.report.documents import ProblemEntry, finding_counts
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.terminal import print_findings
 
@@ -125,7 +123,7 @@ def diff(
 
 def _print_findings(document: DiffDocument) -> None:
     """Print the newer side's problems, without secrets, to standard error."""
-    warnings, problems = document.comparison.warnings, document.comparison.problems
-    print_findings(stderr(), warnings, problems, files_at_hand(), with_lines=False)
-    if warnings or problems:
-        stderr().print(f"new: {finding_counts(problems, warnings)}")
+    findings = document.comparison.findings
+    print_findings(stderr(), findings, files_at_hand(), with_lines=False)
+    if findings:
+        stderr().print(f"new: {finding_counts(findings)}")

@@ -20,11 +20,10 @@ from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
-from kalypso_actions.report.doctor_document import DoctorDocument
-from kalypso_actions.report.doctor_report import print_checks, print_probe
+from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.terminal_escaping import escape_log_line
 from kalypso_actions.runner import read_job_context
 
 TEXT: Final = """Check the set-up of a control plane and its GitOps repositories.
@@ -55,7 +54,7 @@ def _run(given: dict[str, Any]) -> None:
         progress.stop()
         if output == "text":
             is_printed = True
-            print_checks(stdout(), checks)
+            print_checks(stdout(), checks.checks)
         return inputs.yes or typer.confirm(_question(repositories), err=True)
 
     with errors_as_json(output, failed), ProgressDisplay(stderr, "checking") as progress:
@@ -73,10 +72,10 @@ def _run(given: dict[str, Any]) -> None:
     if output == "json":
         print_json(document)
     elif not is_printed:
-        print_checks(stdout(), document)
+        print_checks(stdout(), document.checks)
     if output == "text" and document.probe:
         stdout().print("\n[bold]The probe[/bold]\n")
-        print_probe(stdout(), document)
+        print_checks(stdout(), document.probe)
     raise typer.Exit(1 if document.fails else 0)
 
 

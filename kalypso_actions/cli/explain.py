@@ -35,10 +35,8 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ExplainInputs
 from kalypso_actions.model.delivery import MAX_TARGETS
-from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.explain_document import ExplainDocument
-from kalypso_actions.report.explain_report import ExplainReport
-from kalypso_actions.report.finding_counts import finding_counts
+from kalypso_actions.report.documents import ProblemEntry, finding_counts
+from kalypso_actions.report.explain_document import ExplainDocument, ExplainReport
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.terminal import print_findings
 
@@ -117,9 +115,10 @@ def explain(
     else:
         files = files_at_hand(given.source)
         show(stdout(), ExplainReport(stdout(), document, files).lines())
-        warnings = document.warnings if verbose else ()
-        print_findings(stderr(), warnings, document.problems, files)
-        if document.problems or document.warnings:
+        findings = document.findings
+        shown = (each for each in findings if verbose or each.level == "error")
+        print_findings(stderr(), shown, files)
+        if findings:
             hidden = ": --verbose shows them" if document.warnings and not verbose else ""
-            stderr().print(f"{finding_counts(document.problems, document.warnings)}{hidden}")
+            stderr().print(f"{finding_counts(findings)}{hidden}")
     raise typer.Exit(1 if document.problems else 0)

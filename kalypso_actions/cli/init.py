@@ -25,8 +25,12 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import Document, ProblemEntry
-from kalypso_actions.report.init_document import InitDocument
-from kalypso_actions.report.init_report import print_preview, print_remaining, print_result
+from kalypso_actions.report.init_document import (
+    InitDocument,
+    print_preview,
+    print_remaining,
+    print_result,
+)
 from kalypso_actions.report.terminal import print_findings
 
 Ask = Callable[[str], bool]
@@ -227,4 +231,4 @@ def _finish(inputs: InitInputs, document: InitDocument) -> None:
     console: Console = stdout()
     print_result(console, document, in_clones=inputs.in_clones)
     print_remaining(console, document.remaining)
-    print_findings(stderr(), document.warnings, document.problems)
+    print_findings(stderr(), document.findings)

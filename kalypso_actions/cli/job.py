@@ -14,7 +14,7 @@ from kalypso_actions.cli.streams import configure_logging, log_line, print_json,
 from kalypso_actions.commands.registry import COMMANDS, ChainCommand
 from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.report.chain_document import ChainDocument
-from kalypso_actions.report.finding_counts import hidden_counts
+from kalypso_actions.report.documents import hidden_counts
 from kalypso_actions.report.progress import ProgressDisplay
 
 
@@ -39,15 +39,12 @@ def run_in_job(command: ChainCommand, given: dict[str, Any]) -> int:
 
 
 def _print_findings(document: ChainDocument, *, verbose: bool) -> None:
-    rest = ", ".join(hidden_counts(document.notes, document.acknowledged))
+    rest = hidden_counts(document.all_findings)
     if rest and not verbose:
         log_line(f"{rest}: --verbose shows more")
-    if not (verbose or document.warnings or document.problems):
+    if not (verbose or document.findings):
         return
     # A run without findings does not wait for these imports.
     from kalypso_actions.report import terminal  # noqa: PLC0415
 
-    if verbose:
-        terminal.print_notes(stderr(), document.notes)
-        terminal.print_acknowledged(stderr(), document.acknowledged)
-    terminal.print_findings(stderr(), document.warnings, document.problems)
+    terminal.print_findings(stderr(), document.all_findings if verbose else document.findings)

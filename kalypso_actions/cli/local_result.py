@@ -8,18 +8,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 import typer
 
 from kalypso_actions.cli.streams import print_json
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.urls import name_in
-from kalypso_actions.report.documents import ProblemEntry, RenderDocument, ValidateDocument, Where
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.render_document import RenderDocument
 from kalypso_actions.report.sarif import sarif
 from kalypso_actions.report.terminal import Files
+from kalypso_actions.report.validate_document import ValidateDocument
 from kalypso_actions.runner import JobContext, Runner, read_job_context
 
 Result = TypeVar("Result", RenderDocument, ValidateDocument)
@@ -71,29 +73,20 @@ def _tell_job(document: Result, output: str, files: FilesAtHand, forms: Forms[Re
     if job.in_actions:
         places = _JobPlaces(job, files)
         runner = Runner(os.environ, sys.stdout if output == "text" else sys.stderr)
-        for level, entries in _findings(document):
-            runner.annotate(
-                level, (places.on_disk(entry).problem() for entry in entries), forms.title
-            )
+        runner.annotate(_with_places(document, places.on_disk).findings, forms.title)
         runner.summary(forms.summary(_with_places(document, places.linked)))
 
 
 def _sarif(document: RenderDocument | ValidateDocument, files: FilesAtHand) -> str:
-    def path_of(where: Where) -> str:
-        path = files.path_here(where.location())
+    def path_of(where: Location) -> str:
+        path = files.path_here(where)
         if path:
             return path
         repository = name_in(where.repository) or Path(where.repository).resolve().name
         name = f"{repository}@{where.branch}" if where.branch else repository
         return f"{name}/{where.path}" if where.path else name
 
-    return sarif([*_findings(document), ("warning", document.acknowledged)], path_of) + "\n"
-
-
-def _findings(
-    document: RenderDocument | ValidateDocument,
-) -> list[tuple[Literal["warning", "error"], tuple[ProblemEntry, ...]]]:
-    return [("error", document.problems), ("warning", document.warnings)]
+    return sarif(document.all_findings, path_of) + "\n"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def _printing(name: str, point: EntryPoint) -> Callable[..., None]:
         if output == "json":
             print_json(document)
         else:
-            print_findings(stderr(), (), document.problems, files_at_hand())
+            print_findings(stderr(), document.findings, files_at_hand())
         raise typer.Exit(1 if document.failed else 0)
 
     keyword = inspect.Parameter.KEYWORD_ONLY

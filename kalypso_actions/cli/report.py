@@ -36,8 +36,7 @@ from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.delivery import MAX_TARGETS
-from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.finding_counts import finding_counts
+from kalypso_actions.report.documents import ProblemEntry, finding_counts
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.report_document import ReportDocument
 from kalypso_actions.report.terminal import print_findings
@@ -80,17 +79,16 @@ def report(
             )
             pipeline = partial(read_pipeline, given.control_plane, runtime)
             document = run_report(given, context, datetime.now(UTC), pipeline)
-    problems = [problem for each in document.environments for problem in each.problems]
+    findings = [finding for each in document.environments for finding in each.findings]
     if output == "json":
         print_json(document.model_copy(update={"texts": ()}))
     else:
-        warnings = [each for item in document.environments for each in item.warnings]
-        files = files_at_hand(given.source)
-        print_findings(stderr(), warnings if verbose else (), problems, files)
+        shown = (each for each in findings if verbose or each.level == "error")
+        print_findings(stderr(), shown, files_at_hand(given.source))
         number = counted(len(document.assignments), "assignment")
         environments = counted(len(document.environments), "environment")
-        typer.echo(f"{number} of {environments}: {finding_counts(problems, warnings)}")
+        typer.echo(f"{number} of {environments}: {finding_counts(findings)}")
         for each in document.pipeline.problems:
             typer.echo(f"the pipeline is not known: {each.message}")
         typer.echo(f"written to {out / 'index.html'}")
-    raise typer.Exit(1 if problems else 0)
+    raise typer.Exit(any(each.level == "error" for each in findings))

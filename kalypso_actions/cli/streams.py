@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from kalypso_actions.report.documents import Document
-from kalypso_actions.report.terminal_escaping import escape_log_line
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def print_json(document: Document) -> None:
     """Print a document to standard output."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8 in any terminal
-    sys.stdout.writelines(document.json_parts())
-    sys.stdout.write("\n")
+    sys.stdout.write(f"{document.to_json()}\n")
 
 
 def stdout() -> Console:

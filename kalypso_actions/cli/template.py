@@ -17,8 +17,12 @@ from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import TemplateInputs
-from kalypso_actions.report.documents import Document, TemplateDocument, TemplateProblemEntry
-from kalypso_actions.report.template_report import print_template
+from kalypso_actions.report.documents import Document
+from kalypso_actions.report.template_document import (
+    TemplateDocument,
+    TemplateProblemEntry,
+    print_template,
+)
 
 
 def template(

@@ -27,11 +27,14 @@ from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.model.delivery import MAX_TARGETS
-from kalypso_actions.report.documents import ProblemEntry, ValidateDocument
-from kalypso_actions.report.local_summary import validate_summary
+from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.terminal import Files
-from kalypso_actions.report.validate_report import print_validate
+from kalypso_actions.report.validate_document import (
+    ValidateDocument,
+    print_validate,
+    validate_summary,
+)
 
 
 def validate(

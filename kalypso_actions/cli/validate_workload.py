@@ -11,7 +11,7 @@ from kalypso_actions.cli.validate import print_validation
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.reading import ACTION_INPUTS, action_inputs
 from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
-from kalypso_actions.report.local_summary import validate_outputs
+from kalypso_actions.report.validate_document import validate_outputs
 from kalypso_actions.runner import Runner
 
 

@@ -22,7 +22,7 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.model.documents import Document as YamlDocument
 from kalypso_actions.report.documents import Document, ProblemEntry
-from kalypso_actions.report.terminal_escaping import escape_line
+from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_go.goyaml.scalars import resolve
 

@@ -35,12 +35,21 @@ from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.processes import WriteBlobs
 from kalypso_actions.model.tree import BaseTree, Snapshot
+from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, KnownRepositories, has_kind
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.plan_checks import judged, other_scope, scope_of
 from kalypso_actions.planning.secret_texts import secret_texts
-from kalypso_actions.report.documents import FileDiffEntry, RenderDocument
-from kalypso_actions.report.render_report import render_document
+from kalypso_actions.report.documents import (
+    AcknowledgedEntry,
+    ChangesEntry,
+    FileDiffEntry,
+    LeftOutEntry,
+    PositionEntry,
+    ProblemEntry,
+    SourceEntry,
+)
+from kalypso_actions.report.render_document import AssignmentEntry, RenderDocument
 
 
 def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
@@ -75,21 +84,36 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
         sources = [item for item in given_sources(inputs.source) if item.path.is_dir()]
         warnings += tuple(check_given_sources(sources, readings, context.programs))
-    return render_document(
+    folder = snapshot.base_trees[0].path
+    return RenderDocument(
         environment=plan.environment,
-        main=main,
-        sources=plan.sources,
-        planned=plan.assignments,
-        changes=None if plan.faults else plan.changes,
+        main=PositionEntry.of(plan.environment, main) if main else None,
+        sources=SourceEntry.all_of(plan.sources),
+        assignments=tuple(_assignment_entry(item, folder) for item in plan.assignments),
+        compared=not plan.faults,
+        changes=ChangesEntry() if plan.faults else ChangesEntry.model_validate(plan.changes),
         diffs=diffs,
         commit=commit,
-        folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
-        left_out=plan.left_out,
-        problems=problems,
-        warnings=warnings,
-        notes=plan.notes,
-        acknowledged=plan.acknowledged,
+        left_out=LeftOutEntry.all_of(plan.left_out),
+        notes=ProblemEntry.all_of(plan.notes),
+        acknowledged=AcknowledgedEntry.all_of(plan.acknowledged),
+        warnings=ProblemEntry.all_of(warnings),
+        problems=ProblemEntry.all_of(problems),
+    )
+
+
+def _assignment_entry(planned: PlannedAssignment, folder: str) -> AssignmentEntry:
+    """Convert an assignment; `folder` is the tree's folder in the repository ("": its root)."""
+    target, cluster_type = planned.assignment.target, planned.assignment.cluster_type
+    place = f"{folder}/{planned.assignment.folder}/" if folder else f"{planned.assignment.folder}/"
+    return AssignmentEntry(
+        workload=target.workload,
+        deployment_target=target.name,
+        cluster_type=cluster_type.name,
+        policies=planned.assignment.policies,
+        namespace=planned.namespace,
+        files=tuple([place + name for name in planned.files]),
     )
 
 

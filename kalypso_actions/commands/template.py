@@ -14,13 +14,9 @@ from kalypso_actions.inputs.local import TemplateInputs, TemplateValues
 from kalypso_actions.model.documents import Document, TextPlace
 from kalypso_actions.model.kinds import Template
 from kalypso_actions.platform_config import parse_value
-from kalypso_actions.report.documents import (
-    ProblemEntry,
-    TemplateDocument,
-    TemplateProblemEntry,
-    Where,
-)
-from kalypso_actions.report.excerpts import excerpt
+from kalypso_actions.report.documents import ProblemEntry, Where
+from kalypso_actions.report.template_document import TemplateDocument, TemplateProblemEntry
+from kalypso_actions.report.terminal import excerpt
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 TEMPLATE = "Template"

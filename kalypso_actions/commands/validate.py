@@ -32,8 +32,8 @@ from kalypso_actions.report.documents import (
     PositionEntry,
     ProblemEntry,
     SourceEntry,
-    ValidateDocument,
 )
+from kalypso_actions.report.validate_document import ValidateDocument
 
 
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:

@@ -89,6 +89,11 @@ class LeftOutApplication(NamedTuple):
     assignments: int | None
     commit: str = ""
 
+    @property
+    def state(self) -> Literal["frozen", "missing"]:
+        """The state in one word."""
+        return "missing" if self.is_missing else "frozen"
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:

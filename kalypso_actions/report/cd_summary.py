@@ -59,7 +59,7 @@ def cd_summary(document: CdDocument, facts: CdFacts) -> str:
         _next(document, facts),
         markdown.properties(rows),
         facts.hook,
-        markdown.findings(document.warnings, document.problems),
+        markdown.findings(document.findings),
     ]
     return "\n\n".join(part for part in parts if part)
 

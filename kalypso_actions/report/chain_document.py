@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from kalypso_actions.model.writes import Write, parts
 from kalypso_actions.report.documents import AcknowledgedEntry, Document, ProblemEntry
-from kalypso_actions.report.json_text import json_text
+from kalypso_actions.report.escaping import json_text
 
 
 class WriteEntry(Document):
@@ -22,11 +22,7 @@ class WriteEntry(Document):
     @classmethod
     def all_of(cls, writes: Iterable[Write]) -> tuple[WriteEntry, ...]:
         """Return an entry for each write, and for what follows it."""
-        return tuple(
-            cls(kind=part.kind, repository=part.repository, what=part.what)
-            for write in writes
-            for part in parts(write)
-        )
+        return tuple(cls.model_validate(part) for write in writes for part in parts(write))
 
     @property
     def line(self) -> str:

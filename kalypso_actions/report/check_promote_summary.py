@@ -65,7 +65,7 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
         parts.append(text(document.reason))
     parts.append(_next(document, facts))
     parts.append(_diagram(document, facts))
-    parts.append(findings(document.warnings, ()))
+    parts.append(findings(document.findings))
     parts.append(cluster_tables(document.rows, document.missing))
     parts.append(foreign_paths_line(document.not_ours))
     parts.append(facts.hook)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
-from kalypso_actions.report.change_counts import manifests
 from kalypso_actions.report.ci_document import CheckedEntry, CiDocument
 from kalypso_actions.report.documents import ChangesEntry
 from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram
@@ -32,12 +31,8 @@ class CiFacts:
 
 def changes_entry(changes: TreeChanges) -> ChangesEntry:
     """Leave out the file that tracks the commit, which changes with every commit."""
-    return ChangesEntry(
-        added=manifests(changes.added),
-        modified=manifests(changes.modified),
-        deleted=manifests(changes.deleted),
-        unchanged=manifests(changes.unchanged),
-    )
+    entry = ChangesEntry.model_validate(changes)
+    return ChangesEntry(**{name: entry.manifests(name) for name in ChangesEntry.model_fields})
 
 
 def ci_headline(document: CiDocument) -> str:
@@ -58,8 +53,7 @@ def ci_summary(document: CiDocument, facts: CiFacts) -> str:
         _table(document, facts) if document.checked else "",
         _diagram(document, facts),
         _next(facts, failed=bool(document.problems)),
-        markdown.findings(document.warnings, document.problems),
-        markdown.notes(document.notes),
+        markdown.findings(document.all_findings),
         *map(_paths, document.checked),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -1,17 +1,20 @@
-"""A comparison of two plans as part of JSON documents, without secrets."""
+"""A comparison of two plans without secrets: a part of JSON documents, and lines of a terminal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Final
 
-from kalypso_actions.model.differences import (
-    AssignmentName,
-    Change,
-    MaskedComparison,
-    SetValue,
-)
+from kalypso_actions.model.counts import abbreviated
+from kalypso_actions.model.differences import Change, MaskedComparison, SetValue
 from kalypso_actions.report.documents import Document, ProblemEntry, Where
+
+LONGEST: Final = 100
+"""The most characters of a value in a line."""
+
+STYLES: Final = {"added": "green", "modified": "yellow", "deleted": "red"}
+SIGNS: Final = {"added": "+", "modified": "~", "deleted": "-"}
 
 
 class AssignmentNameEntry(Document):
@@ -20,10 +23,10 @@ class AssignmentNameEntry(Document):
     cluster_type: str
     target: str
 
-    @classmethod
-    def all_of(cls, names: Sequence[AssignmentName]) -> tuple[AssignmentNameEntry, ...]:
-        """Convert names, in order."""
-        return tuple(cls(cluster_type=name.cluster_type, target=name.target) for name in names)
+    @property
+    def text(self) -> str:
+        """The folder of its files."""
+        return f"{self.cluster_type}/{self.target}"
 
 
 class FileChangeEntry(Document):
@@ -115,28 +118,13 @@ class ComparisonEntry(Document):
                 )
                 for change in comparison.values
             ),
-            documents=tuple(
-                DocumentChangeEntry(
-                    kind=item.kind, name=item.name, change=item.change, where=Where.of(item.where)
-                )
-                for item in comparison.documents
-            ),
+            documents=DocumentChangeEntry.all_of(comparison.documents),
             problems=ProblemEntry.all_of(comparison.problems_new),
             problems_known=comparison.problems_known,
             warnings=ProblemEntry.all_of(comparison.warnings_new),
             warnings_known=comparison.warnings_known,
-            mass_removal=ProblemEntry.all_of([removal])[0] if removal else None,
-            withheld=tuple(
-                WithheldEntry(
-                    repository=item.repository,
-                    assignments=item.assignments,
-                    files=item.files,
-                    values=item.values,
-                    problems=item.problems,
-                    warnings=item.warnings,
-                )
-                for item in comparison.withheld
-            ),
+            mass_removal=ProblemEntry.model_validate(removal) if removal else None,
+            withheld=WithheldEntry.all_of(comparison.withheld),
         )
 
     @property
@@ -159,3 +147,37 @@ def key_text(path: Sequence[Hashable]) -> str:
 def value_text(value: object) -> str:
     """Format a value as JSON; a text stays unchanged."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def comparison_lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
+    """Yield lines about documents, assignments, values and files, each after its style."""
+    yield from document_lines(comparison)
+    for entry in comparison.assignments_added:
+        yield "green", f"+ assignment {entry.text}"
+    for entry in comparison.assignments_removed:
+        yield "red", f"- assignment {entry.text}"
+    for change in comparison.values:
+        yield from _value_lines(change)
+    for file in comparison.files:
+        yield STYLES[file.change], f"{SIGNS[file.change]} {file.path}"
+
+
+def document_lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
+    """Yield a line for each document of the control plane, after its style."""
+    for item in comparison.documents:
+        yield STYLES[item.change], f"{SIGNS[item.change]} {item.kind} {item.name}"
+
+
+def _value_lines(change: ValueChangeEntry) -> Iterator[tuple[str, str]]:
+    sides = [side for side in (change.before, change.after) if side]
+    kind: Change = "modified" if len(sides) == 2 else "added" if change.after else "deleted"
+    values = " → ".join(_short(side.value) for side in sides)
+    yield STYLES[kind], f"{SIGNS[kind]} {_short(change.key)}: {values}"
+    places = [side.where for side in reversed(sides) if side.where]
+    where = f"{places[0].path}:{places[0].line}, " if places else ""
+    names = abbreviated([name.text for name in change.assignments], 1)
+    yield "dim", f"    {where}for {names}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -8,15 +8,14 @@ from typing import Final
 
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report import markdown
-from kalypso_actions.report.change_counts import CHANGES
 from kalypso_actions.report.comparison_entries import (
     AssignmentNameEntry,
     ComparisonEntry,
     SetValueEntry,
     ValueChangeEntry,
 )
-from kalypso_actions.report.documents import Where
-from kalypso_actions.report.markdown_room import MarkdownRoom
+from kalypso_actions.report.documents import CHANGES, Where
+from kalypso_actions.report.markdown import MarkdownRoom
 
 MOST_ROWS: Final = 25
 MOST_CHARACTERS: Final = 80
@@ -110,8 +109,7 @@ def _value(side: SetValueEntry | None) -> str:
 
 
 def _names(assignments: Sequence[AssignmentNameEntry]) -> str:
-    names = [f"{name.cluster_type}/{name.target}" for name in assignments]
-    return markdown.code(_short(abbreviated(names, 2)))
+    return markdown.code(_short(abbreviated([name.text for name in assignments], 2)))
 
 
 def _short(text: str) -> str:

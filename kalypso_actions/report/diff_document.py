@@ -1,15 +1,22 @@
-"""The JSON output of diff."""
+"""The output of `kalypso diff`: its document, and its text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Self
+from collections.abc import Iterator
 
 from pydantic import Field
+from rich.console import Console
 
-from kalypso_actions.model.differences import CommitRange
-from kalypso_actions.report.comparison_entries import ComparisonEntry
-from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report.comparison_entries import (
+    ComparisonEntry,
+    comparison_lines,
+    document_lines,
+)
+from kalypso_actions.report.diff_view import MOST_LINES, capped, shown_diffs
+from kalypso_actions.report.documents import Document, FileDiffEntry, ProblemEntry
+from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.terminal import styled
 
 
 class CommitEntry(Document):
@@ -35,26 +42,6 @@ class CommitRangeEntry(Document):
     commits: tuple[CommitEntry, ...]
     total: int | None
     behind: int
-
-    @classmethod
-    def all_of(cls, ranges: Iterable[CommitRange]) -> tuple[Self, ...]:
-        """Convert ranges, in order."""
-        return tuple(
-            cls(
-                repository=item.repository,
-                name=item.name,
-                base=item.base,
-                head=item.head,
-                url=item.url,
-                commits=tuple(
-                    CommitEntry(commit=each.commit, subject=each.subject, url=each.url)
-                    for each in item.commits
-                ),
-                total=item.total,
-                behind=item.behind,
-            )
-            for item in ranges
-        )
 
 
 class DiffSideEntry(Document):
@@ -92,3 +79,58 @@ class DiffDocument(Document):
             or changes.values_changed
             or changes.documents
         )
+
+
+def diff_report(console: Console, document: DiffDocument, *, stat: bool) -> Iterator[str]:
+    """Yield the lines: commits, documents, assignments, values, then diffs or their summary."""
+    if document.base is None or document.head is None:
+        return
+    yield styled(console, f"{_side(document.base)} → {_side(document.head)}", "bold")
+    if not document.differs:
+        yield _no_differences(document.base, document.head, deployed=document.deployed)
+        return
+    for item in document.commits:
+        if item.base != item.head:
+            yield from _commits(console, item)
+    comparison = document.comparison
+    others = comparison.model_copy(update={"files": (), "documents": ()})
+    for heading, lines in (
+        ("documents", list(document_lines(comparison))),
+        ("assignments and values", list(comparison_lines(others))),
+    ):
+        if lines:
+            yield from ("", styled(console, heading, "bold"), *capped(console, lines))
+    diffs = [FileDiffEntry.of(file.path, file.change, file.diff or "") for file in comparison.files]
+    if diffs:
+        yield ""
+        yield from shown_diffs(console, diffs, stat=stat, lines=not stat)
+
+
+def _no_differences(base: DiffSideEntry, head: DiffSideEntry, *, deployed: bool) -> str:
+    """Return the message; the branches of two environments may differ in other ways."""
+    if deployed or base.environment == head.environment:
+        return "no differences"
+    return (
+        f"no differences: {base.environment} has everything of main that {head.environment} has. "
+        "--deployed also shows what the branch of each sets itself"
+    )
+
+
+def _side(side: DiffSideEntry) -> str:
+    commit = side.commit[:7] or "no commit of main"
+    deployed = f" (GitOps branch at {side.gitops_commit[:7]})" if side.gitops_commit else ""
+    return f"{side.environment} at {commit}{deployed}"
+
+
+def _commits(console: Console, item: CommitRangeEntry) -> Iterator[str]:
+    amount = "commits" if item.total is None else counted(item.total, "commit")
+    back = counted(item.behind or 0, "commit goes back", "commits go back") if item.behind else ""
+    amounts = [amount if item.total != 0 or not back else "", back]
+    yield ""
+    heading = f"{item.name}: {', '.join(filter(None, amounts))} ({item.base[:7]}..{item.head[:7]})"
+    yield styled(console, heading, "bold")
+    for commit in item.commits[:MOST_LINES]:
+        yield f"  {styled(console, commit.commit[:7], 'yellow')} {escape_log_line(commit.subject)}"
+    more = (item.total or 0) - len(item.commits)
+    if item.commits and more > 0:
+        yield f"  … and {more} more"

@@ -6,21 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
-from rich.style import Style
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import FileDiffEntry
-from kalypso_actions.report.terminal_escaping import escape_log_line
+from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.terminal import styled
 
-_ADDED: Final = Style.parse("green")
-_DELETED: Final = Style.parse("red")
-_PLACE: Final = Style.parse("cyan")
-_HEAD: Final = Style.parse("bold")
-_NOTE: Final = Style.parse("dim")
-_OF_CHANGE: Final = {"added": _ADDED, "modified": Style.parse("yellow"), "deleted": _DELETED}
-_STYLES: Final = {"+": _ADDED, "-": _DELETED, "@": _PLACE, "\\": _NOTE}
+STYLES: Final = {"added": "green", "modified": "yellow", "deleted": "red"}
+OF_LINES: Final = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}
 
 LONGEST_BAR: Final = 40
+
+MOST_LINES: Final = 200
+"""The most lines of a list; the JSON output has all."""
 
 
 def shown_diffs(
@@ -41,8 +39,7 @@ def diff_lines(console: Console, diffs: Iterable[FileDiffEntry]) -> Iterator[str
         in_head = True
         for line in entry.diff.removesuffix("\n").split("\n"):
             in_head = in_head and not line.startswith("@@")
-            style = _HEAD if in_head else _STYLES.get(line[:1])
-            yield styled(console, escape_log_line(line), style)
+            yield styled(console, line, "bold" if in_head else OF_LINES.get(line[:1], ""))
 
 
 def stat_lines(console: Console, diffs: Sequence[FileDiffEntry]) -> Iterator[str]:
@@ -56,9 +53,9 @@ def stat_lines(console: Console, diffs: Sequence[FileDiffEntry]) -> Iterator[str
     for entry, path in zip(diffs, paths, strict=True):
         inserted, deleted = _bar(entry, most, bar)
         place = path if len(path) <= width else f"…{path[len(path) - width + 1 :]}"
-        change = styled(console, f"{entry.change:<8}", _OF_CHANGE[entry.change])
+        change = styled(console, f"{entry.change:<8}", STYLES[entry.change])
         lines = entry.insertions + entry.deletions
-        signs = styled(console, "+" * inserted, _ADDED) + styled(console, "-" * deleted, _DELETED)
+        signs = styled(console, "+" * inserted, "green") + styled(console, "-" * deleted, "red")
         yield f"{change}  {place:<{width}} | {lines:>{number}} {signs}".rstrip()
     yield diff_counts(diffs)
 
@@ -66,17 +63,10 @@ def stat_lines(console: Console, diffs: Sequence[FileDiffEntry]) -> Iterator[str
 def diff_counts(diffs: Sequence[FileDiffEntry]) -> str:
     """Return `3 files: 1 added, 2 modified, 0 deleted; 5 insertions(+), 2 deletions(-)`."""
     changes: list[str] = [entry.change for entry in diffs]
-    words = ", ".join(f"{changes.count(change)} {change}" for change in _OF_CHANGE)
+    words = ", ".join(f"{changes.count(change)} {change}" for change in STYLES)
     inserted = counted(sum(entry.insertions for entry in diffs), "insertion")
     deleted = counted(sum(entry.deletions for entry in diffs), "deletion")
     return f"{counted(len(diffs), 'file')}: {words}; {inserted}(+), {deleted}(-)"
-
-
-def styled(console: Console, text: str, style: Style | None) -> str:
-    """Return a text with the codes of a style, as far as the console has colours."""
-    if not text or style is None or console.no_color or console.color_system is None:
-        return text
-    return style.render(text)
 
 
 def _bar(entry: FileDiffEntry, most: int, longest: int) -> tuple[int, int]:
@@ -88,3 +78,13 @@ def _bar(entry: FileDiffEntry, most: int, longest: int) -> tuple[int, int]:
         max(lengths[0], 1 if entry.insertions else 0),
         max(lengths[1], 1 if entry.deletions else 0),
     )
+
+
+def capped(
+    console: Console, lines: Sequence[tuple[str, str]], most: int = MOST_LINES
+) -> Iterator[str]:
+    """Yield the first lines, which come after their styles, indented, and the number of others."""
+    for style, line in lines[:most]:
+        yield f"  {styled(console, line, style)}"
+    if len(lines) > most:
+        yield f"  … and {len(lines) - most} more; --output json lists all"

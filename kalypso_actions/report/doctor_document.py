@@ -1,12 +1,23 @@
-"""The JSON output of doctor."""
+"""The output of `kalypso doctor`: its document, and its text."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final, Literal
 
 from pydantic import Field
+from rich.console import Console
+from rich.text import Text
 
+from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.terminal import append_advice, append_lines, print_line
+
+STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+INDENT: Final = 12
 
 
 class CheckEntry(Document):
@@ -36,3 +47,26 @@ class DoctorDocument(Document):
         """Whether there are problems."""
         checks = (*self.checks, *self.probe)
         return bool(self.problems) or any(check.state == "problem" for check in checks)
+
+
+def print_checks(console: Console, checks: Sequence[CheckEntry]) -> None:
+    """Print the checks of each repository, and the number of each state."""
+    places = list(dict.fromkeys(check.place for check in checks))
+    by_place = sorted(checks, key=lambda check: places.index(check.place))
+    for place, group in groupby(by_place, key=lambda check: check.place):
+        print_line(console, place, "bold")
+        for check in group:
+            console.print(_text(check), soft_wrap=True)
+        console.print()
+    counts = Counter(check.state for check in checks)
+    warnings = counted(counts["warning"], "warning")
+    console.print(f"{counts['ok']} ok, {warnings}, {counted(counts['problem'], 'problem')}")
+
+
+def _text(check: CheckEntry) -> Text:
+    text = Text(f"  {check.state:<9} ", style=STYLES[check.state])
+    append_lines(text, check.text, indent=INDENT)
+    append_advice(text, check.advice, indent=INDENT)
+    if check.link:
+        text.append(f"\n{' ' * INDENT}  {escape_log_line(check.link)}", style="cyan")
+    return text

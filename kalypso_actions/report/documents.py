@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal, Self
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WrapValidator
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Finding, Level, Location
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import Change
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import BranchPosition
-from kalypso_actions.model.tree import LeftOutApplication
-from kalypso_actions.report.json_text import json_text
-from kalypso_actions.report.rows_on_demand import LONG, RowsOnDemand
+from kalypso_actions.model.layout import TRACKING_FOLDER
+from kalypso_actions.report.escaping import json_text
+
+LEVELS: Final[dict[str, Level]] = {
+    "problems": "error",
+    "warnings": "warning",
+    "acknowledged": "warning",
+    "notes": "note",
+}
+"""The lists of findings in a document, with the level of each."""
+
+CHANGES: Final = ("added", "modified", "deleted")
 
 
 class Document(BaseModel):
@@ -26,52 +36,33 @@ class Document(BaseModel):
         frozen=True,
         alias_generator=to_camel,
         populate_by_name=True,
+        from_attributes=True,
         defer_build=True,  # a command starts faster without building the models of others
     )
 
+    @classmethod
+    def all_of(cls, values: Iterable[Any]) -> tuple[Self, ...]:
+        """Convert values of the stages, which have the attributes of this model, in order."""
+        return tuple(map(cls.model_validate, values))
+
     def to_json(self) -> str:
         r"""Format the document; a byte of a path that is not UTF-8 becomes \xff."""
-        return "".join(self.json_parts())
+        return json_text(self.model_dump(by_alias=True, mode="json"), indent=2)
 
-    def json_parts(self) -> Iterator[str]:
-        """Yield the text of `to_json` in parts; each item of a long list is a part."""
-        values = {name: value for name, value in self if _is_long(value)}
-        body = self.model_dump(by_alias=True, mode="json", exclude=set(values))
-        separator = "{"
-        for name, field in type(self).model_fields.items():
-            alias = field.alias or name
-            yield f"{separator}\n  {json_text(alias)}: "
-            separator = ","
-            if name in values:
-                yield from _items(values[name])
-            else:
-                yield _indented(json_text(body[alias], indent=2), "  ")
-        yield "\n}"
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The problems and the warnings."""
+        return self._listed("problems", "warnings")
 
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """All findings, with those that a command shows only if it is asked to."""
+        return self._listed(*LEVELS)
 
-def _is_long(value: object) -> bool:
-    if not (isinstance(value, tuple | RowsOnDemand) and len(value) > LONG):
-        return False
-    return isinstance(next(iter(value)), Document)
-
-
-def _read(value: object, read: Callable[[object], Any]) -> Any:
-    """Leave rows on demand as they are."""
-    return value if isinstance(value, RowsOnDemand) else read(value)
-
-
-def _items(documents: Iterable[Document]) -> Iterator[str]:
-    separator = "["
-    for document in documents:
-        text = json_text(document.model_dump(by_alias=True, mode="json"), indent=2)
-        yield f"{separator}\n    {_indented(text, '    ')}"
-        separator = ","
-    yield "\n  ]"
-
-
-def _indented(text: str, indent: str) -> str:
-    """Indent all lines but the first; the strings of JSON have no line breaks."""
-    return text.replace("\n", f"\n{indent}")
+    def _listed(self, *names: str) -> tuple[Finding, ...]:
+        return tuple(
+            entry.finding(LEVELS[name]) for name in names for entry in getattr(self, name, ())
+        )
 
 
 class Where(Document):
@@ -90,9 +81,7 @@ class Where(Document):
     @classmethod
     def of(cls, location: Location | None) -> Self | None:
         """Convert a location; None stays None."""
-        if location is None:
-            return None
-        return cls(**dataclasses.asdict(location))
+        return None if location is None else cls.model_validate(location)
 
     def location(self) -> Location:
         """Convert to the type of the stages."""
@@ -107,21 +96,11 @@ class ProblemEntry(Document):
     advice: str
     code: str = ""
 
-    @classmethod
-    def all_of(cls, problems: Iterable[Problem]) -> tuple[Self, ...]:
-        """Convert problems, in order."""
-        names = cls.model_fields.keys() & {"message", "advice", "code", "reason"}
-        return tuple(
-            cls.model_validate(
-                {"where": Where.of(problem.where), **{n: getattr(problem, n) for n in names}}
-            )
-            for problem in problems
-        )
-
-    def problem(self) -> Problem:
+    def finding(self, level: Level = "error") -> Finding:
         """Convert to the type of the stages."""
         where = self.where.location() if self.where else None
-        return Problem(self.message, where, self.advice, self.code)
+        reason = getattr(self, "reason", "")
+        return Finding(self.message, where, self.advice, self.code, reason=reason, level=level)
 
 
 class AcknowledgedEntry(ProblemEntry):
@@ -142,16 +121,7 @@ class SourceEntry(Document):
     @classmethod
     def all_of(cls, sources: Iterable[tuple[str, Revision]]) -> tuple[Self, ...]:
         """Convert pairs of a part and its revision."""
-        return tuple(
-            cls(
-                part=part,
-                repository=revision.repository,
-                branch=revision.branch,
-                path=revision.path,
-                commit=revision.commit,
-            )
-            for part, revision in sources
-        )
+        return tuple(cls(part=part, **asdict(revision)) for part, revision in sources)
 
 
 class PositionEntry(Document):
@@ -171,25 +141,25 @@ class PositionEntry(Document):
     @classmethod
     def of(cls, environment: str, position: BranchPosition) -> Self:
         """Convert the position of a commit on main."""
-        return cls(
-            environment=environment,
-            branch=position.branch,
-            commit=position.commit,
-            subject=position.subject,
-            ahead=position.ahead,
-            fault=position.fault,
-        )
+        return cls(environment=environment, **asdict(position))
 
+    @property
+    def text(self) -> str:
+        """Which commit the environment has, and how far the branch is ahead."""
+        subject = f' "{self.subject}"' if self.subject else ""
+        commit = f"{self.branch} at {self.commit[:7]}{subject}"
+        return f"{self.environment} has {commit}: {self.distance}"
 
-class AssignmentEntry(Document):
-    """One target on one cluster type; `files` are paths in the tree."""
-
-    workload: str
-    deployment_target: str
-    cluster_type: str
-    policies: tuple[str, ...]
-    namespace: str
-    files: tuple[str, ...]
+    @property
+    def distance(self) -> str:
+        """How far the branch is ahead of the commit."""
+        if self.fault:
+            return f"how far {self.branch} is ahead is unknown, {self.fault}"
+        if self.ahead is None:
+            return f"the commit is not on {self.branch}"
+        if not self.ahead:
+            return f"this is the newest commit of {self.branch}"
+        return f"{self.branch} is {counted(self.ahead, 'commit')} ahead"
 
 
 class ChangesEntry(Document):
@@ -199,6 +169,17 @@ class ChangesEntry(Document):
     modified: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
+
+    def manifests(self, change: str) -> tuple[str, ...]:
+        """Return the paths of one list without the files that track the promotion."""
+        mark = f"/{TRACKING_FOLDER}/"
+        paths: tuple[str, ...] = getattr(self, change)
+        return tuple([path for path in paths if mark[1:] not in path or mark not in f"/{path}"])
+
+    def counts(self, *changes: str) -> str:
+        """Return `1 added, 2 modified, 0 deleted, 9 unchanged`, or the given parts of it."""
+        words = changes or (*CHANGES, "unchanged")
+        return ", ".join(f"{len(self.manifests(word))} {word}" for word in words)
 
 
 class FileDiffEntry(Document):
@@ -235,19 +216,6 @@ class LeftOutEntry(Document):
     assignments: int | None = None
     commit: str = ""
 
-    @classmethod
-    def all_of(cls, items: Iterable[LeftOutApplication]) -> tuple[LeftOutEntry, ...]:
-        """Return an entry for each application."""
-        return tuple(
-            cls(
-                registration=item.registration,
-                state="missing" if item.is_missing else "frozen",
-                assignments=item.assignments,
-                commit=item.commit,
-            )
-            for item in items
-        )
-
     @property
     def text(self) -> str:
         """What happens to the application, without its name."""
@@ -262,45 +230,6 @@ class LeftOutEntry(Document):
         return f"is frozen: the folders of {number} stay as they are"
 
 
-class RenderDocument(Document):
-    """The output of `kalypso render --output json`.
-
-    If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
-    `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is the commit that
-    `--commit-to` made, "" if it made none. `left_out` are the applications that are frozen or
-    missing.
-    """
-
-    schema_name: str = Field("kalypso.render/v1", alias="schema")
-    environment: str
-    main: PositionEntry | None = None
-    sources: tuple[SourceEntry, ...] = ()
-    assignments: Annotated[Sequence[AssignmentEntry], WrapValidator(_read)] = ()
-    compared: bool = True
-    changes: ChangesEntry = Field(default_factory=ChangesEntry)
-    diffs: tuple[FileDiffEntry, ...] = ()
-    commit: str = ""
-    degraded: bool = False
-    left_out: tuple[LeftOutEntry, ...] = ()
-    notes: tuple[ProblemEntry, ...] = ()
-    acknowledged: tuple[AcknowledgedEntry, ...] = ()
-    warnings: tuple[ProblemEntry, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
-
-
-class ValidateDocument(Document):
-    """The output of `kalypso validate --output json`."""
-
-    schema_name: str = Field("kalypso.validate/v1", alias="schema")
-    sources: tuple[SourceEntry, ...] = ()
-    main: tuple[PositionEntry, ...] = ()
-    documents: int = 0
-    notes: tuple[ProblemEntry, ...] = ()
-    acknowledged: tuple[AcknowledgedEntry, ...] = ()
-    warnings: tuple[ProblemEntry, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
-
-
 class SchemasDocument(Document):
     """The output of `kalypso schemas --output json`: the names of the files in `dir`."""
 
@@ -310,47 +239,16 @@ class SchemasDocument(Document):
     problems: tuple[ProblemEntry, ...] = ()
 
 
-class TemplateProblemEntry(ProblemEntry):
-    """A problem of a template; `excerpt` shows its place in the text ("" for none)."""
-
-    excerpt: str = ""
-
-
-class TemplateDocument(Document):
-    """The output of `kalypso template --output json`.
-
-    `output` is the text of all `manifests`; with problems, both are empty. A byte that is not
-    UTF-8 becomes U+FFFD.
-    """
-
-    schema_name: str = Field("kalypso.template/v1", alias="schema")
-    template: str
-    manifests: tuple[str, ...] = ()
-    output: str = ""
-    warnings: tuple[ProblemEntry, ...] = ()
-    problems: tuple[TemplateProblemEntry, ...] = ()
+def finding_counts(findings: Iterable[Finding]) -> str:
+    """Return `1 problem, 2 warnings`, without acknowledged warnings."""
+    counts = Counter(finding.level for finding in findings if not finding.reason)
+    return f"{counted(counts['error'], 'problem')}, {counted(counts['warning'], 'warning')}"
 
 
-class AppEntry(Document):
-    """A GitHub App of the sandbox; `privateKey` is the path of its key."""
-
-    id: int
-    owner: str
-    private_key: str
-
-
-class SandboxDocument(Document):
-    """The output of `kalypso sandbox --output json` once the sandbox serves.
-
-    `page` is the URL of a page that shows the sandbox's contents. `environment` has the variables
-    for programs that use the sandbox, including the token.
-    """
-
-    schema_name: str = Field("kalypso.sandbox/v1", alias="schema")
-    dir: str
-    url: str = ""
-    page: str = ""
-    environment: dict[str, str] = Field(default_factory=dict)
-    app: AppEntry | None = None
-    repositories: tuple[str, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
+def hidden_counts(findings: Iterable[Finding]) -> str:
+    """Return `3 notes, 1 warning acknowledged`; "" without such findings."""
+    counts = Counter("acknowledged" if finding.reason else finding.level for finding in findings)
+    notes = counted(counts["note"], "note") if counts["note"] else ""
+    acknowledged = counts["acknowledged"]
+    words = f"{counted(acknowledged, 'warning')} acknowledged" if acknowledged else ""
+    return ", ".join(filter(None, (notes, words)))

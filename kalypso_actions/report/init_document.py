@@ -1,10 +1,19 @@
-"""The JSON output of init."""
+"""The output of `kalypso init`: its document, its text, and its pull request."""
 
 from __future__ import annotations
 
-from pydantic import Field
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from pydantic import Field
+from rich.console import Console
+
+from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.terminal import print_line
+
+STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
+WORDS: Final = {"add": "new", "replace": "replaced", "update": "differs", "delete": "to delete"}
 
 
 class InitFileEntry(Document):
@@ -57,3 +66,70 @@ class InitDocument(Document):
     remaining: tuple[InitTaskEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
+
+
+def print_preview(console: Console, document: InitDocument) -> None:
+    """Print the changes of each branch: names of new files, and diffs of all others."""
+    changed = [branch for branch in document.branches if branch.files]
+    for branch in changed:
+        kind = " (new branch)" if branch.is_new else ""
+        print_line(console, f"{branch.repository}, {branch.branch}{kind}", "bold")
+        for file in branch.files:
+            _print_file(console, file)
+        console.print()
+    if not changed:
+        print_line(console, "There is nothing to write: all files are in place.")
+
+
+def print_result(console: Console, document: InitDocument, *, in_clones: bool) -> None:
+    """Print the result for each branch."""
+    for branch in document.branches:
+        if branch.pull_request_url:
+            print_line(console, f"proposed to {_name(branch)}: {branch.pull_request_url}")
+        elif branch.commit:
+            verb = "committed to" if in_clones else "pushed to"
+            print_line(console, f"{verb} {_name(branch)}: {branch.commit[:7]}")
+    if not document.written and any(branch.files for branch in document.branches):
+        print_line(console, "Nothing was written.")
+
+
+def print_remaining(console: Console, tasks: Sequence[InitTaskEntry]) -> None:
+    """Print the numbered tasks."""
+    console.print()
+    print_line(console, "Remaining tasks:", "bold")
+    for number, task in enumerate(tasks, start=1):
+        console.print()
+        print_line(console, f"{number}. {task.title}", "bold")
+        print_line(console, f"   {task.text}")
+        for words, url in task.links.items():
+            print_line(console, f"   → {words}: {url}", "cyan")
+        for line in task.lines:
+            print_line(console, f"     {line}")
+
+
+def _print_file(console: Console, file: InitFileEntry) -> None:
+    reason = f"  ({file.reason})" if file.reason else ""
+    print_line(console, f"  {WORDS[file.action]:<9} {file.path}{reason}")
+    if file.action in {"replace", "update"}:
+        for line in file.diff.splitlines():
+            print_line(console, f"    {line}", STYLES.get(line[:1], ""))
+
+
+def _name(branch: InitBranchEntry) -> str:
+    return f"{branch.repository}, {branch.branch}"
+
+
+def pull_request_text(branch: str, changes: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
+    """Return title and body; `changes` are the path of each file, the action, and the reason."""
+    rows = [
+        (markdown.code(path), action, markdown.text(reason)) for path, action, reason in changes
+    ]
+    body = "\n\n".join(
+        [
+            f"{markdown.marker('init', branch)}\n"
+            "`kalypso init` proposes the files that Kalypso needs on this branch.",
+            markdown.table(("file", "action", ""), rows),
+            "Another run of `kalypso init --pull-request` updates this pull request.",
+        ]
+    )
+    return f"Set up Kalypso on {branch}", body

@@ -10,19 +10,24 @@ import html
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
 
+from kalypso_actions.errors import Finding, Level, Location
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.own_account import MARK
-from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.terminal_escaping import escape_line
+from kalypso_actions.report.documents import Where
+from kalypso_actions.report.escaping import escape_line
 
 PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 
 # GitHub links people, issues and URLs in plain text, even if they are escaped.
 LINKED: Final = re.compile(r"(@|#|GH\\?-|www|:)(?=[\w\\./])", re.IGNORECASE)
 NO_LINK: Final = "\u200b"
+
+LEFT_OUT: Final = 300
+"""Bytes of a page with a limited size that stay free for the sentence about omitted blocks."""
 
 HOST: Final = re.compile(r"^https?://[^/]+/(?=[^/]+/[^/])")
 """The part before `owner/name` in the URL of a repository."""
@@ -116,32 +121,35 @@ VERIFIED: Final = (
 """The text of a run with `verify-only`."""
 
 
-def findings(warnings: Sequence[ProblemEntry], problems: Sequence[ProblemEntry]) -> str:
-    """Format problems and warnings as lists; "" if there are none."""
-    parts = []
-    for title, entries in (("Problems", problems), ("Warnings", warnings)):
-        if entries:
-            parts.append(f"**{title}**\n\n" + "\n".join(map(_finding, entries)))
+def findings(listed: Iterable[Finding]) -> str:
+    """Format problems and warnings as lists, and notes as a collapsed section; "" for none.
+
+    Acknowledged warnings are left out.
+    """
+    lines: dict[Level, list[str]] = {"error": [], "warning": [], "note": []}
+    for finding in listed:
+        if not finding.reason:
+            lines[finding.level].append(_finding(finding))
+    titles: tuple[tuple[Level, str], ...] = (("error", "Problems"), ("warning", "Warnings"))
+    parts = [
+        f"**{title}**\n\n" + "\n".join(lines[level]) for level, title in titles if lines[level]
+    ]
+    if lines["note"]:
+        parts.append(details(counted(len(lines["note"]), "note"), "\n".join(lines["note"])))
     return "\n\n".join(parts)
 
 
-def notes(entries: Sequence[ProblemEntry]) -> str:
-    """Format notes as a collapsed section; "" if there are none."""
-    lines = "\n".join(map(_finding, entries))
-    return details(counted(len(entries), "note"), lines) if entries else ""
-
-
-def _finding(entry: ProblemEntry) -> str:
-    place = f"{_place(entry.where)} — " if entry.where else ""
-    first, _, file = entry.advice.partition("\n")
+def _finding(finding: Finding) -> str:
+    place = f"{_place(finding.where)} — " if finding.where else ""
+    first, _, file = finding.advice.partition("\n")
     advice = f"<br>→ {text(first)}" if first else ""
     if file:
         advice += "\n" + textwrap.indent(f"\n{block(file)}", "  ")
-    kind = f" [{code(entry.code)}]" if entry.code else ""
-    return f"- {place}{text(entry.message)}{kind}{advice}"
+    kind = f" [{code(finding.code)}]" if finding.code else ""
+    return f"- {place}{text(finding.message)}{kind}{advice}"
 
 
-def _place(where: Where) -> str:
+def _place(where: Location) -> str:
     """Format file and repository; shorten an https URL to `owner/name`.
 
     A file of a commit is a link to its line, which stays valid when the file changes.
@@ -155,7 +163,7 @@ def _place(where: Where) -> str:
     return f"{f'[{file}]({url})' if url else file} in {code(repository)}"
 
 
-def permalink(where: Where) -> str:
+def permalink(where: Location | Where) -> str:
     """Return the page of a line of a file at a commit; "" for other repositories than GitHub's."""
     repository = where.repository.removesuffix(".git")
     if not (where.commit and where.path and ON_GITHUB.fullmatch(repository)):
@@ -166,3 +174,49 @@ def permalink(where: Where) -> str:
 
 def _on_one_line(content: str) -> str:
     return " ".join(escape_line(content.replace("\n", " ")).split())
+
+
+@dataclass(frozen=True, slots=True)
+class CommitLink:
+    """A commit of main, and its page ("" without one)."""
+
+    commit: str
+    url: str
+
+    def __str__(self) -> str:
+        """Format the short id as a link in Markdown."""
+        if not self.url:
+            return code(self.commit[:7])
+        return link(self.commit[:7], self.url)
+
+
+@dataclass(slots=True)
+class MarkdownRoom:
+    """Blocks of Markdown, as far as there is room for them; `left_out` counts the others."""
+
+    size: int
+    blocks: list[str] = field(default_factory=list)
+    left_out: int = 0
+
+    def add(self, block: str) -> None:
+        """Add a block with the empty line before it, if it fits."""
+        size = len(block.encode("utf-8", "replace")) + 2
+        if not block:
+            return
+        if size > self.size:
+            self.left_out += 1
+            return
+        self.size -= size
+        self.blocks.append(block)
+
+    def add_details(self, summary: str, blocks: Iterable[str], share: int) -> None:
+        """Add a collapsed section of blocks that together need `share` bytes at most."""
+        frame = len(details(summary, "").encode()) + LEFT_OUT
+        inner = MarkdownRoom(min(share, self.size) - frame)
+        for block in blocks:
+            inner.add(block)
+        if inner.left_out:
+            inner.blocks.append(f"… and {inner.left_out} more, which do not fit here.")
+        if inner.blocks:
+            self.add(details(summary, "\n\n".join(inner.blocks)))
+        self.left_out += inner.left_out

@@ -49,7 +49,7 @@ def notify_summary(
         )
     else:
         parts.append(text(reason or "the push changes nothing that a cluster runs") + ".")
-    parts.append(findings(document.warnings, document.problems))
+    parts.append(findings(document.findings))
     return "\n\n".join(part for part in parts if part)
 
 

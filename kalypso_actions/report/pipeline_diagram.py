@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kalypso_actions.report import markdown
-from kalypso_actions.report.terminal_escaping import escape_line
+from kalypso_actions.report.escaping import escape_line
 
 MOST_NODES: Final = 30
 """A larger diagram is no help, and Mermaid refuses very large ones."""

@@ -19,7 +19,7 @@ def poll_summary(document: PollDocument) -> str:
     parts = [f"## kalypso poll: {heading}"]
     if document.started:
         parts.append(table(("Environment", "Why", "Run"), map(_row, document.started)))
-    parts.append(findings(document.warnings, document.problems))
+    parts.append(findings(document.findings))
     return "\n\n".join(part for part in parts if part)
 
 

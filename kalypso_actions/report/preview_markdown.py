@@ -6,16 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kalypso_actions.errors import Level
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.own_account import MARK as BEGINNING
 from kalypso_actions.report import markdown
 from kalypso_actions.report.comparison_entries import ComparisonEntry
-from kalypso_actions.report.comparison_markdown import (
-    MOST_ROWS,
-    add_comparison,
-    withheld_numbers,
-)
-from kalypso_actions.report.markdown_room import LEFT_OUT, MarkdownRoom
+from kalypso_actions.report.comparison_markdown import MOST_ROWS, add_comparison, withheld_numbers
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.markdown import LEFT_OUT, MarkdownRoom
 from kalypso_actions.report.preview_documents import (
     ArrivalEntry,
     PreviewDocument,
@@ -207,18 +205,22 @@ def _when(item: PreviewEnvironmentEntry) -> str:
 def _add_findings(room: MarkdownRoom, document: PreviewDocument, most: int) -> None:
     """Add the first problems and warnings, a few at a time, as long as they fit."""
     for start in range(0, most, MOST_FINDINGS):
-        room.add(markdown.findings((), document.problems[start : start + MOST_FINDINGS]))
+        room.add(_findings(document.problems[start : start + MOST_FINDINGS], "error"))
     for start in range(0, most, MOST_FINDINGS):
-        room.add(markdown.findings(document.warnings[start : start + MOST_FINDINGS], ()))
+        room.add(_findings(document.warnings[start : start + MOST_FINDINGS], "warning"))
     more = sum(max(0, len(entries) - most) for entries in (document.problems, document.warnings))
     room.add(f"… and {more} more" if more else "")
     room.left_out += more
 
 
+def _findings(entries: Sequence[ProblemEntry], level: Level) -> str:
+    return markdown.findings(entry.finding(level) for entry in entries)
+
+
 def _not_compared(document: PreviewDocument) -> str:
     if not document.notes:
         return ""
-    shown = markdown.notes(document.notes[:MOST_FINDINGS])
+    shown = _findings(document.notes[:MOST_FINDINGS], "note")
     return f"**Not everything was compared**, because this run cannot read or trust it.\n\n{shown}"
 
 
@@ -302,9 +304,8 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
 
 def _arriving(room: MarkdownRoom, comparison: ComparisonEntry) -> None:
     """Add the commits that arrive with the change and are not part of it."""
-    room.add(
-        markdown.findings(comparison.warnings[:MOST_FINDINGS], comparison.problems[:MOST_FINDINGS])
-    )
+    shown = {name: getattr(comparison, name)[:MOST_FINDINGS] for name in ("problems", "warnings")}
+    room.add(markdown.findings(comparison.model_copy(update=shown).findings))
     for text in withheld_numbers(comparison):
         room.add(text)
     add_comparison(room, comparison, room.size)

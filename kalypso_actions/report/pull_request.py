@@ -13,9 +13,8 @@ from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
 from kalypso_actions.report.arrivals import arrivals_markdown
-from kalypso_actions.report.change_counts import CHANGES
-from kalypso_actions.report.commit_link import CommitLink
-from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
+from kalypso_actions.report.documents import CHANGES, LeftOutEntry, ProblemEntry
+from kalypso_actions.report.markdown import CommitLink
 from kalypso_actions.report.pull_request_mark import Mark
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
@@ -164,7 +163,7 @@ def _attention(text: PullRequestText) -> Iterator[str]:
         title = "These folders stay unchanged, as their content is unknown"
         yield _section(title, map(markdown.code, changes.preserved_folders))
     if text.warnings:
-        yield markdown.findings(text.warnings[:MOST_LINES], ())
+        yield markdown.findings(entry.finding("warning") for entry in text.warnings[:MOST_LINES])
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

@@ -15,10 +15,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from kalypso_actions import PROJECT_URL, __version__
-from kalypso_actions.errors import Level
+from kalypso_actions.errors import Finding, Location
 from kalypso_actions.model.problem_codes import problem_codes
-from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
-from kalypso_actions.report.json_text import json_text
+from kalypso_actions.report.escaping import json_text
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 UNCLASSIFIED: Final = "unclassified"
@@ -27,16 +26,14 @@ NO_FILE: Final = "no-file"
 """The path of problems without any place."""
 
 
-def sarif(
-    findings: Sequence[tuple[Level, Iterable[ProblemEntry]]], path_of: Callable[[Where], str]
-) -> str:
-    """Format findings by level.
+def sarif(findings: Iterable[Finding], path_of: Callable[[Location], str]) -> str:
+    """Format findings, without notes.
 
     `path_of` returns the path of a file in the checkout; that of a file elsewhere begins with the
     name of its repository. Acknowledged warnings are suppressed results.
     """
-    entries = [(level, entry) for level, group in findings for entry in group]
-    rules = list(dict.fromkeys(entry.code or UNCLASSIFIED for _, entry in entries))
+    listed = [finding for finding in findings if finding.level != "note"]
+    rules = list(dict.fromkeys(finding.code or UNCLASSIFIED for finding in listed))
     run = {
         "tool": {
             "driver": {
@@ -47,10 +44,7 @@ def sarif(
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [
-            _result(level, entry, rules.index(entry.code or UNCLASSIFIED), path_of)
-            for level, entry in entries
-        ],
+        "results": [_result(finding, rules, path_of) for finding in listed],
     }
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
@@ -68,22 +62,22 @@ def _rule(name: str) -> dict[str, Any]:
 
 
 def _result(
-    level: Level, entry: ProblemEntry, index: int, path_of: Callable[[Where], str]
+    finding: Finding, rules: Sequence[str], path_of: Callable[[Location], str]
 ) -> dict[str, Any]:
-    text = f"{entry.message.strip()}\n{entry.advice}" if entry.advice else entry.message.strip()
+    message, code = finding.message.strip(), finding.code or UNCLASSIFIED
     result: dict[str, Any] = {
-        "ruleId": entry.code or UNCLASSIFIED,
-        "ruleIndex": index,
-        "level": level,
-        "message": {"text": text},
-        "locations": [{"physicalLocation": _place(entry.where, path_of)}],
+        "ruleId": code,
+        "ruleIndex": rules.index(code),
+        "level": finding.level,
+        "message": {"text": f"{message}\n{finding.advice}" if finding.advice else message},
+        "locations": [{"physicalLocation": _place(finding.where, path_of)}],
     }
-    if isinstance(entry, AcknowledgedEntry):
-        result["suppressions"] = [{"kind": "inSource", "justification": entry.reason}]
+    if finding.reason:
+        result["suppressions"] = [{"kind": "inSource", "justification": finding.reason}]
     return result
 
 
-def _place(where: Where | None, path_of: Callable[[Where], str]) -> dict[str, Any]:
+def _place(where: Location | None, path_of: Callable[[Location], str]) -> dict[str, Any]:
     path = path_of(where) if where else NO_FILE
     region = {"startLine": where.line if where and where.line else 1}
     if where and where.line and where.column:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from kalypso_actions.report import markdown
 from kalypso_actions.report.assignment_matrix import AssignmentCell, assignment_matrix
-from kalypso_actions.report.change_counts import change_counts
-from kalypso_actions.report.commit_link import CommitLink
 from kalypso_actions.report.documents import LeftOutEntry
-from kalypso_actions.report.positions import distance
+from kalypso_actions.report.markdown import CommitLink
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 
 MOST_LINES = 500
@@ -40,7 +38,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     manifests = (
         f"as {markdown.link('an earlier run', facts.earlier_run)} has left them"
         if facts.earlier_run
-        else change_counts(document.changes, with_unchanged=True)
+        else document.changes.counts()
     )
     rows = [
         ("Environment", markdown.code(document.environment)),
@@ -60,7 +58,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
         _removed(facts.removed),
         _left_out(document.left_out),
         assignment_matrix(facts.cells),
-        markdown.findings(document.warnings, document.problems),
+        markdown.findings(document.findings),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -87,7 +85,7 @@ def _main(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     if document.main is None:
         return str(facts.main)
     subject = markdown.text(document.main.subject)
-    return f"{facts.main} {subject}: {markdown.text(distance(document.main))}"
+    return f"{facts.main} {subject}: {markdown.text(document.main.distance)}"
 
 
 def _done(entry: PullRequestEntry) -> str:

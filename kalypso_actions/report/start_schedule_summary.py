@@ -21,7 +21,7 @@ def start_schedule_summary(
     parts = [
         f"## kalypso start-schedule: {headline}",
         f"{markdown.code(document.branch)} was pushed: {pages}." if pages else "",
-        markdown.findings(document.warnings, document.problems),
+        markdown.findings(document.findings),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -1,26 +1,44 @@
-"""Print notes, warnings and problems to a terminal or a job's log."""
+"""Print findings, lines and tables to a terminal or a job's log."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Protocol
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
+from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
-from kalypso_actions.errors import HERE, Location
+from kalypso_actions.errors import HERE, Finding, Location
 from kalypso_actions.model.counts import abbreviated
-from kalypso_actions.report.documents import AcknowledgedEntry, PositionEntry, ProblemEntry, Where
-from kalypso_actions.report.excerpts import excerpt
-from kalypso_actions.report.positions import position_text
-from kalypso_actions.report.terminal_escaping import escape_line, escape_log_line
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.escaping import escape_line, escape_log_line
 
 MAX_ALIKE: Final = 3
 """The most findings of one kind at one place to show, such as those of all assignments of a
 Template.
 """
+
+EXCERPT_WIDTH: Final = 120
+"""The most characters of a line; the excerpt of a longer line is a part around the place."""
+
+BETWEEN_COLUMNS: Final = 2
+
+HEADINGS: Final = {
+    "error": ("problem", "bold red"),
+    "warning": ("warning", "yellow"),
+    "note": ("note", "cyan"),
+}
+"""The word for a level, and its style."""
+
+NO_COMMITS: Final[Mapping[str, str]] = {}
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Files(Protocol):
@@ -37,40 +55,15 @@ class _NoFiles:
     def path(self, where: Location) -> str:  # noqa: ARG002 - part of Files
         return ""
 
-    def text(self, where: Location) -> str:  # noqa: ARG002 - part of Files
-        return ""
+    text = path
 
 
 NO_FILES: Final[Files] = _NoFiles()
-NO_COMMITS: Final[Mapping[str, str]] = {}
-
-
-def print_position(console: Console, entry: PositionEntry) -> None:
-    """Print the commit of main that an environment has, its subject, and how far main is ahead."""
-    console.print(Text(escape_log_line(position_text(entry))), soft_wrap=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    heading: str
-    style: str
-    entry: ProblemEntry
-
-    @property
-    def file(self) -> tuple[str, ...]:
-        where = self.entry.where
-        return (where.repository, where.branch, where.commit, where.path) if where else ()
-
-    @property
-    def place(self) -> tuple[int, int]:
-        where = self.entry.where
-        return (where.line, where.column) if where else (0, 0)
 
 
 def print_findings(
     console: Console,
-    warnings: Iterable[ProblemEntry],
-    problems: Iterable[ProblemEntry],
+    findings: Iterable[Finding],
     files: Files = NO_FILES,
     *,
     with_lines: bool = True,
@@ -78,54 +71,84 @@ def print_findings(
 ) -> None:
     """Print each finding as a paragraph: location, message, line, advice.
 
-    The findings of a file follow each other, and the files with problems come last, where a
-    terminal shows them. With `with_lines`, show the line of a file on this machine. `commits` maps
-    commits that are not heads to their names.
+    Notes come first, then acknowledged warnings, with the reason instead of advice. The findings of
+    a file follow each other, and the files with problems come last, where a terminal shows them.
+    With `with_lines`, show the line of a file on this machine. `commits` maps commits that are not
+    heads to their names.
     """
-    _print(
-        console,
-        [
-            *(_Finding("warning", "yellow", entry) for entry in warnings),
-            *(_Finding("problem", "bold red", entry) for entry in problems),
-        ],
-        files,
-        with_lines=with_lines,
-        commits=commits,
-    )
+    kinds: dict[str, list[Finding]] = {"note": [], "acknowledged": [], "warning": [], "error": []}
+    for finding in findings:
+        kinds["acknowledged" if finding.reason else finding.level].append(finding)
+    for block in (kinds["note"], kinds["acknowledged"], kinds["warning"] + kinds["error"]):
+        _print_block(console, block, files, with_lines=with_lines, commits=commits)
 
 
-def print_notes(
+def _print_block(
     console: Console,
-    notes: Iterable[ProblemEntry],
-    files: Files = NO_FILES,
+    block: Iterable[Finding],
+    files: Files,
     *,
-    with_lines: bool = True,
+    with_lines: bool,
+    commits: Mapping[str, str],
 ) -> None:
-    """Print each note like `print_findings`."""
-    findings = [_Finding("note", "cyan", entry) for entry in notes]
-    _print(console, findings, files, with_lines=with_lines)
+    by_file: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in block:
+        where = finding.where
+        file = (where.repository, where.branch, where.commit, where.path) if where else ()
+        by_file.setdefault(file, []).append(finding)
+    groups = sorted(by_file.values(), key=lambda group: any(f.level == "error" for f in group))
+    for index, group in enumerate(groups):
+        if index:
+            console.print()
+        ordered = sorted(group, key=lambda finding: (_line_of(finding), finding.code))
+        for _, alike in groupby(ordered, key=lambda f: (_line_of(f), f.code, _advice(f))):
+            found = list(alike)
+            others = _others_of_one_cause(found)
+            most = 1 if others else MAX_ALIKE if _line_of(found[0])[0] else len(found)
+            for finding in found[:most]:
+                text = _text(finding, files, commits, with_lines=with_lines)
+                if others:
+                    text.append(f"\n    also {escape_log_line(abbreviated(others, MAX_ALIKE))}")
+                console.print(text, soft_wrap=True)
+            if len(found) > most and not others:
+                more = f"… and {len(found) - most} more like it; --output json lists all"
+                console.print(more, style="dim")
 
 
-def print_acknowledged(
-    console: Console, warnings: Iterable[AcknowledgedEntry], files: Files = NO_FILES
-) -> None:
-    """Print each acknowledged warning like `print_findings`, with the reason instead of advice."""
-    entries = (entry.model_copy(update={"advice": entry.reason}) for entry in warnings)
-    _print(console, [_Finding("acknowledged", "cyan", entry) for entry in entries], files)
+def _line_of(finding: Finding) -> tuple[int, int]:
+    return (finding.where.line, finding.where.column) if finding.where else (0, 0)
 
 
-def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> str:
-    """Return the message that names the first problem that prevents a comparison."""
-    where = problems[0].where
-    place = f" in {escape_line(shown_place(where, files))}" if where else ""
-    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-    return f"not compared, because of the problem{place}{more}"
+def _advice(finding: Finding) -> str:
+    return finding.reason or finding.advice
 
 
-def append_message(text: Text, message: str, advice: str, *, indent: int) -> None:
-    """Append the lines of a message, and the advice on a line of its own."""
-    append_lines(text, message, indent=indent)
-    _append_advice(text, advice, indent=indent)
+def _others_of_one_cause(findings: Sequence[Finding]) -> list[str]:
+    """Return the subjects of all messages but the first, if the messages differ only in subjects.
+
+    The subject of `time-server on depot: …` is the assignment.
+    """
+    parts = [finding.message.partition(": ") for finding in findings]
+    has_subject = bool(_line_of(findings[0])[0] and parts[0][2])
+    is_one_cause = has_subject and len({part[2] for part in parts}) == 1
+    return [part[0] for part in parts[1:]] if is_one_cause else []
+
+
+def _text(finding: Finding, files: Files, commits: Mapping[str, str], *, with_lines: bool) -> Text:
+    where = finding.where
+    heading, style = ("acknowledged", "cyan") if finding.reason else HEADINGS[finding.level]
+    text = Text().append(heading, style=style)
+    place = shown_place(where, files, commits) if where else ""
+    text.append(f" {escape_log_line(place)}: " if place else ": ")
+    code = f" [{finding.code}]" if finding.code else ""
+    append_lines(text, finding.message.rstrip() + code, indent=4)
+    if with_lines and where and where.line:
+        content = files.text(where)
+        rows = excerpt(content, where.line, where.column, where.line) if content else ""
+        for row in rows.splitlines():
+            text.append(f"\n    {escape_log_line(row)}", style="dim")
+    append_advice(text, _advice(finding), indent=4)
+    return text
 
 
 def append_lines(text: Text, message: str, *, indent: int) -> None:
@@ -137,77 +160,46 @@ def append_lines(text: Text, message: str, *, indent: int) -> None:
     text.append(f"\n{margin}".join(aligned), style="default")
 
 
-def _append_advice(text: Text, advice: str, *, indent: int) -> None:
+def append_advice(text: Text, advice: str, *, indent: int) -> None:
+    """Append the advice on a line of its own."""
     margin = " " * indent
     for index, line in enumerate(advice.splitlines()):
         text.append(f"\n{margin}{'  ' if index else '→ '}{escape_log_line(line)}", style="cyan")
 
 
-def _print(
-    console: Console,
-    all_findings: list[_Finding],
-    files: Files,
-    *,
-    with_lines: bool = True,
-    commits: Mapping[str, str] = NO_COMMITS,
-) -> None:
-    by_file: dict[tuple[str, ...], list[_Finding]] = {}
-    for finding in all_findings:
-        by_file.setdefault(finding.file, []).append(finding)
-    groups = sorted(by_file.values(), key=lambda group: any(f.heading == "problem" for f in group))
-    for index, group in enumerate(groups):
-        if index:
-            console.print()
-        ordered = sorted(group, key=lambda finding: (finding.place, finding.entry.code))
-        for _, alike in groupby(ordered, key=lambda f: (f.place, f.entry.code, f.entry.advice)):
-            findings = list(alike)
-            others = _others_of_one_cause(findings)
-            if others:
-                text = _text(findings[0], files, commits, with_lines=with_lines)
-                text.append(f"\n    also {escape_log_line(abbreviated(others, MAX_ALIKE))}")
-                console.print(text, soft_wrap=True)
-                continue
-            most = MAX_ALIKE if findings[0].place[0] else len(findings)
-            for finding in findings[:most]:
-                console.print(_text(finding, files, commits, with_lines=with_lines), soft_wrap=True)
-            if len(findings) > most:
-                more = f"… and {len(findings) - most} more like it; --output json lists all"
-                console.print(more, style="dim")
+def excerpt(text: str, line: int, column: int, number: int) -> str:
+    """Return a line of `text`, numbered `number`, with `^` under `column`.
 
-
-def _others_of_one_cause(findings: Sequence[_Finding]) -> list[str]:
-    """Return the subjects of all messages but the first, if the messages differ only in subjects.
-
-    The subject of `time-server on depot: …` is the assignment.
+    Line and column count from 1. Without a column, `^` marks the whole line. Returns "" for a line
+    that does not exist.
     """
-    parts = [finding.entry.message.partition(": ") for finding in findings]
-    is_one_cause = bool(findings[0].place[0] and parts[0][2]) and len({p[2] for p in parts}) == 1
-    return [part[0] for part in parts[1:]] if is_one_cause else []
+    lines = _LINE_END.split(text)
+    if not 0 < line <= len(lines):
+        return ""
+    content = lines[line - 1].replace("\t", " ").rstrip()
+    start = min(column - 1, len(content)) if column else len(content) - len(content.lstrip())
+    end = start + 1 if column else max(len(content), start + 1)
+    cut = max(0, start - EXCERPT_WIDTH // 2) if len(content) > EXCERPT_WIDTH else 0
+    before = cell_len(escape_line(content[cut:start]))
+    marked = cell_len(escape_line(content[start : min(end, cut + EXCERPT_WIDTH)]))
+    gutter = f"{number} | "
+    pointer = f"{'| ':>{len(gutter)}}{' ' * before}{'^' * max(1, marked)}"
+    return f"{gutter}{escape_line(content[cut : cut + EXCERPT_WIDTH])}\n{pointer}"
 
 
-def _text(finding: _Finding, files: Files, commits: Mapping[str, str], *, with_lines: bool) -> Text:
-    entry = finding.entry
-    text = Text()
-    text.append(finding.heading, style=finding.style)
-    place = shown_place(entry.where, files, commits) if entry.where else ""
-    text.append(f" {escape_log_line(place)}: " if place else ": ")
-    code = f" [{entry.code}]" if entry.code else ""
-    append_lines(text, entry.message.rstrip() + code, indent=4)
-    if with_lines and entry.where and entry.where.line:
-        content = files.text(entry.where.location())
-        line = entry.where.line
-        rows = excerpt(content, line, entry.where.column, line) if content else ""
-        for row in rows.splitlines():
-            text.append(f"\n    {escape_log_line(row)}", style="dim")
-    _append_advice(text, entry.advice, indent=4)
-    return text
+def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> str:
+    """Return the message that names the first problem that prevents a comparison."""
+    where = problems[0].finding().where
+    place = f" in {escape_line(shown_place(where, files))}" if where else ""
+    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return f"not compared, because of the problem{place}{more}"
 
 
 def shown_place(
-    where: Where, files: Files = NO_FILES, commits: Mapping[str, str] = NO_COMMITS
+    where: Location, files: Files = NO_FILES, commits: Mapping[str, str] = NO_COMMITS
 ) -> str:
     """Return the path from the current folder; for a file elsewhere, its path and its origin."""
-    path = files.path(where.location())
+    path = files.path(where)
     place = path or where.path
     if not place:
         return _origin(where, commits) or "the current folder"
@@ -219,10 +211,62 @@ def shown_place(
     return f"{place} ({origin})" if origin else place
 
 
-def _origin(where: Where, commits: Mapping[str, str]) -> str:
+def _origin(where: Location, commits: Mapping[str, str]) -> str:
     """Return the repository, unless it is that of the current folder, and the branch or commit."""
     if where.commit in commits:
         return commits[where.commit]
     branch = f"branch {where.branch}" if where.branch else ""
     repository = where.repository if where.repository != HERE else ""
     return ", ".join(filter(None, (repository, branch)))
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """Print a line without folding, and with untrusted text escaped."""
+    console.print(Text(escape_log_line(line), style=style), soft_wrap=True)
+
+
+def styled(console: Console, line: str, style: str = "") -> str:
+    """Return a line with untrusted text escaped, and with the style that the console can show."""
+    text = escape_log_line(line)
+    if not text or not style or console.no_color or console.color_system is None:
+        return text
+    return Style.parse(style).render(text)
+
+
+def print_trimmed(console: Console, renderable: RenderableType) -> None:
+    """Print without the trailing spaces that a table or a wrapped paragraph leaves."""
+    segments: list[Segment] = []
+    for line in console.render_lines(renderable, pad=False):
+        while line and not line[-1].text.strip():
+            line.pop()
+        if line:
+            text, style, control = line[-1]
+            line[-1] = Segment(text.rstrip(), style, control)
+        segments += [*line, Segment.line()]
+    console.print(Segments(segments), end="")
+
+
+def print_table(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table, folding its cells where the console is too narrow.
+
+    Rich takes as much time for a few thousand cells as a whole run without changes, so this joins
+    columns that fit itself.
+    """
+    columns = zip(headings, *rows, strict=True)
+    widths = [max(map(cell_len, column)) + BETWEEN_COLUMNS for column in columns]
+    if sum(widths) - BETWEEN_COLUMNS <= console.width:
+        console.print(Text(_row(headings, widths), "table.header"), soft_wrap=True)
+        console.out("\n".join(_row(row, widths) for row in rows), highlight=False)
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    print_trimmed(console, table)
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    pairs = zip(cells, widths, strict=True)
+    padded = (cell + " " * (width - cell_len(cell)) for cell, width in pairs)
+    return "".join(padded).rstrip()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Finding, Level, Location
 from kalypso_actions.runner import files, workflow_commands
 
 MAX_ANNOTATIONS = 10
@@ -43,19 +43,18 @@ class Runner:
         for line in workflow_commands.mask_commands(secret):
             self._send(line)
 
-    def annotate(
-        self, level: workflow_commands.Level, problems: Iterable[Problem], title: str
-    ) -> None:
-        """Annotate files with their problems, as many as GitHub shows.
+    def annotate(self, findings: Iterable[Finding], title: str) -> None:
+        """Annotate files with their findings: of each level as many as GitHub shows.
 
-        If there are more, the problems of one line share one annotation.
+        If there are more, the findings of one line share one annotation.
         """
-        every = list(problems)
-        shown = every if len(every) <= MAX_ANNOTATIONS else _by_line(every)
-        for problem in shown[:MAX_ANNOTATIONS]:
-            self._send(
-                workflow_commands.annotation_command(level, problem, title, self._repository)
-            )
+        by_level: dict[Level, list[Finding]] = {}
+        for finding in findings:
+            by_level.setdefault(finding.level, []).append(finding)
+        for every in by_level.values():
+            shown = every if len(every) <= MAX_ANNOTATIONS else _by_line(every)
+            for finding in shown[:MAX_ANNOTATIONS]:
+                self._send(workflow_commands.annotation_command(finding, title, self._repository))
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Set outputs of the step."""
@@ -84,12 +83,12 @@ def _file(environment: Mapping[str, str], name: str) -> Path | None:
     return Path(value) if value else None
 
 
-def _by_line(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the first problem of each line, with the number of the others."""
-    groups: dict[Location | Problem, list[Problem]] = {}
-    for problem in problems:
-        line = problem.where if problem.where and problem.where.line else problem
-        groups.setdefault(line, []).append(problem)
+def _by_line(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the first finding of each line, with the number of the others."""
+    groups: dict[Location | Finding, list[Finding]] = {}
+    for finding in findings:
+        line = finding.where if finding.where and finding.where.line else finding
+        groups.setdefault(line, []).append(finding)
     return [
         replace(first, message=f"{first.message} (and {len(others)} more on this line)")
         if others

@@ -6,24 +6,21 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
-from kalypso_actions.errors import Problem
-
-Level = Literal["error", "warning", "notice"]
+from kalypso_actions.errors import Finding
 
 MIN_MASKED = 4
 """Masking shorter values would hide unrelated text all over the log."""
 
 
-def annotation_command(level: Level, problem: Problem, title: str, repository: str) -> str:
-    """Return the command that shows a problem, at its file if that is in `repository` (owner/name).
+def annotation_command(finding: Finding, title: str, repository: str) -> str:
+    """Return the command that shows a finding, at its file if that is in `repository` (owner/name).
 
     The advice has its own line.
     """
-    where = problem.where
+    where = finding.where
     properties = {"title": title}
-    text = problem.message
+    text = finding.message
     if where and where.path and _same_repository(where.repository, repository):
         properties["file"] = where.path
         if where.line:
@@ -32,11 +29,11 @@ def annotation_command(level: Level, problem: Problem, title: str, repository: s
                 properties["col"] = str(where.column)
     elif where:
         text = f"{where}: {text}"
-    if problem.code:
-        text += f" [{problem.code}]"
-    if problem.advice:
-        text += f"\n{problem.advice}"
-    return command(level, properties, text)
+    if finding.code:
+        text += f" [{finding.code}]"
+    if finding.advice:
+        text += f"\n{finding.advice}"
+    return command("notice" if finding.level == "note" else finding.level, properties, text)
 
 
 def mask_commands(secret: str) -> list[str]:

@@ -18,7 +18,7 @@ from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.set_up import SetUpInputs
 from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
 from kalypso_actions.inputs.values import Inputs
-from kalypso_actions.report.local_summary import OUTPUTS as VALIDATE_OUTPUTS
+from kalypso_actions.report.validate_document import OUTPUTS as VALIDATE_OUTPUTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "actions.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.planning.fleet_report import MergedTree, ReportCollection
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.page import report_page
+from kalypso_actions.report.report_document import report_page
 from kalypso_actions.report.status_document import (
     CommitViewEntry,
     EnvironmentStatusEntry,

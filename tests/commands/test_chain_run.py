@@ -131,7 +131,7 @@ def test_an_error_is_reported_as_any_other_outcome(
     assert (code, outcome.failed) == (exit_code, True)
     assert isinstance(outcome.document, CdDocument)
     assert outcome.document.environment == "dev"
-    assert [problem.problem() for problem in outcome.document.problems] == [Problem(str(error))]
+    assert [problem.finding() for problem in outcome.document.problems] == [Problem(str(error))]
     assert f"- {error}" in job.content("summary")
     assert str(error) in job.stream.getvalue()
 

@@ -24,8 +24,7 @@ from kalypso_actions.commands.demo.organisation import CLUSTERS
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
-from kalypso_actions.report.demo_document import DemoDocument, DemoStepEntry
-from kalypso_actions.report.timeline import INTRODUCTION, Timeline
+from kalypso_actions.report.demo_document import INTRODUCTION, DemoDocument, DemoStepEntry, Timeline
 from kalypso_sandbox import Sandbox
 from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import NOON

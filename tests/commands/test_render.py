@@ -13,8 +13,7 @@ from subprocess import CompletedProcess
 import pytest
 from rich.console import Console
 
-from kalypso_actions.report.documents import RenderDocument
-from kalypso_actions.report.render_report import print_render
+from kalypso_actions.report.render_document import RenderDocument, print_render
 from tests.command_line import call_kalypso, start_kalypso
 from tests.git_repositories import commit_branch
 

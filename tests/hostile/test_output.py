@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from kalypso_actions.report.documents import ChangesEntry, RenderDocument
-from kalypso_actions.report.json_text import json_text
-from kalypso_actions.report.render_report import print_render
+from kalypso_actions.report.documents import ChangesEntry
+from kalypso_actions.report.escaping import json_text
+from kalypso_actions.report.render_document import RenderDocument, print_render
 from tests.command_line import WIDE, call_kalypso
 
 COMMANDS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.report.comparison_entries import ComparisonEntry, FileChangeEntry
 from kalypso_actions.report.comparison_markdown import MOST_LINES, add_comparison
-from kalypso_actions.report.markdown_room import MarkdownRoom
+from kalypso_actions.report.markdown import MarkdownRoom
 
 
 def test_a_long_diff_leaves_room_for_others() -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-import pytest
-
+from kalypso_actions.errors import Finding, Location
+from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.report.documents import (
-    AssignmentEntry,
+    AcknowledgedEntry,
     ChangesEntry,
     ProblemEntry,
-    RenderDocument,
+    finding_counts,
+    hidden_counts,
 )
-from kalypso_actions.report.json_text import json_text
-from kalypso_actions.report.rows_on_demand import LONG, RowsOnDemand, rows
+from kalypso_actions.report.render_document import RenderDocument
+from kalypso_actions.report.validate_document import ValidateDocument
 
 
 def test_a_name_that_is_not_utf8() -> None:
@@ -26,47 +28,51 @@ def test_text_is_written_as_it_is() -> None:
     assert '"environment": "öst"' in RenderDocument(environment="öst").to_json()
 
 
-def test_a_long_list_is_written_as_a_short_one() -> None:
-    warnings = [
-        ProblemEntry(message=f"::{number}\n", advice="##[", where=None)
-        for number in range(LONG + 1)
-    ]
-    document = RenderDocument(environment="dev", warnings=tuple(warnings))
-    body = document.model_dump(by_alias=True, mode="json")
-    assert document.to_json() == json_text(body, indent=2)
-    assert len([*document.json_parts()]) > LONG
-
-
-def assignments(count: int) -> list[AssignmentEntry]:
-    return [
-        AssignmentEntry(
-            workload="app",
-            deployment_target=f"web{number}",
-            cluster_type="large",
-            policies=("all",),
-            namespace="dev-app",
-            files=(),
-        )
-        for number in range(count)
+def test_hostile_names_are_valid_json() -> None:
+    entry = ProblemEntry(message="::1\n", advice="##[", where=None)
+    text = RenderDocument(environment="dev", warnings=(entry,)).to_json()
+    assert "##[" not in text
+    assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+    assert json.loads(text)["warnings"] == [
+        {"message": "::1\n", "where": None, "advice": "##[", "code": ""}
     ]
 
 
-def test_rows_that_are_made_on_demand_are_written_as_others() -> None:
-    for count in (0, 3, LONG, LONG + 1):
-        made = assignments(count)
-        document = RenderDocument(environment="dev", assignments=rows(count, made.copy))
-        assert isinstance(document.assignments, RowsOnDemand) == (count > LONG)
-        plain = RenderDocument(environment="dev", assignments=tuple(made))
-        assert document.to_json() == plain.to_json()
-        assert len(json.loads(document.to_json())["assignments"]) == count
+def test_values_of_the_stages_become_entries() -> None:
+    where = Location("https://git.test/acme/fleet", "caf\udce9.yaml", 3, 7, "dev", "1" * 40)
+    finding = Finding("wrong", where, "mend it", "template-missing", (where,), "", "warning")
+    (entry,) = ProblemEntry.all_of([finding])
+    document = RenderDocument(environment="dev", warnings=(entry,), problems=(entry,))
+    assert document.findings == (
+        replace(finding, related=(), level="error"),
+        replace(finding, related=()),
+    )
+    assert str(document.findings[1].where) == str(where)
+    assert entry.where
+    assert (entry.where.column, entry.where.branch, entry.where.commit) == (7, "dev", "1" * 40)
 
 
-def test_rows_on_demand_are_a_sequence() -> None:
-    made = RowsOnDemand(5, lambda: iter(range(5)))
-    for index in (slice(2), slice(1, 4), slice(None), slice(-2, None), slice(9), slice(4, 1, -2)):
-        assert made[index] == list(range(5))[index]
-    assert [made[0], made[4], made[-1], made[-5]] == [0, 4, 4, 0]
-    for outside in (5, -6):
-        with pytest.raises(IndexError):
-            made[outside]
-    assert list(made) == list(made) == [0, 1, 2, 3, 4]
+def test_findings_have_the_level_of_their_list() -> None:
+    entry = ProblemEntry(message="a", where=None, advice="")
+    waived = AcknowledgedEntry(message="b", where=None, advice="", reason="until May")
+    document = ValidateDocument(notes=(entry,), acknowledged=(waived,), warnings=(entry,) * 2)
+    assert [(each.level, each.reason) for each in document.all_findings] == [
+        ("warning", ""),
+        ("warning", ""),
+        ("warning", "until May"),
+        ("note", ""),
+    ]
+    assert finding_counts(document.all_findings) == "0 problems, 2 warnings"
+    assert hidden_counts(document.all_findings) == "1 note, 1 warning acknowledged"
+    assert hidden_counts(document.findings) == ""
+
+
+def test_tracking_files_are_not_manifests() -> None:
+    changes = ChangesEntry(
+        added=("a.yaml", f"{TRACKING_FOLDER}/x"),
+        deleted=(f"a/{TRACKING_FOLDER}/x", f"{TRACKING_FOLDER}-web/a"),
+    )
+    assert changes.manifests("added") == ("a.yaml",)
+    assert changes.manifests("deleted") == (f"{TRACKING_FOLDER}-web/a",)
+    assert changes.counts() == "1 added, 0 modified, 1 deleted, 0 unchanged"
+    assert changes.counts("added") == "1 added"

@@ -12,8 +12,10 @@ from kalypso_actions.report.init_document import (
     InitDocument,
     InitFileEntry,
     InitTaskEntry,
+    print_preview,
+    print_remaining,
+    print_result,
 )
-from kalypso_actions.report.init_report import print_preview, print_remaining, print_result
 
 DIFF = "--- a/ci.yaml\n+++ b/ci.yaml\n@@ -1 +1 @@\n-old \x1b[31m\n+::error::new\n"
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,9 +10,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from kalypso_actions.errors import Finding, Level, Location
 from kalypso_actions.report import markdown
-from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.terminal_escaping import escape_line
+from kalypso_actions.report.escaping import escape_line
 
 PARSER = MarkdownIt("gfm-like", {"linkify": False})
 
@@ -147,10 +148,20 @@ def test_a_table_of_one_object_has_no_empty_head() -> None:
 def test_a_finding_says_in_which_file_of_which_repository(
     repository: str, path: str, line: int, shown: str
 ) -> None:
-    where = Where(repository=repository, path=path, line=line)
-    entry = ProblemEntry(message="it fails", where=where, advice="mend it")
+    finding = Finding("it fails", Location(repository, path, line), "mend it")
     said = f"**Problems**\n\n- {shown} — it fails<br>→ mend it"
-    assert markdown.findings((), [entry]) == said
+    assert markdown.findings([finding]) == said
+
+
+def test_warnings_follow_problems_and_notes_are_collapsed() -> None:
+    levels: tuple[Level, ...] = ("note", "warning", "error")
+    listed = [Finding(level, level=level) for level in levels]
+    listed.append(Finding("acknowledged", reason="until May", level="warning"))
+    assert markdown.findings(listed) == (
+        "**Problems**\n\n- error\n\n**Warnings**\n\n- warning\n\n"
+        "<details>\n<summary>1 note</summary>\n\n- note\n\n</details>"
+    )
+    assert markdown.findings([]) == ""
 
 
 @pytest.mark.parametrize(
@@ -165,6 +176,6 @@ def test_a_finding_says_in_which_file_of_which_repository(
     ],
 )  # fmt: skip
 def test_permalinks(repository: str, path: str, expected: str) -> None:
-    where = Where(repository=repository, path=path, line=3, commit="1")
+    where = Location(repository, path, 3, commit="1")
     assert markdown.permalink(where) == expected
-    assert markdown.permalink(where.model_copy(update={"commit": ""})) == ""
+    assert markdown.permalink(replace(where, commit="")) == ""

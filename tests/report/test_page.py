@@ -8,7 +8,7 @@ import hashlib
 import re
 
 from kalypso_actions.commands.report.page_parts import page_parts
-from kalypso_actions.report.page import report_page
+from kalypso_actions.report.report_document import report_page
 
 PARTS = page_parts()
 HOSTILE = "</script><script>alert(1)</script><!--"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.model.tree import LeftOutApplication, TreeChanges
-from kalypso_actions.report.commit_link import CommitLink
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
+from kalypso_actions.report.markdown import CommitLink
 from kalypso_actions.report.pull_request import PullRequestText, body, title
 from kalypso_actions.report.pull_request_mark import Mark, is_ours, marked, read_mark
 

@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from kalypso_actions.errors import Level, Location, Problem
-from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry, Where
+from kalypso_actions.errors import Finding, Location
 from kalypso_actions.report.sarif import sarif
 
 HERE = Location("here", "a b/ü.yaml", 3, 5)
 ELSEWHERE = Location("https://github.com/acme/app", "w.yaml", 2, branch="dev")
 
 
-def path_of(where: Where) -> str:
+def path_of(where: Location) -> str:
     branch = f"@{where.branch}" if where.branch else ""
     name = f"{where.repository.removeprefix('https://github.com/')}{branch}"
     return where.path if name == "here" else f"{name}/{where.path}".rstrip("/")
 
 
-def run_of(*problems: Problem, warnings: tuple[Problem, ...] = ()) -> dict[str, Any]:
-    findings: list[tuple[Level, tuple[ProblemEntry, ...]]] = [
-        ("error", ProblemEntry.all_of(problems)),
-        ("warning", ProblemEntry.all_of(warnings)),
-    ]
+def run_of(*findings: Finding) -> dict[str, Any]:
     document = json.loads(sarif(findings, path_of))
     assert document["version"] == "2.1.0"
     assert document["$schema"].endswith("/sarif-2.1.0.json")
@@ -52,7 +47,7 @@ def check(run: dict[str, Any]) -> None:
 
 
 def test_a_problem_in_a_file_at_hand() -> None:
-    run = run_of(Problem("wrong\n", HERE, "do better", "template-missing"))
+    run = run_of(Finding("wrong\n", HERE, "do better", "template-missing"))
     (result,) = run["results"]
     assert result == {
         "ruleId": "template-missing",
@@ -74,7 +69,7 @@ def test_a_problem_in_a_file_at_hand() -> None:
 
 def test_every_result_has_a_path_without_scheme() -> None:
     run = run_of(
-        Problem("a", ELSEWHERE), Problem("b", Location("https://github.com/acme/x")), Problem("c")
+        Finding("a", ELSEWHERE), Finding("b", Location("https://github.com/acme/x")), Finding("c")
     )
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     assert [(place["artifactLocation"]["uri"], place["region"]) for place in places] == [
@@ -86,9 +81,9 @@ def test_every_result_has_a_path_without_scheme() -> None:
 
 
 def test_an_acknowledged_warning_is_suppressed() -> None:
-    problem = Problem("a", HERE, code="policies-equal", reason="until May")
-    document = json.loads(sarif([("warning", AcknowledgedEntry.all_of([problem]))], path_of))
-    (result,) = document["runs"][0]["results"]
+    finding = Finding("a", HERE, code="policies-equal", reason="until May", level="warning")
+    (result,) = run_of(finding)["results"]
+    assert result["level"] == "warning"
     assert result["suppressions"] == [{"kind": "inSource", "justification": "until May"}]
 
 

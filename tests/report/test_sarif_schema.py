@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,6 @@ import jsonschema
 import pytest
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry
 from kalypso_actions.report.sarif import sarif
 
 pytestmark = pytest.mark.slow
@@ -57,15 +57,9 @@ def _schema(archive: Path) -> dict[str, Any]:
 
 
 def test_findings_of_each_level(schema: dict[str, Any]) -> None:
-    acknowledged = Problem("d", PROBLEMS[0].where, code="policies-equal", reason="until May")
-    text = sarif(
-        [
-            ("error", ProblemEntry.all_of(PROBLEMS)),
-            ("warning", AcknowledgedEntry.all_of([acknowledged])),
-            ("warning", ProblemEntry.all_of(PROBLEMS[:1])),
-        ],
-        lambda where: where.path,
-    )
+    warning = replace(PROBLEMS[0], level="warning")
+    acknowledged = replace(warning, code="policies-equal", reason="until May")
+    text = sarif([*PROBLEMS, acknowledged, warning], lambda where: where.path)
     document = json.loads(text)
     jsonschema.validate(document, schema)
     document["runs"][0]["results"][0]["level"] = "fatal"

@@ -7,9 +7,14 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEntry, DemoStepEntry
+from kalypso_actions.report.demo_document import (
+    DemoDocument,
+    DemoRepositoryEntry,
+    DemoStepEntry,
+    Timeline,
+    print_end,
+)
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.timeline import Timeline, print_end
 
 STEPS = [
     DemoStepEntry(

@@ -48,7 +48,7 @@ FLEET = "https://github.com/acme/fleet"
     ],
 )
 def test_annotations(problem: Problem, text: str) -> None:
-    assert annotation_command("error", problem, "render", "acme/fleet") == text
+    assert annotation_command(problem, "render", "acme/fleet") == text
 
 
 def test_a_secret_of_several_lines_is_masked_line_by_line() -> None:
@@ -142,7 +142,8 @@ def runner_of(folder: Path, **more: str) -> tuple[Runner, io.StringIO]:
 def test_what_a_step_says(tmp_path: Path) -> None:
     runner, stream = runner_of(tmp_path)
     runner.mask("s3cret")
-    runner.annotate("warning", [Problem("old", Location(FLEET, "a.yaml", 2))], "ci")
+    old = Problem("old", Location(FLEET, "a.yaml", 2), level="warning")
+    runner.annotate([old], "ci")
     runner.outputs({"changed": "true", "url": "u"})
     runner.summary("# Done")
     assert stream.getvalue().splitlines() == [
@@ -155,7 +156,7 @@ def test_what_a_step_says(tmp_path: Path) -> None:
 
 def test_no_more_annotations_than_are_shown(tmp_path: Path) -> None:
     runner, stream = runner_of(tmp_path)
-    runner.annotate("error", [Problem(str(number)) for number in range(12)], "ci")
+    runner.annotate([Problem(str(number)) for number in range(12)], "ci")
     assert len(stream.getvalue().splitlines()) == 10
 
 
@@ -163,7 +164,7 @@ def test_many_problems_of_a_line_have_one_annotation(tmp_path: Path) -> None:
     runner, stream = runner_of(tmp_path)
     line = Location(FLEET, "config/common.yaml", 10)
     other = Problem("another", Location(FLEET, "a.yaml", 2))
-    runner.annotate("error", [*(Problem(str(n), line) for n in range(12)), other], "ci")
+    runner.annotate([*(Problem(str(n), line) for n in range(12)), other], "ci")
     assert stream.getvalue().splitlines() == [
         "::error title=ci,file=config/common.yaml,line=10::0 (and 11 more on this line)",
         "::error title=ci,file=a.yaml,line=2::another",
@@ -174,7 +175,7 @@ def test_outside_of_actions_nothing_is_reported(tmp_path: Path) -> None:
     stream = io.StringIO()
     runner = Runner({}, stream)
     runner.mask("s3cret")
-    runner.annotate("error", [Problem("wrong")], "ci")
+    runner.annotate([Problem("wrong")], "ci")
     runner.outputs({"a": "b"})
     runner.summary("# Done")
     assert stream.getvalue() == ""

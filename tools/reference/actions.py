@@ -20,7 +20,7 @@ from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.inputs.set_up import SetUpInputs
 from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
 from kalypso_actions.inputs.values import Inputs
-from kalypso_actions.report.local_summary import OUTPUTS as VALIDATE_OUTPUTS
+from kalypso_actions.report.validate_document import OUTPUTS as VALIDATE_OUTPUTS
 
 COLOR: Final = "blue"
 

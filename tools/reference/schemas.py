@@ -5,28 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
-from kalypso_actions.report import (
-    app_documents,
-    cd_document,
-    check_pages_document,
-    check_promote_document,
-    ci_document,
-    demo_document,
-    diff_document,
-    doctor_document,
-    documents,
-    explain_document,
-    init_document,
-    notify_document,
-    poll_document,
-    preview_documents,
-    report_document,
-    schedule_document,
-    start_schedule_document,
-    status_document,
-)
+from kalypso_actions import report
 from kalypso_actions.report.documents import Document
 from kalypso_placement import command
 
@@ -43,29 +26,10 @@ def schema_files() -> dict[str, str]:
 
 def output_documents() -> dict[str, type[Document]]:
     """Return the documents of `--output json`, by the value of `schema`."""
+    names = [f"{report.__name__}.{module.name}" for module in iter_modules(report.__path__)]
     models = [
         model
-        for module in (
-            documents,
-            demo_document,
-            diff_document,
-            doctor_document,
-            init_document,
-            cd_document,
-            check_promote_document,
-            ci_document,
-            notify_document,
-            poll_document,
-            schedule_document,
-            start_schedule_document,
-            check_pages_document,
-            app_documents,
-            explain_document,
-            command,
-            preview_documents,
-            report_document,
-            status_document,
-        )
+        for module in (*map(import_module, names), command)
         for _, model in inspect.getmembers(module, inspect.isclass)
     ]
     return {

@@ -14,8 +14,12 @@ from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision
-from kalypso_actions.report.app_documents import AppRenderDocument
-from kalypso_actions.report.app_render_report import app_render_document
+from kalypso_actions.report.app_render_document import (
+    AppChangesEntry,
+    AppRenderDocument,
+    AppTargetEntry,
+)
+from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 
 
 def app_render(
@@ -38,18 +42,29 @@ def app_render(
         if branch and not has_problems:
             version = tree.variables.get("VERSION", "")
             commit = commit_tree(branch, tree.changes, repositories.tree, version, now())
-    return app_render_document(
+    files = [] if has_problems else sorted(tree.changes.files)
+    return AppRenderDocument(
         environment=inputs.environment,
         compatibility=inputs.compatibility,
         generator=tree.generator,
-        programs=tree.generated.programs,
-        sources=repositories.revisions(),
-        variables=tree.variables,
-        targets=tree.targets,
-        images=tree.images,
-        changes=None if has_problems else tree.changes,
+        programs=dict(tree.generated.programs),
+        sources=SourceEntry.all_of(repositories.revisions()),
+        variables=dict(tree.variables),
+        targets=tuple(
+            AppTargetEntry(
+                folder=target.folder,
+                values=tuple(target.levels),
+                files=tuple(path for path in files if path.startswith(f"{target.folder}/")),
+                images=tree.images.get(target.folder, ()),
+            )
+            for target in tree.targets
+        ),
+        compared=not has_problems,
+        changes=AppChangesEntry() if has_problems else AppChangesEntry.model_validate(tree.changes),
         commit=commit,
-        findings=tree.findings,
+        notes=ProblemEntry.all_of(tree.findings.notes),
+        warnings=ProblemEntry.all_of(tree.findings.warnings),
+        problems=ProblemEntry.all_of(tree.findings.problems),
     )
 
 

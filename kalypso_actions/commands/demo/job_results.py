@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from kalypso_actions.report.cd_document import CdDocument
-from kalypso_actions.report.change_counts import change_counts
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from kalypso_actions.report.ci_document import CiDocument
+from kalypso_actions.report.documents import CHANGES
 from kalypso_actions.report.markdown import plain
 from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
@@ -73,7 +73,7 @@ def details(done: CompletedStep) -> tuple[str, ...]:
         case CiDocument(problems=()):
             lines = ["only checks"]
         case ScheduleDocument(changes=changes):
-            lines = [f"manifests: {change_counts(changes)}"]
+            lines = [f"manifests: {changes.counts(*CHANGES)}"]
         case NotifyDocument(promoted=True, promoted_commit=commit):
             lines = [f"the promotion of {commit[:7]}"]
         case NotifyDocument():

@@ -18,7 +18,7 @@ from kalypso_actions.onboarding import BranchPlan, Consent, FileChange, Reposito
 from kalypso_actions.onboarding.branches import README_FILE
 from kalypso_actions.onboarding.changes import WrittenBranch
 from kalypso_actions.promotion.base_repo import with_commit
-from kalypso_actions.report.init_pull_request import pull_request_text
+from kalypso_actions.report.init_document import pull_request_text
 
 MESSAGE: Final = "Set up Kalypso"
 
@@ -126,7 +126,9 @@ class _Writer:
         if not own_head or not self._is_up_to_date(github, own_head, plan, changes):
             commit = self._commit(plan)
             self._backend(plan).move(own_branch, commit, own_head)
-        title, body = pull_request_text(plan.branch, changes)
+        title, body = pull_request_text(
+            plan.branch, [(change.path, change.action, change.reason) for change in changes]
+        )
         pull, _ = pull_requests.ensure(
             github, plan.repository.name, head=own_branch, base=plan.branch, title=title, body=body
         )

@@ -23,8 +23,7 @@ from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.planning.fleet_report import ReportCollection
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.promotion.pipeline import in_order
-from kalypso_actions.report.page import report_page
-from kalypso_actions.report.report_document import ReportDocument
+from kalypso_actions.report.report_document import ReportDocument, report_page
 from kalypso_actions.report.status_document import StatusDocument
 from kalypso_actions.scheduling import DEFAULT_SCHEDULER, scheduler_of
 

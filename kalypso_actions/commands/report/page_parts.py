@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions import report
-from kalypso_actions.report.page import PageParts
+from kalypso_actions.report.report_document import PageParts
 
 FOLDER: Final = Path(report.__file__).parent / "page_parts"
 SCRIPTS: Final = ("elements", "overview", "matrix", "detail", "start")

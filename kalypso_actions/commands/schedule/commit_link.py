@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.report.commit_link import CommitLink
+from kalypso_actions.report.markdown import CommitLink
 
 
 def commit_link(promoted_commit: str | None, context: CommandContext) -> CommitLink | None:

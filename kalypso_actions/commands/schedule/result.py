@@ -37,7 +37,6 @@ from kalypso_actions.report.documents import (
     PositionEntry,
     ProblemEntry,
 )
-from kalypso_actions.report.positions import position_text
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 
@@ -117,7 +116,7 @@ def build_result(
         cells=tuple(map(_cell, plan.assignments)),
     )
     if document.main:
-        context.runtime.log(f"{position_text(document.main)}.")
+        context.runtime.log(f"{document.main.text}.")
     context.runtime.log(f"{headline(document, facts)}.")
     return CommandResult(document, schedule_summary(document, facts), failed=bool(results.problems))
 

@@ -31,7 +31,7 @@ def dry_run_result(
     parts = [
         f"## kalypso {command}: {HEADLINE}",
         markdown.table(("Write", "Repository", "What"), cells) if cells else "Nothing to write.",
-        markdown.findings(document.warnings, document.problems),
+        markdown.findings(document.findings),
     ]
     summary = "\n\n".join(part for part in parts if part)
     return CommandResult(document, summary, failed=bool(document.problems))

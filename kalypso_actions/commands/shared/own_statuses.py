@@ -59,6 +59,7 @@ def _warn(context: CommandContext, commit: str, status: CommitStatus) -> None:
         " count",
         Location(context.url(context.control_plane)),
         "if the account is Kalypso's, name it in former-identities",
+        level="warning",
     )
     context.runtime.log(f"{problem.message} ({problem.advice})")
-    context.runtime.runner.annotate("warning", [problem], "kalypso")
+    context.runtime.runner.annotate([problem], "kalypso")

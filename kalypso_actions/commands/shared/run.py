@@ -57,14 +57,13 @@ def _error_result(
     known = {"environment": given.get("environment") or ""}
     fields = {key: value for key, value in known.items() if key in command.document.model_fields}
     entries = ProblemEntry.all_of(problems)
-    summary = f"## kalypso {command.name}\n\n{markdown.findings((), entries)}"
+    summary = f"## kalypso {command.name}\n\n{markdown.findings(problems)}"
     return CommandResult(command.document(problems=entries, **fields), summary, failed=True)
 
 
 def _report(name: str, result: CommandResult, runtime: Runtime) -> None:
     document = result.document
     title = f"kalypso {name}"
-    runtime.runner.annotate("error", map(ProblemEntry.problem, document.problems), title)
-    runtime.runner.annotate("warning", map(ProblemEntry.problem, document.warnings), title)
+    runtime.runner.annotate(document.findings, title)
     runtime.runner.outputs(document.outputs())
     runtime.runner.summary(result.summary)

@@ -13,7 +13,6 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.permissions import OF_JOBS_ALONE, Level, Permission, Place
-from kalypso_actions.report.documents import ProblemEntry
 from kalypso_sandbox import Exchange
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
@@ -217,8 +216,7 @@ def assert_missing(
         failed, problems = True, list(error.problems)
     else:
         document = result.document
-        entries = (*document.problems, *document.warnings, *document.notes)
-        failed, problems = result.failed, [ProblemEntry.problem(entry) for entry in entries]
+        failed, problems = result.failed, list(document.all_findings)
     assert failed == fails
     assert any(permission in problem.advice for problem in problems), problems
     return problems

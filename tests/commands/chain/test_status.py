@@ -17,8 +17,11 @@ from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.report.failure_issues import assignment_title
-from kalypso_actions.report.status_document import EnvironmentStatusEntry, StatusDocument
-from kalypso_actions.report.status_report import print_status
+from kalypso_actions.report.status_document import (
+    EnvironmentStatusEntry,
+    StatusDocument,
+    print_status,
+)
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge, name_in_base, sign_in

@@ -81,7 +81,7 @@ def problems_of(acme: Acme) -> list[str]:
         assert [assignment.deployment_target for assignment in rendered.assignments] == [
             f"hello-world-{environment}"
         ]
-    return [str(problem.problem()) for problem in problems]
+    return [str(problem.finding()) for problem in problems]
 
 
 def test_two_empty_repositories(acme: Acme) -> None:

@@ -18,7 +18,7 @@ def test_secrets_are_hidden_after_they_are_masked(tmp_path: Path) -> None:
         runner.mask("hush-hush")
         runner.mask("hush")
         log.write_line("after hush-hush, and hush", NOON)
-        runner.annotate("error", [Problem("hush is wrong", advice="say 100% less")], "kalypso ci")
+        runner.annotate([Problem("hush is wrong", advice="say 100% less")], "kalypso ci")
     assert file.read_text() == (
         "12:00:00  before hush-hush\n"
         "12:00:00  after ***, and ***\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.report.terminal_escaping import escape_line
+from kalypso_actions.report.escaping import escape_line
 
 
 @pytest.mark.parametrize(

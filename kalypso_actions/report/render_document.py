@@ -1,0 +1,143 @@
+"""The output of `kalypso render`: its document, its text, and its step summary."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from rich.console import Console
+
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report import markdown
+from kalypso_actions.report.documents import (
+    AcknowledgedEntry,
+    ChangesEntry,
+    Document,
+    FileDiffEntry,
+    LeftOutEntry,
+    PositionEntry,
+    ProblemEntry,
+    SourceEntry,
+    finding_counts,
+    hidden_counts,
+)
+from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.terminal import (
+    NO_FILES,
+    Files,
+    not_compared,
+    print_findings,
+    print_line,
+    print_table,
+)
+
+TABLE_LIMIT = 500
+"""The most assignments and deleted files to show; the JSON output has all."""
+
+
+class AssignmentEntry(Document):
+    """One target on one cluster type; `files` are paths in the tree."""
+
+    workload: str
+    deployment_target: str
+    cluster_type: str
+    policies: tuple[str, ...]
+    namespace: str
+    files: tuple[str, ...]
+
+
+class RenderDocument(Document):
+    """The output of `kalypso render --output json`.
+
+    If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
+    `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is the commit that
+    `--commit-to` made, "" if it made none. `left_out` are the applications that are frozen or
+    missing.
+    """
+
+    schema_name: str = Field("kalypso.render/v1", alias="schema")
+    environment: str
+    main: PositionEntry | None = None
+    sources: tuple[SourceEntry, ...] = ()
+    assignments: tuple[AssignmentEntry, ...] = ()
+    compared: bool = True
+    changes: ChangesEntry = Field(default_factory=ChangesEntry)
+    diffs: tuple[FileDiffEntry, ...] = ()
+    commit: str = ""
+    degraded: bool = False
+    left_out: tuple[LeftOutEntry, ...] = ()
+    notes: tuple[ProblemEntry, ...] = ()
+    acknowledged: tuple[AcknowledgedEntry, ...] = ()
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+
+
+def print_render(
+    console: Console, document: RenderDocument, files: Files = NO_FILES, *, with_notes: bool = False
+) -> None:
+    """Print the assignments, the changes, and the findings with their numbers.
+
+    If faults make the changes unknown, print only that.
+    """
+    if document.main:
+        print_line(console, document.main.text)
+    if document.compared:
+        _print_assignments(console, document)
+        deleted = document.changes.deleted
+        console.print(f"\nmanifests: {document.changes.counts()}")
+        for path in deleted[:TABLE_LIMIT]:
+            print_line(console, f"  deleted {path}")
+        _print_hidden(console, len(deleted) - TABLE_LIMIT, "deleted files")
+    else:
+        print_line(console, f"manifests: {not_compared(document.problems, files)}")
+    print_render_findings(console, document, files, with_notes=with_notes)
+
+
+def print_render_findings(
+    console: Console, document: RenderDocument, files: Files = NO_FILES, *, with_notes: bool = False
+) -> None:
+    """Print the findings with their numbers."""
+    main = document.main
+    commits = {main.commit: f"{main.branch} at {main.commit[:7]}"} if main else {}
+    listed = document.all_findings if with_notes else document.findings
+    print_findings(console, listed, files, commits=commits)
+    for entry in document.left_out:
+        print_line(console, f"registration {entry.registration!r} {entry.text}")
+    rest = "" if with_notes else hidden_counts(document.all_findings)
+    more = f", {rest}: --notes shows more" if rest else ""
+    console.print(f"{finding_counts(document.findings)}{more}")
+
+
+def _print_assignments(console: Console, document: RenderDocument) -> None:
+    if not document.assignments:
+        console.print(f"{document.environment}: no assignments")
+        return
+    lines = []
+    for entry in document.assignments[:TABLE_LIMIT]:
+        names = ", ".join(path.rpartition("/")[2] for path in entry.files) or "none: see below"
+        cells = entry.deployment_target, entry.cluster_type, ", ".join(entry.policies), names
+        lines.append([escape_log_line(cell) for cell in cells])
+    print_table(console, ("target", "cluster type", "policies", "files"), lines)
+    _print_hidden(console, len(document.assignments) - TABLE_LIMIT, "assignments")
+
+
+def _print_hidden(console: Console, number: int, noun: str) -> None:
+    if number > 0:
+        console.print(f"… and {number} more {noun}; --output json lists all")
+
+
+def render_summary(document: RenderDocument) -> str:
+    """Return the step summary."""
+    number, noun = len(document.problems), "problem"
+    if not number:
+        number, noun = len(document.assignments), "assignment"
+    main = f"{markdown.text(document.main.text)}. " if document.main else ""
+    manifests = (
+        document.changes.counts()
+        if document.compared
+        else markdown.text(not_compared(document.problems))
+    )
+    parts = [
+        f"## kalypso render: {markdown.text(document.environment)} has {counted(number, noun)}",
+        f"{main}Manifests: {manifests}.",
+        markdown.findings(document.all_findings),
+    ]
+    return "\n\n".join(filter(None, parts))
