@@ -30,8 +30,8 @@ from kalypso_actions.model.kinds import ClusterType
 from kalypso_go.goyaml.scalars import resolve
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import hub_of
-from kalypso_placement.fleet import HubObjects
-from kalypso_placement.hub import Hub
+from kalypso_placement.filters import Status
+from kalypso_placement.hub import Hub, HubObjects
 from kalypso_placement.instants import format_instant, of_datetime
 from kalypso_placement.objects import Placement
 from kalypso_placement.reconciliation import (
@@ -40,9 +40,8 @@ from kalypso_placement.reconciliation import (
     Scheduled,
     first,
     reconcile,
+    spread_evenly,
 )
-from kalypso_placement.spread import spread_evenly
-from kalypso_placement.statuses import Status
 
 _RESOLVER: Final = Resolver()
 _TEXT: Final = "tag:yaml.org,2002:str"

@@ -5,72 +5,69 @@ OCM's plugins `Predicate` and `TaintToleration`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal
 
-from kalypso_actions.errors import KalypsoError
-from kalypso_actions.scheduling.selectors import Selector, compile_selector
+from kalypso_actions.scheduling.selectors import compile_selector
+from kalypso_placement.cel import CelExpressions, ExpressionError, Matcher
 from kalypso_placement.instants import add_seconds
-from kalypso_placement.objects import (
-    Cluster,
-    ClusterSelector,
-    Taint,
-    Toleration,
-)
-from kalypso_placement.statuses import SUCCESS, Status
+from kalypso_placement.objects import Cluster, ClusterSelector, Taint, Toleration
 
 PREDICATE: Final = "Predicate"
 TAINT_TOLERATION: Final = "TaintToleration"
 
-Matcher = Callable[[Cluster], bool]
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The outcome of a stage: a code, the plugin that reports it, and a message for people."""
+
+    code: Literal["Success", "Warning", "Error", "Misconfigured"] = "Success"
+    plugin: str = ""
+    message: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether scheduling ends here."""
+        return self.code in {"Error", "Misconfigured"}
 
 
-class ExpressionError(Exception):
-    """A CEL expression does not compile; the message is the compiler's."""
+SUCCESS: Final = Status()
 
 
-class UnsupportedExpressionError(KalypsoError):
-    """A CEL expression cannot be evaluated as OCM does."""
-
-
-class Expressions(Protocol):
-    """An evaluator of CEL expressions."""
-
-    def matcher(self, expressions: Sequence[str]) -> Matcher:
-        """Return a matcher for all of the expressions. Raises ExpressionError."""
-
-
-def predicate_matchers(
-    predicates: Sequence[ClusterSelector], expressions: Expressions
-) -> list[Matcher] | Status:
-    """Return a matcher for each predicate, or why the placement is misconfigured."""
+def filter_by_predicates(
+    predicates: Sequence[ClusterSelector], clusters: Sequence[Cluster], expressions: CelExpressions
+) -> tuple[Sequence[Cluster], Status]:
+    """Return the clusters that match any predicate; without clusters, check nothing."""
+    if not predicates or not clusters:
+        return clusters, SUCCESS
     matchers: list[Matcher] = []
     for predicate in predicates:
         matcher = selector_matcher(predicate, expressions)
         if isinstance(matcher, Status):
-            return matcher
+            return (), matcher
         matchers.append(matcher)
-    return matchers
+    if len(matchers) == 1:
+        return list(filter(matchers[0], clusters)), SUCCESS
+    return [c for c in clusters if any(matches(c) for matches in matchers)], SUCCESS
 
 
 def selector_matcher(
-    selector: ClusterSelector, expressions: Expressions | None = None
+    selector: ClusterSelector, expressions: CelExpressions | None = None
 ) -> Matcher | Status:
     """Return a matcher for a selector, or why the selector is invalid."""
     labels, faults = compile_selector(selector.labels, "labelSelector")
     claims, claim_faults = compile_selector(selector.claims, "claimSelector")
     if labels is None or claims is None:
         return Status("Misconfigured", PREDICATE, (*faults, *claim_faults)[0].message)
-    if not selector.expressions or expressions is None:
-        return _matcher(labels, claims)
-    try:
-        return _matcher(labels, claims, expressions.matcher(selector.expressions))
-    except ExpressionError as error:
-        return Status("Misconfigured", PREDICATE, f"compilation failed: {error}")
+    compiled: Matcher | None = None
+    if selector.expressions and expressions is not None:
+        try:
+            compiled = expressions.matcher(selector.expressions)
+        except ExpressionError as error:
+            return Status("Misconfigured", PREDICATE, f"compilation failed: {error}")
 
-
-def _matcher(labels: Selector, claims: Selector, compiled: Matcher | None = None) -> Matcher:
     def matches(cluster: Cluster) -> bool:
         return (
             labels.matches(cluster.labels)
@@ -79,32 +76,6 @@ def _matcher(labels: Selector, claims: Selector, compiled: Matcher | None = None
         )
 
     return matches
-
-
-def filter_by_predicates(
-    predicates: Sequence[ClusterSelector], clusters: Sequence[Cluster], expressions: Expressions
-) -> tuple[Sequence[Cluster], Status]:
-    """Return the clusters that match any predicate; without clusters, check nothing."""
-    if not predicates or not clusters:
-        return clusters, SUCCESS
-    matchers = predicate_matchers(predicates, expressions)
-    if isinstance(matchers, Status):
-        return (), matchers
-    if len(matchers) == 1:
-        return list(filter(matchers[0], clusters)), SUCCESS
-    return [c for c in clusters if any(matches(c) for matches in matchers)], SUCCESS
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerated:
-    """Whether a cluster or taint is tolerated, and until when; None is forever."""
-
-    tolerated: bool
-    until: int | None = None
-
-
-_YES: Final = Tolerated(tolerated=True)
-_NO: Final = Tolerated(tolerated=False)
 
 
 def filter_by_taints(
@@ -127,22 +98,25 @@ def filter_by_taints(
         cluster
         for cluster in clusters
         if not cluster.taints
-        or toleration_of(cluster, tolerations, cluster.name in incumbents, now).tolerated
+        or tolerated_until(cluster, tolerations, cluster.name in incumbents, now) is not None
     ]
     return kept, SUCCESS
 
 
-def toleration_of(
+def tolerated_until(
     cluster: Cluster, tolerations: Sequence[Toleration], is_incumbent: bool, now: int
-) -> Tolerated:
-    """Return whether all taints of a cluster are tolerated, and until when."""
-    until: int | None = None
+) -> float | None:
+    """Return until when all taints of a cluster are tolerated, as an instant or infinity.
+
+    Return None if a taint is not tolerated.
+    """
+    until = math.inf
     for taint in cluster.taints:
-        answer = _taint_tolerated(taint, tolerations, is_incumbent, now)
-        if not answer.tolerated:
-            return _NO
-        until = earliest(until, answer.until)
-    return Tolerated(tolerated=True, until=until)
+        end = _tolerated_until(taint, tolerations, is_incumbent, now)
+        if end is None:
+            return None
+        until = min(until, end)
+    return until
 
 
 def untolerated_taint(
@@ -150,7 +124,7 @@ def untolerated_taint(
 ) -> Taint | None:
     """Return the first taint that is not tolerated."""
     for taint in cluster.taints:
-        if not _taint_tolerated(taint, tolerations, is_incumbent, now).tolerated:
+        if _tolerated_until(taint, tolerations, is_incumbent, now) is None:
             return taint
     return None
 
@@ -165,20 +139,20 @@ def end_of_toleration(taint: Taint, tolerations: Sequence[Toleration]) -> int | 
     return max(ends, default=None)
 
 
-def _taint_tolerated(
+def _tolerated_until(
     taint: Taint, tolerations: Sequence[Toleration], is_incumbent: bool, now: int
-) -> Tolerated:
+) -> float | None:
     if taint.effect == "PreferNoSelect" or (taint.effect == "NoSelectIfNew" and is_incumbent):
-        return _YES
+        return math.inf
     for toleration in tolerations:
         if not _matches(toleration, taint):
             continue
         if toleration.seconds is None:
-            return _YES
+            return math.inf
         end = add_seconds(taint.time_added, toleration.seconds)
         if now < end:
-            return Tolerated(tolerated=True, until=end)
-    return _NO
+            return end
+    return None
 
 
 def _matches(toleration: Toleration, taint: Taint) -> bool:
@@ -191,7 +165,8 @@ def _matches(toleration: Toleration, taint: Taint) -> bool:
     return toleration.operator == "Exists"
 
 
-def earliest(first: int | None, second: int | None) -> int | None:
-    """Return the smaller of two times; None is never."""
-    times = [time for time in (first, second) if time is not None]
-    return min(times, default=None)
+def earliest(instants: Iterable[float | None]) -> int | None:
+    """Return the first of some times; None if there is none before the end of time."""
+    finite = (instant for instant in instants if instant is not None and instant < math.inf)
+    first = min(finite, default=None)
+    return None if first is None else int(first)

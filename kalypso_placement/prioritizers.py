@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT
+from kalypso_placement.filters import SUCCESS, Status
 from kalypso_placement.hub import Hub
 from kalypso_placement.objects import Cluster, Placement, Prioritizer
-from kalypso_placement.statuses import SUCCESS, Status
 
 HIGHEST: Final = 100
 RESOURCES: Final[Mapping[str, str]] = {
@@ -78,7 +78,7 @@ def _misconfigured(message: str) -> Status:
     return Status("Misconfigured", "", message)
 
 
-def score(prioritizer: Prioritizer, question: Question) -> tuple[Scores, Status]:
+def score_of(prioritizer: Prioritizer, question: Question) -> tuple[Scores, Status]:
     """Return the scores of the clusters, and a warning if scores have expired."""
     if prioritizer.type == "BuiltIn":
         return _BUILT_IN[prioritizer.built_in](question)

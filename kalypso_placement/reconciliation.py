@@ -5,25 +5,39 @@ OCM's scheduling controller and plugin scheduler have the same steps in the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT
-from kalypso_placement import prioritizers
+from kalypso_placement.cel import CelExpressions
 from kalypso_placement.filters import (
     PREDICATE,
+    SUCCESS,
     TAINT_TOLERATION,
-    Expressions,
+    Status,
     earliest,
     filter_by_predicates,
     filter_by_taints,
-    toleration_of,
+    selector_matcher,
+    tolerated_until,
 )
-from kalypso_placement.groups import Group, divide
 from kalypso_placement.hub import Hub, SetError
-from kalypso_placement.objects import Cluster, Placement
-from kalypso_placement.prioritizers import PrioritizerResult, Question
-from kalypso_placement.statuses import SUCCESS, Status
+from kalypso_placement.objects import PLACEMENT_LABEL, Cluster, Placement, SpreadConstraint
+from kalypso_placement.prioritizers import (
+    PrioritizerResult,
+    Question,
+    effective_prioritizers,
+    score_of,
+)
+
+MAX_DECISIONS: Final = 100
+GROUP_NAME_LABEL: Final = "cluster.open-cluster-management.io/decision-group-name"
+GROUP_INDEX_LABEL: Final = "cluster.open-cluster-management.io/decision-group-index"
+
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?%\Z", re.ASCII)
 
 Names = tuple[str, ...]
 Choice = Callable[[Placement, Sequence[Cluster]], Sequence[Cluster]]
@@ -57,6 +71,25 @@ class Scheduled:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacementDecision:
+    """An object that lists at most 100 of the selected clusters."""
+
+    name: str
+    labels: dict[str, str]
+    clusters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The names of selected clusters, and the objects that list them."""
+
+    index: int
+    name: str
+    clusters: tuple[str, ...]
+    decisions: tuple[PlacementDecision, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reconciliation:
     """The whole result; if there is a `set_error`, nothing was scheduled and nothing changes."""
 
@@ -77,7 +110,7 @@ def first(placement: Placement, ordered: Sequence[Cluster]) -> Sequence[Cluster]
 
 
 def reconcile(
-    placement: Placement, hub: Hub, expressions: Expressions, now: int, choose: Choice = first
+    placement: Placement, hub: Hub, expressions: CelExpressions, now: int, choose: Choice = first
 ) -> Reconciliation:
     """Decide as OCM does. Raises NegativeNumberError if OCM panics."""
     bound = hub.bound_sets(placement.namespace)
@@ -116,7 +149,7 @@ def schedule(
     placement: Placement,
     hub: Hub,
     clusters: Sequence[Cluster],
-    expressions: Expressions,
+    expressions: CelExpressions,
     now: int,
     choose: Choice,
 ) -> Scheduled:
@@ -132,12 +165,12 @@ def schedule(
         return result
     names = tuple(c.name for c in kept)
     result.filtered.append((f"{PREDICATE},{TAINT_TOLERATION}", names))
-    running, result.status = prioritizers.effective_prioritizers(placement)
+    running, result.status = effective_prioritizers(placement)
     if result.status.failed:
         return result
     question = Question(placement, kept, hub, incumbents, now)
     for prioritizer in running:
-        scores, status = prioritizers.score(prioritizer, question)
+        scores, status = score_of(prioritizer, question)
         if status.failed:
             result.status = status
             return result
@@ -146,11 +179,8 @@ def schedule(
         weight = prioritizer.weight
         result.prioritized.append(PrioritizerResult(prioritizer.name, weight, scores))
     _choose(placement, kept, result, choose)
-    for name in incumbents:
-        if name in hub.clusters:
-            toleration = toleration_of(hub.clusters[name], placement.tolerations, True, now)
-            end = toleration.until if toleration.tolerated else None
-            result.requeue = earliest(result.requeue, end)
+    present = (hub.clusters[name] for name in incumbents if name in hub.clusters)
+    result.requeue = earliest(tolerated_until(c, placement.tolerations, True, now) for c in present)
     return result
 
 
@@ -168,6 +198,20 @@ def _choose(
     result.decisions = list(choose(placement, ordered))
     if placement.number_of_clusters is not None:
         result.unscheduled = placement.number_of_clusters - len(result.decisions)
+
+
+def requeue_instant(placement: Placement, hub: Hub, scheduled: Scheduled, now: int) -> int | None:
+    """Return the next time at which a decision may change although the fleet does not.
+
+    It is the end of a toleration or of a score's validity. OCM examines the decisions from before
+    the run. Kalypso examines the new decisions, and the scores that they used.
+    """
+    ends = [tolerated_until(c, placement.tolerations, True, now) for c in scheduled.decisions]
+    resources = {p.add_on[0] for p in effective_prioritizers(placement)[0] if p.add_on}
+    for name, _ in scheduled.totals:
+        scores = (hub.scores.get((name, resource)) for resource in resources)
+        ends += [s.valid_until for s in scores if s and s.valid_until is not None]
+    return earliest(end for end in ends if end is not None and end >= now)
 
 
 def _misconfigured(status: Status) -> Condition:
@@ -203,3 +247,129 @@ def _satisfied(
         reason = "NotAllDecisionsScheduled"
         message = f"{scheduled.unscheduled} cluster decisions unscheduled"
     return Condition(reason == "AllDecisionsScheduled", reason, message)
+
+
+def spread_evenly(placement: Placement, ordered: Sequence[Cluster]) -> Sequence[Cluster]:
+    """Execute `spreadPolicy`, which OCM declares but never executes.
+
+    Choose up to `numberOfClusters`, best first; without a number, as many as the terms allow. A
+    cluster waits while its topology would have over `maxSkew` more clusters than the topology with
+    the fewest. A term with `ScheduleAnyway` is only a preference; earlier terms take precedence. A
+    required term excludes clusters without its key.
+    """
+    terms, wanted = placement.spread, placement.number_of_clusters
+    remaining = list(ordered)
+    chosen: list[Cluster] = []
+    domains = [{domain(term, cluster) for cluster in ordered} - {None} for term in terms]
+    counts = [dict.fromkeys(names, 0) for names in domains]
+    while remaining and (wanted is None or len(chosen) < wanted):
+        best = _next(terms, counts, remaining)
+        if best is None:
+            break
+        remaining.remove(best)
+        chosen.append(best)
+        for term, count in zip(terms, counts, strict=True):
+            name = domain(term, best)
+            if name is not None:
+                count[name] += 1
+    return chosen
+
+
+def domain(term: SpreadConstraint, cluster: Cluster) -> str | None:
+    """Return the topology of a cluster; None if the cluster lacks the label or claim."""
+    return (cluster.labels if term.key_type == "Label" else cluster.claims).get(term.key)
+
+
+def _next(
+    terms: Sequence[SpreadConstraint],
+    counts: Sequence[Mapping[str | None, int]],
+    remaining: Sequence[Cluster],
+) -> Cluster | None:
+    best: Cluster | None = None
+    least: tuple[int, ...] = ()
+    for cluster in remaining:
+        excess = _excess(terms, counts, cluster)
+        if excess is not None and (best is None or excess < least):
+            best, least = cluster, excess
+        if best is not None and not any(least):
+            break
+    return best
+
+
+def _excess(
+    terms: Sequence[SpreadConstraint],
+    counts: Sequence[Mapping[str | None, int]],
+    cluster: Cluster,
+) -> tuple[int, ...] | None:
+    """Return the excess over each term; None if a required term would be exceeded."""
+    excess = []
+    for term, count in zip(terms, counts, strict=True):
+        name = domain(term, cluster)
+        over = max(count.values(), default=0) + 1
+        if name is not None:
+            over = max(0, count[name] + 1 - min(count.values()) - term.max_skew)
+        if over and term.required:
+            return None
+        excess.append(over)
+    return tuple(excess)
+
+
+def divide(placement: Placement, selected: Sequence[Cluster]) -> tuple[list[Group], Status]:
+    """Divide the selected clusters; after an error, return only the groups before it."""
+    named_clusters, status = _named_groups(placement, selected)
+    groups: list[Group] = []
+    number = 1
+    for index, (name, clusters) in enumerate(named_clusters):
+        decisions = tuple(_decisions(placement.name, index, name, clusters, number))
+        number += len(decisions)
+        groups.append(Group(index, name, clusters, decisions))
+    return groups, status
+
+
+def _named_groups(
+    placement: Placement, selected: Sequence[Cluster]
+) -> tuple[list[tuple[str, tuple[str, ...]]], Status]:
+    groups: list[tuple[str, tuple[str, ...]]] = []
+    size = group_size(placement.clusters_per_group, len(selected))
+    if size is None:
+        message = f"{placement.clusters_per_group} is neither a number nor a percentage"
+        return groups, Status("Misconfigured", "", message)
+    remaining = list(selected)
+    for group in placement.groups:
+        matches = selector_matcher(group.selector)
+        if isinstance(matches, Status):
+            return groups, Status("Misconfigured", "", matches.message)
+        matched = [cluster for cluster in remaining if matches(cluster)]
+        remaining = [cluster for cluster in remaining if not matches(cluster)]
+        groups += _split(group.name, matched, size)
+    groups += _split("", remaining, size)
+    return groups or [("", ())], SUCCESS
+
+
+def group_size(size: int | str, total: int) -> int | None:
+    """Return the maximum number of clusters of a group; None for text that is not a percentage.
+
+    Round a percentage up in floating point, as OCM does: 7% of 100 is 8.
+    """
+    if isinstance(size, str):
+        if not _NUMBER.match(size):
+            return None
+        size = math.ceil(float(size[:-1]) / 100 * total)
+    return total if size <= 0 or size > total else size
+
+
+def _split(
+    name: str, clusters: Sequence[Cluster], size: int
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    names = sorted(cluster.name for cluster in clusters)
+    for start in range(0, len(names), size or 1):
+        yield name, tuple(names[start : start + size])
+
+
+def _decisions(
+    placement: str, index: int, group: str, clusters: tuple[str, ...], number: int
+) -> Iterator[PlacementDecision]:
+    labels = {PLACEMENT_LABEL: placement, GROUP_NAME_LABEL: group, GROUP_INDEX_LABEL: str(index)}
+    for offset, start in enumerate(range(0, len(clusters) or 1, MAX_DECISIONS)):
+        part = clusters[start : start + MAX_DECISIONS]
+        yield PlacementDecision(f"{placement}-decision-{number + offset}", labels, part)

@@ -32,21 +32,20 @@ from kalypso_placement import policies as annotated
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import ALL, hub_of
 from kalypso_placement.explanation import Explanation, Scored
-from kalypso_placement.fleet import HubObjects
-from kalypso_placement.hub import Hub
+from kalypso_placement.filters import Status
+from kalypso_placement.hub import Hub, HubObjects
 from kalypso_placement.instants import as_datetime, of_datetime
-from kalypso_placement.json_schemas import json_schemas
 from kalypso_placement.objects import Cluster, Decisions, Placement
 from kalypso_placement.policies import Unit
 from kalypso_placement.reconciliation import (
     NegativeNumberError,
     Scheduled,
     first,
+    requeue_instant,
     schedule,
+    spread_evenly,
 )
-from kalypso_placement.requeue import requeue_instant
-from kalypso_placement.spread import spread_evenly
-from kalypso_placement.statuses import Status
+from kalypso_placement.schemas import json_schemas
 
 
 class PlacementScheduler(Scheduler):

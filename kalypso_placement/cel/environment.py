@@ -9,34 +9,34 @@ import functools
 import json
 import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from kalypso_actions.errors import MissingExtraError
-from kalypso_placement.cel.checked import decode
-from kalypso_placement.cel.cluster_value import cluster_value
-from kalypso_placement.cel.costs import (
+from kalypso_actions.errors import KalypsoError, MissingExtraError
+from kalypso_placement.cel.kubernetes import LIBRARIES, OPAQUE, OPTIONALS
+from kalypso_placement.cel.limits import (
     BUDGET,
     FLEET_BUDGET,
     LIMIT,
     CostLimitError,
     Meter,
+    TooLargeError,
+    checked,
 )
-from kalypso_placement.cel.kubernetes import LIBRARIES, OPAQUE
-from kalypso_placement.cel.lists import OPTIONALS
 from kalypso_placement.cel.operators import STANDARD, Function, to_string
-from kalypso_placement.cel.program import Step, UnsupportedError, compile_node
+from kalypso_placement.cel.program import (
+    ExpressionError,
+    Step,
+    UnsupportedError,
+    compile_expression,
+)
 from kalypso_placement.cel.signatures import Overload, dispatcher, overloads
-from kalypso_placement.cel.sizes import TooLargeError, checked
 from kalypso_placement.cel.strings import STANDARD_STRINGS, STRINGS
 from kalypso_placement.cel.values import EvaluationError, Value
-from kalypso_placement.filters import (
-    ExpressionError,
-    Matcher,
-    UnsupportedExpressionError,
-)
 from kalypso_placement.hub import Hub
+from kalypso_placement.instants import SECOND, format_instant, parse_instant
 from kalypso_placement.objects import Cluster
+from kalypso_placement.quantities import Quantity
 
 VARIABLE: Final = "managedCluster"
 MAX_LENGTH: Final = 100_000
@@ -50,6 +50,12 @@ _NO_OVERLOAD: Final = re.compile(
 )
 _TOO_DEEP: Final = re.compile(r"max recursion depth of|recursion limit exceeded")
 _OWN: Final = ("dyn:scores(string) -> list<dyn>", "string:parseJSON() -> dyn")
+
+Matcher = Callable[[Cluster], bool]
+
+
+class UnsupportedExpressionError(KalypsoError):
+    """A CEL expression cannot be evaluated as OCM does."""
 
 
 class CelExpressions:
@@ -108,10 +114,7 @@ class CelExpressions:
         if expression in self._steps:
             return
         try:
-            checked = decode(_check(expression))
-            if checked.mismatched:
-                raise ExpressionError(f"no matching overload for {checked.mismatched[0]!r}")
-            self._steps[expression] = compile_node(checked.root, self._functions)
+            self._steps[expression] = compile_expression(_check(expression), self._functions)
         except UnsupportedError as error:
             message = f"the CEL expression uses {error}, which is not evaluated here: {expression}"
             raise UnsupportedExpressionError(message) from error
@@ -270,3 +273,66 @@ def _parse_json(text: Value) -> Value:
 
 def _no_constant(text: str) -> Value:
     raise ValueError(f"{text} is not JSON")
+
+
+def cluster_value(cluster: Cluster) -> dict[str, Any]:
+    """Return the object without kind and apiVersion, and without empty optional fields.
+
+    `status.conditions` is null without conditions; `spec.hubAcceptsClient` and `status.version` are
+    always present.
+    """
+    body = cluster.body
+    metadata, spec, status = (body.get(part) or {} for part in ("metadata", "spec", "status"))
+    version = status.get("version") or {}
+    spec_value: dict[str, Any] = {"hubAcceptsClient": bool(spec.get("hubAcceptsClient"))}
+    for name in ("leaseDurationSeconds", "managedClusterClientConfigs"):
+        if spec.get(name):
+            spec_value[name] = spec[name]
+    if spec.get("taints"):
+        spec_value["taints"] = [_taint(taint) for taint in spec["taints"]]
+    status_value: dict[str, Any] = {
+        "conditions": [_condition(c) for c in status.get("conditions") or ()] or None,
+        "version": _non_empty(version),
+    }
+    for name, resources in (("capacity", cluster.capacity), ("allocatable", cluster.allocatable)):
+        if resources:
+            status_value[name] = _texts(resources)
+    if status.get("clusterClaims"):
+        status_value["clusterClaims"] = [_non_empty(claim) for claim in status["clusterClaims"]]
+    return {"metadata": _metadata(metadata), "spec": spec_value, "status": status_value}
+
+
+def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _time(value) if key in {"creationTimestamp", "deletionTimestamp"} else value
+        for key, value in metadata.items()
+        if value not in (None, "", {}, [])
+    }
+
+
+def _taint(taint: Mapping[str, Any]) -> dict[str, Any]:
+    value = {"key": taint.get("key", ""), "effect": taint.get("effect", "")}
+    if taint.get("value"):
+        value["value"] = taint["value"]
+    return {**value, "timeAdded": _time(taint.get("timeAdded"))}
+
+
+def _condition(condition: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("type", "status", "reason", "message")
+    value = {name: condition.get(name, "") for name in names}
+    if condition.get("observedGeneration"):
+        value["observedGeneration"] = condition["observedGeneration"]
+    return {**value, "lastTransitionTime": _time(condition.get("lastTransitionTime"))}
+
+
+def _time(text: object) -> str | None:
+    instant = parse_instant(text) if isinstance(text, str) else None
+    return None if instant is None else format_instant(instant // SECOND * SECOND)
+
+
+def _non_empty(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if value not in (None, "")}
+
+
+def _texts(resources: Mapping[str, Quantity]) -> dict[str, str]:
+    return {name: quantity.canonical for name, quantity in resources.items()}

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kalypso_go.gotemplate.numerals import RangeError, format_float, parse_float
 from kalypso_go.gotemplate.sprig.durations import parse_duration
-from kalypso_placement.cel.sizes import joined
+from kalypso_placement.cel.limits import joined
 from kalypso_placement.cel.values import (
     INT,
     UINT,

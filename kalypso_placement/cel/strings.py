@@ -13,13 +13,13 @@ from typing import Any, Final
 import re2
 
 from kalypso_go.gotemplate.numerals import format_float
-from kalypso_placement.cel.operators import to_string
-from kalypso_placement.cel.signatures import Implementation
-from kalypso_placement.cel.sizes import (
+from kalypso_placement.cel.limits import (
     MAX_PRECISION,
     TooLargeError,
     check_length,
 )
+from kalypso_placement.cel.operators import to_string
+from kalypso_placement.cel.signatures import Implementation
 from kalypso_placement.cel.values import (
     Duration,
     EvaluationError,

@@ -14,7 +14,7 @@ import yaml
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.sources.yaml_documents import parse_yaml
-from kalypso_placement.fleet import HubObjects, ocm_objects
+from kalypso_placement.hub import HubObjects, ocm_objects
 from tests.docs.pages import ROOT, Block, Page, pages
 
 

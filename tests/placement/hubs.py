@@ -8,7 +8,7 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import Document
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.command import answer
-from kalypso_placement.fleet import HubObjects
+from kalypso_placement.hub import HubObjects
 from kalypso_placement.instants import parse_instant
 from kalypso_placement.reconciliation import Choice, first, reconcile
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_placement.cel import CelExpressions
+from kalypso_placement.cel import CelExpressions, ExpressionError, UnsupportedExpressionError
 from kalypso_placement.cel.values import UInt
-from kalypso_placement.filters import (
-    ExpressionError,
-    UnsupportedExpressionError,
-)
 from tests.placement.hubs import cluster, read, score
 
 pytest.importorskip("cel_expr_python", reason="the extra placement is not installed")

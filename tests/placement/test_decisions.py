@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_placement.spread import spread_evenly
+from kalypso_placement.reconciliation import spread_evenly
 from tests.placement.hubs import (
     all_bound,
     cluster,

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalypso_placement.spread import spread_evenly
+from kalypso_placement.reconciliation import spread_evenly
 from tests.placement.hubs import Body, cluster, decide, decided, placement, selecting
 
 NAMES = [f"c{number}" for number in range(6)]
