@@ -30,14 +30,12 @@ from kalypso_actions.model.kinds import ClusterType
 from kalypso_go.goyaml.scalars import resolve
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import hub_of
-from kalypso_placement.filters import Status
 from kalypso_placement.hub import Hub, HubObjects
 from kalypso_placement.instants import format_instant, of_datetime
 from kalypso_placement.objects import Placement
 from kalypso_placement.reconciliation import (
     NegativeNumberError,
     Reconciliation,
-    Scheduled,
     first,
     reconcile,
     spread_evenly,
@@ -109,7 +107,7 @@ def decide(wanted: str, fleet: Path, now: datetime, *, spread: bool = False) -> 
     instant = of_datetime(now)
     fields: dict[str, Any] = {}
     if objects.unreadable is not None or chosen is None:
-        fields = {"decodeError": objects.unreadable}
+        fields = {"decode_error": objects.unreadable}
     elif chosen.disabled:
         fields = {"skipped": True}
     else:
@@ -117,15 +115,58 @@ def decide(wanted: str, fleet: Path, now: datetime, *, spread: bool = False) -> 
     if chosen is not None:
         fields |= {"placement": chosen.name, "namespace": chosen.namespace}
     problems = ProblemEntry.all_of(sorted(objects.problems, key=_place))
-    return PlacementDocument(now=format_instant(instant), problems=problems, **fields)
+    fields |= {"now": format_instant(instant), "problems": problems}
+    return PlacementDocument.model_validate(fields, from_attributes=True)
 
 
 def _decision(chosen: Placement, hub: Hub, now: int, *, spread: bool) -> dict[str, Any]:
     choose = spread_evenly if spread and chosen.spread else first
     try:
-        return answer(reconcile(chosen, hub, CelExpressions(hub), now, choose))
+        return answer_fields(reconcile(chosen, hub, CelExpressions(hub), now, choose))
     except NegativeNumberError:
         return {"panic": f"slice bounds out of range [:{chosen.number_of_clusters}]"}
+
+
+def answer_fields(result: Reconciliation) -> dict[str, Any]:
+    """Return the fields of the document that OCM reaches."""
+    scheduled, requeue = result.scheduled, result.scheduled.requeue
+    fields: dict[str, Any] = {
+        "bound_cluster_sets": result.bound_sets,
+        "eligible_cluster_sets": result.eligible_sets,
+        "sync_error": result.sync_error,
+    }
+    if result.conditions is not None:
+        number = len(scheduled.decisions)
+        fields["status"] = {"number_of_selected_clusters": number, "conditions": result.conditions}
+    if result.set_error is not None:
+        return fields
+    if result.group_status.failed:
+        fields["decision_groups_status"] = result.group_status
+    return fields | {
+        "available_clusters": result.available,
+        "filtered_pipeline_results": [
+            {"name": name, "filtered_clusters": clusters} for name, clusters in scheduled.filtered
+        ],
+        "prioritize_results": scheduled.prioritized,
+        "aggregated_scores": [
+            {"cluster_name": name, "score": total} for name, total in scheduled.totals
+        ],
+        "decisions": [cluster.name for cluster in scheduled.decisions],
+        "number_of_unscheduled": scheduled.unscheduled,
+        "decision_groups": [
+            {
+                "decision_group_index": group.index,
+                "decision_group_name": group.name,
+                "decisions": [decision.name for decision in group.decisions],
+                "cluster_count": len(group.clusters),
+                "clusters": group.clusters,
+            }
+            for group in result.groups
+        ],
+        "placement_decisions": [item for group in result.groups for item in group.decisions],
+        "schedule_status": scheduled.status,
+        "requeue_time": None if requeue is None else format_instant(requeue),
+    }
 
 
 def _hub(objects: HubObjects, documents: Sequence[Document], chosen: Placement) -> Hub:
@@ -353,75 +394,3 @@ def _dropped(document: PlacementDocument, name: str) -> str:
         if name not in result.filtered_clusters:
             return f"dropped by {result.name.rpartition(',')[2]}"
     return ""
-
-
-def answer(result: Reconciliation) -> dict[str, Any]:
-    """Return the fields of the document, without those that OCM does not reach."""
-    body: dict[str, Any] = {
-        "boundClusterSets": list(result.bound_sets),
-        "eligibleClusterSets": list(result.eligible_sets),
-        "status": _status(result),
-        "syncError": result.sync_error,
-    }
-    if result.set_error is not None:
-        return body
-    body |= {"availableClusters": list(result.available)} | _scheduled(result.scheduled)
-    body["decisionGroups"] = [
-        {
-            "decisionGroupIndex": group.index,
-            "decisionGroupName": group.name,
-            "decisions": [decision.name for decision in group.decisions],
-            "clusterCount": len(group.clusters),
-            "clusters": list(group.clusters),
-        }
-        for group in result.groups
-    ]
-    body["placementDecisions"] = [
-        {"name": decision.name, "labels": decision.labels, "clusters": list(decision.clusters)}
-        for group in result.groups
-        for decision in group.decisions
-    ]
-    if result.group_status.failed:
-        body["decisionGroupsStatus"] = _of_status(result.group_status)
-    return body
-
-
-def _scheduled(scheduled: Scheduled) -> dict[str, Any]:
-    requeue = scheduled.requeue
-    return {
-        "filteredPipelineResults": [
-            {"name": name, "filteredClusters": list(clusters)}
-            for name, clusters in scheduled.filtered
-        ],
-        "prioritizeResults": [
-            {"name": item.name, "weight": item.weight, "scores": dict(item.scores)}
-            for item in scheduled.prioritized
-        ],
-        "aggregatedScores": [
-            {"clusterName": name, "score": total} for name, total in scheduled.totals
-        ],
-        "decisions": [cluster.name for cluster in scheduled.decisions],
-        "numberOfUnscheduled": scheduled.unscheduled,
-        "scheduleStatus": _of_status(scheduled.status),
-        "requeueTime": None if requeue is None else format_instant(requeue),
-    }
-
-
-def _of_status(status: Status) -> dict[str, str]:
-    return {"code": status.code, "plugin": status.plugin, "message": status.message}
-
-
-def _status(result: Reconciliation) -> dict[str, Any] | None:
-    if result.conditions is None:
-        return None
-    return {
-        "numberOfSelectedClusters": len(result.scheduled.decisions),
-        "conditions": {
-            name: {
-                "status": str(condition.status),
-                "reason": condition.reason,
-                "message": condition.message,
-            }
-            for name, condition in result.conditions.items()
-        },
-    }

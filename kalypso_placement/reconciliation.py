@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT
 from kalypso_placement.cel import CelExpressions
@@ -52,7 +52,7 @@ class NegativeNumberError(Exception):
 class Condition:
     """A condition of the placement's status."""
 
-    status: bool
+    status: Literal["True", "False"]
     reason: str
     message: str
 
@@ -216,8 +216,8 @@ def requeue_instant(placement: Placement, hub: Hub, scheduled: Scheduled, now: i
 
 def _misconfigured(status: Status) -> Condition:
     if status.code == "Misconfigured":
-        return Condition(True, "Misconfigured", f"{status.plugin}:{status.message}")
-    return Condition(False, "Succeedconfigured", "Placement configurations check pass")
+        return Condition("True", "Misconfigured", f"{status.plugin}:{status.message}")
+    return Condition("False", "Succeedconfigured", "Placement configurations check pass")
 
 
 def _satisfied(
@@ -246,7 +246,7 @@ def _satisfied(
     elif scheduled.unscheduled:
         reason = "NotAllDecisionsScheduled"
         message = f"{scheduled.unscheduled} cluster decisions unscheduled"
-    return Condition(reason == "AllDecisionsScheduled", reason, message)
+    return Condition("True" if reason == "AllDecisionsScheduled" else "False", reason, message)
 
 
 def spread_evenly(placement: Placement, ordered: Sequence[Cluster]) -> Sequence[Cluster]:

@@ -7,7 +7,7 @@ from typing import Any
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import Document
 from kalypso_placement.cel import CelExpressions
-from kalypso_placement.command import answer
+from kalypso_placement.command import PlacementDocument, answer_fields
 from kalypso_placement.hub import HubObjects
 from kalypso_placement.instants import parse_instant
 from kalypso_placement.reconciliation import Choice, first, reconcile
@@ -84,7 +84,9 @@ def decide(wanted: Body, *bodies: Body, now: str = NOW, choose: Choice = first) 
     objects = read(wanted, *all_bound(), *bodies)
     hub, instant = objects.hub(), parse_instant(now)
     assert instant is not None
-    return answer(reconcile(objects.placements[0], hub, CelExpressions(hub), instant, choose))
+    result = reconcile(objects.placements[0], hub, CelExpressions(hub), instant, choose)
+    document = PlacementDocument.model_validate(answer_fields(result), from_attributes=True)
+    return document.model_dump(by_alias=True, mode="json")
 
 
 def selecting(**matched: Any) -> Body:
