@@ -37,14 +37,12 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 class Refusal:
     """The API server's message about a field; `path` is inside the object.
 
-    `kind` is "unknown" for a field that the server drops unless checking is strict, "refused" for a
-    validation error, "unreadable" for a number outside the range of OCM's type. `unreadable` is
-    whether OCM's own types cannot hold the value.
+    `unreadable` is whether OCM's own types cannot hold the value.
     """
 
     path: Path
     message: str
-    kind: str = "refused"
+    code: str = "placement-refused"
     unreadable: bool = False
 
     @property
@@ -103,7 +101,7 @@ def _filled_object(
         known = properties.get(key)
         if known is None:
             message = f"{Refusal((*path, key), '').field} is unknown"
-            admitted.refusals.append(Refusal((*path, key), message, "unknown"))
+            admitted.refusals.append(Refusal((*path, key), message, code="placement-field-unknown"))
         elif item is not None or known.nullable:
             filled[key] = item
     for key, known in properties.items():
@@ -158,7 +156,6 @@ def _list_faults(value: list[object], schema: Schema, path: Path) -> Iterator[Re
 def _scalar_faults(value: object, schema: Schema, path: Path) -> Iterator[Refusal]:
     if isinstance(value, str):
         yield from _text_faults(value, schema, path)
-        yield from _format_faults(value, schema, path)
     elif isinstance(value, int):
         yield from _number_faults(value, schema, path)
 
@@ -171,10 +168,6 @@ def _text_faults(value: str, schema: Schema, path: Path) -> Iterator[Refusal]:
         yield Refusal(path, f"{shown} needs {schema.min_length} characters")
     if schema.max_length is not None and len(value) > schema.max_length:
         yield Refusal(path, f"{shown} may have {schema.max_length} characters at most")
-
-
-def _format_faults(value: str, schema: Schema, path: Path) -> Iterator[Refusal]:
-    shown = f"{Refusal(path, '').field} is {value[:100]!r}, but"
     unreadable = schema.format == "quantity" and parse_quantity(value) is None
     if schema.pattern and not re.search(schema.pattern.replace("$", r"\Z"), value):
         yield Refusal(path, f"{shown} must match {schema.pattern}", unreadable=unreadable)
@@ -194,7 +187,8 @@ def _number_faults(value: int, schema: Schema, path: Path) -> Iterator[Refusal]:
     form = "int32" if schema.type == "int-or-string" and not schema.format else schema.format
     limit = _RANGES.get(form)
     if limit is not None and not -limit <= value < limit:
-        yield Refusal(path, f"{shown} OCM reads {form}", "unreadable", unreadable=True)
+        message = f"{shown} OCM reads {form}"
+        yield Refusal(path, message, code="placement-unreadable", unreadable=True)
 
 
 def _metadata(metadata: object, admitted: Admitted) -> dict[str, object]:

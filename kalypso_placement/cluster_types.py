@@ -94,8 +94,8 @@ def hub_of(
         dict.fromkeys(namespaces, tuple(members)),
         decisions,
         scores,
+        members,
     )
-    hub.set_members(members)
     return hub, problems
 
 

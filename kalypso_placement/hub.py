@@ -11,7 +11,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT
 from kalypso_actions.scheduling.selectors import compile_selector
-from kalypso_placement.admission import Refusal, admit
+from kalypso_placement.admission import admit
 from kalypso_placement.objects import (
     SET_LABEL,
     Cluster,
@@ -51,23 +51,21 @@ class Hub:
         bindings: Mapping[str, Sequence[str]],
         decisions: Iterable[Decisions] = (),
         scores: Iterable[Score] = (),
+        members: Mapping[str, Sequence[Cluster]] | None = None,
     ) -> Hub:
-        """Index the objects."""
+        """Index the objects; `members` are the clusters of sets without a label or selector."""
         return cls(
             {cluster.name: cluster for cluster in sorted(clusters, key=lambda c: c.name)},
             {item.name: item for item in sets},
             bindings,
             tuple(decisions),
             {(score.cluster, score.name): score for score in scores},
+            {name: tuple(clusters) for name, clusters in (members or {}).items()},
         )
 
     def bound_sets(self, namespace: str) -> list[str]:
         """Return the sets that exist and are bound to a namespace, sorted."""
         return sorted({name for name in self.bindings.get(namespace, ()) if name in self.sets})
-
-    def set_members(self, members: Mapping[str, Sequence[Cluster]]) -> None:
-        """Set the clusters of sets that have neither a label nor a selector."""
-        self._members = {name: tuple(clusters) for name, clusters in members.items()}
 
     def members(self, name: str) -> tuple[Cluster, ...]:
         """Return the clusters of a set by name, without terminating ones. Raises SetError."""
@@ -128,17 +126,15 @@ class Object:
     version: str = ""
 
     @property
-    def name(self) -> str:
-        """The name of the object; "" without one."""
+    def metadata(self) -> Mapping[str, Any]:
+        """The metadata; empty if they are not a mapping."""
         metadata = self.body.get("metadata")
-        return str(metadata.get("name", "")) if isinstance(metadata, Mapping) else ""
+        return metadata if isinstance(metadata, Mapping) else {}
 
     @property
     def title(self) -> str:
         """Kind, namespace and name, for messages."""
-        metadata = self.body.get("metadata")
-        parts = metadata if isinstance(metadata, Mapping) else {}
-        names = [str(parts[key]) for key in ("namespace", "name") if parts.get(key)]
+        names = [str(self.metadata[k]) for k in ("namespace", "name") if self.metadata.get(k)]
         return f"{self.kind} {'/'.join(names)}"
 
 
@@ -174,13 +170,16 @@ class HubObjects:
             advice = f"write {_VERSIONS[item.kind]}"
             place = item.document.at(*item.path, "apiVersion")
             self.problems.append(Problem(message, place, advice, "placement-refused"))
-            self.refused.add(item.name)
+            self.refused.add(str(item.metadata.get("name", "")))
             return
         admitted = admit(item.body, SCHEMAS[item.version, item.kind])
-        self.problems += [_problem(item, refusal) for refusal in admitted.refusals]
+        for refusal in admitted.refusals:
+            place = item.document.at(*item.path, *refusal.path)
+            message = f"{item.title}: {refusal.message}"
+            self.problems.append(Problem(message, place, "", refusal.code))
         if admitted.unreadable is not None:
             self.unreadable = self.unreadable or f"{item.title}: {admitted.unreadable.message}"
-            self.refused.add(item.name)
+            self.refused.add(str(item.metadata.get("name", "")))
             return
         body = admitted.body
         match item.kind:
@@ -191,10 +190,8 @@ class HubObjects:
             case "ManagedClusterSet":
                 self.sets.append(ClusterSet.of(body))
             case "ManagedClusterSetBinding":
-                metadata = body["metadata"]
-                assert isinstance(metadata, dict)  # noqa: S101 - admission makes it one
-                names = self.bindings.setdefault(metadata.get("namespace", ""), [])
-                names.append(metadata.get("name", ""))
+                names = self.bindings.setdefault(item.metadata.get("namespace", ""), [])
+                names.append(item.metadata.get("name", ""))
             case "PlacementDecision":
                 self.decisions.append(Decisions.of(body))
             case "AddOnPlacementScore":
@@ -219,13 +216,3 @@ def _objects(item: Object) -> Iterator[Object]:
                 yield from _objects(Object({**owner, **body}, item.document, path))
     elif group == GROUP and isinstance(kind, str) and kind in _VERSIONS:
         yield Object(item.body, item.document, item.path, kind, version)
-
-
-def _problem(item: Object, refusal: Refusal) -> Problem:
-    where = item.document.at(*item.path, *refusal.path)
-    message = f"{item.title}: {refusal.message}"
-    if refusal.kind == "unknown":
-        return Problem(message, where, "", "placement-field-unknown")
-    if refusal.kind == "unreadable":
-        return Problem(message, where, "", "placement-unreadable")
-    return Problem(message, where, "", "placement-refused")

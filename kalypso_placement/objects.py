@@ -102,7 +102,6 @@ class ClusterSet:
 class Decisions:
     """A PlacementDecision: the clusters that it lists, and the placement that its label names."""
 
-    name: str
     namespace: str
     placement: str | None
     clusters: tuple[str, ...]
@@ -113,7 +112,6 @@ class Decisions:
         metadata = body["metadata"]
         decisions = (body.get("status") or {}).get("decisions") or ()
         return cls(
-            metadata.get("name", ""),
             metadata.get("namespace", ""),
             (metadata.get("labels") or {}).get(PLACEMENT_LABEL),
             tuple(decision.get("clusterName", "") for decision in decisions),
@@ -179,14 +177,6 @@ class Prioritizer:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionGroup:
-    """A group of clusters; a cluster belongs to the first group that matches."""
-
-    name: str
-    selector: ClusterSelector
-
-
-@dataclass(frozen=True, slots=True)
 class SpreadConstraint:
     """A term of the spread policy."""
 
@@ -198,7 +188,11 @@ class SpreadConstraint:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A Placement; `prioritizers` has None for an entry without scoreCoordinate."""
+    """A Placement; `prioritizers` has None for an entry without scoreCoordinate.
+
+    `groups` are the names of decision groups with their selectors; a cluster belongs to the first
+    group that matches.
+    """
 
     name: str
     namespace: str
@@ -210,7 +204,7 @@ class Placement:
     mode: str = "Additive"
     prioritizers: tuple[Prioritizer | None, ...] = ()
     clusters_per_group: int | str = 0
-    groups: tuple[DecisionGroup, ...] = ()
+    groups: tuple[tuple[str, ClusterSelector], ...] = ()
     spread: tuple[SpreadConstraint, ...] = ()
     where: Location = NOWHERE
 
@@ -223,6 +217,7 @@ class Placement:
         strategy = (spec.get("decisionStrategy") or {}).get("groupStrategy") or {}
         spread = (spec.get("spreadPolicy") or {}).get("spreadConstraints") or ()
         predicates = (p.get("requiredClusterSelector") or {} for p in spec.get("predicates") or ())
+        groups = strategy.get("decisionGroups") or ()
         return cls(
             name=metadata.get("name", ""),
             namespace=metadata.get("namespace", ""),
@@ -235,7 +230,13 @@ class Placement:
             mode=policy.get("mode", ""),
             prioritizers=tuple(_prioritizer(p) for p in policy.get("configurations") or ()),
             clusters_per_group=strategy.get("clustersPerDecisionGroup", 0),
-            groups=tuple(_group(group, where) for group in strategy.get("decisionGroups") or ()),
+            groups=tuple(
+                (
+                    group.get("groupName", ""),
+                    _cluster_selector(group.get("groupClusterSelector") or {}, where),
+                )
+                for group in groups
+            ),
             spread=tuple(_spread(term) for term in spread),
             where=where,
         )
@@ -281,11 +282,6 @@ def _prioritizer(body: Body) -> Prioritizer | None:
     return Prioritizer(
         coordinate.get("type", ""), coordinate.get("builtIn", ""), add_on, body.get("weight", 0)
     )
-
-
-def _group(body: Body, where: Location) -> DecisionGroup:
-    selector = _cluster_selector(body.get("groupClusterSelector") or {}, where)
-    return DecisionGroup(body.get("groupName", ""), selector)
 
 
 def _spread(body: Body) -> SpreadConstraint:

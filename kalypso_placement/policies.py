@@ -33,12 +33,8 @@ class Unit:
     @property
     def own_placement(self) -> Placement:
         """The Placement, renamed to the unit, so that each unit has its own decisions."""
-        return _named(self.placement, self.policy.name, self.target)
-
-
-def _named(placement: Placement, policy: str, target: str) -> Placement:
-    """Return a copy in the namespace of the policy; the name `all` stands for every target."""
-    return dataclasses.replace(placement, name=_name(target), namespace=policy)
+        name = _name(self.target)
+        return dataclasses.replace(self.placement, name=name, namespace=self.policy.name)
 
 
 def units(
@@ -93,11 +89,11 @@ def decisions_so_far(all_units: Sequence[Unit], state: PlacementState) -> list[D
     """Return the decisions of all units, or the cluster types that hold their targets."""
     if state.decisions is not None:
         return [
-            Decisions("", item.policy, _name(item.target), item.cluster_types)
+            Decisions(item.policy, _name(item.target), item.cluster_types)
             for item in state.decisions
         ]
     return [
-        Decisions("", unit.policy.name, _name(unit.target), tuple(sorted(holders)))
+        Decisions(unit.policy.name, _name(unit.target), tuple(sorted(holders)))
         for unit in all_units
         if (holders := {c for target in unit.targets for c in state.assigned.get(target.name, ())})
     ]

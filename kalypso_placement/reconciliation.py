@@ -335,13 +335,13 @@ def _named_groups(
         message = f"{placement.clusters_per_group} is neither a number nor a percentage"
         return groups, Status("Misconfigured", "", message)
     remaining = list(selected)
-    for group in placement.groups:
-        matches = selector_matcher(group.selector)
+    for name, selector in placement.groups:
+        matches = selector_matcher(selector)
         if isinstance(matches, Status):
             return groups, Status("Misconfigured", "", matches.message)
         matched = [cluster for cluster in remaining if matches(cluster)]
         remaining = [cluster for cluster in remaining if not matches(cluster)]
-        groups += _split(group.name, matched, size)
+        groups += _split(name, matched, size)
     groups += _split("", remaining, size)
     return groups or [("", ())], SUCCESS
 

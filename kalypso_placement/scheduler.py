@@ -32,7 +32,7 @@ from kalypso_placement import policies as annotated
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import ALL, hub_of
 from kalypso_placement.explanation import Explanation, Scored
-from kalypso_placement.filters import Status
+from kalypso_placement.filters import Status, earliest
 from kalypso_placement.hub import Hub, HubObjects
 from kalypso_placement.instants import as_datetime, of_datetime
 from kalypso_placement.objects import Cluster, Decisions, Placement
@@ -97,6 +97,8 @@ class _Run:
         self.expressions = CelExpressions(self.hub)
         self.scored: list[Scored] = []
         self.decided: list[PlacedDecision] = []
+        decisions = fleet.placement.decisions or ()
+        self.before = {(each.policy, each.placement, each.target): each for each in decisions}
         self.requeue: int | None = None
 
     def _placements(self, objects: HubObjects) -> dict[str, Placement]:
@@ -130,70 +132,54 @@ class _Run:
                 hub = _with_decision(hub, unit, names)
 
     def _decide(self, unit: Unit, hub: Hub) -> Scored:
-        placement = unit.own_placement
+        """Decide a unit; one that cannot be decided keeps its last decision."""
         wanted = unit.placement.cluster_sets or (ALL,)
         candidates = [
             cluster
             for cluster in hub.candidates([name for name in wanted if name in hub.sets])
             if unit.policy.cluster_types.matches(cluster.labels)
         ]
-        choose = spread_evenly if unit.placement.spread else first
-        if unit.placement.disabled:
-            return self._kept(unit, hub, candidates, Status("Misconfigured", "", "it is disabled"))
+        scheduled = self._scheduled(unit, hub, candidates)
+        self._note(unit, scheduled)
+        chosen: Sequence[Cluster] = scheduled.decisions
+        if scheduled.status.failed:
+            incumbents = hub.incumbents(unit.own_placement)
+            chosen = [cluster for name, cluster in hub.clusters.items() if name in incumbents]
+        else:
+            instant = requeue_instant(unit.own_placement, hub, scheduled, self.now)
+            self.requeue = earliest((self.requeue, instant))
+        if not self.keep:
+            candidates, scheduled = [], Scheduled(status=scheduled.status)
+        return Scored(unit, tuple(candidates), scheduled, tuple(chosen))
+
+    def _scheduled(self, unit: Unit, hub: Hub, candidates: Sequence[Cluster]) -> Scheduled:
+        placement = unit.own_placement
+        choose = spread_evenly if placement.spread else first
+        message = "it is disabled"
         try:
-            scheduled = schedule(placement, hub, candidates, self.expressions, self.now, choose)
+            if not placement.disabled:
+                return schedule(placement, hub, candidates, self.expressions, self.now, choose)
         except UsageError:
             raise
         except KalypsoError as error:
-            status = Status("Misconfigured", "", error.problem.message)
-            return self._kept(unit, hub, candidates, status)
+            message = error.problem.message
         except NegativeNumberError:
-            status = Status("Misconfigured", "", "numberOfClusters is negative")
-            return self._kept(unit, hub, candidates, status)
-        if scheduled.status.failed:
-            return self._kept(unit, hub, candidates, scheduled.status, scheduled)
-        self._note(unit, scheduled)
-        instant = requeue_instant(placement, hub, scheduled, self.now)
-        if instant is not None:
-            self.requeue = instant if self.requeue is None else min(self.requeue, instant)
-        return self._scored(unit, candidates, scheduled, scheduled.decisions)
-
-    def _kept(
-        self,
-        unit: Unit,
-        hub: Hub,
-        candidates: Sequence[Cluster],
-        status: Status,
-        scheduled: Scheduled | None = None,
-    ) -> Scored:
-        """Keep the last decision of a unit that cannot be decided, and report a problem."""
-        plugin = f"{status.plugin}: " if status.plugin else ""
-        message = (
-            f"the Placement {unit.placement.name!r} is misconfigured: {plugin}{status.message}"
-        )
-        advice = "correct it; until then the last decision stays"
-        problem = Problem(message, unit.placement.where, advice, "placement-misconfigured")
-        if problem not in self.problems:
-            self.problems.append(problem)
-        incumbents = hub.incumbents(unit.own_placement)
-        kept = tuple(cluster for name, cluster in hub.clusters.items() if name in incumbents)
-        return self._scored(unit, candidates, scheduled or Scheduled(status=status), kept)
-
-    def _scored(
-        self,
-        unit: Unit,
-        candidates: Sequence[Cluster],
-        scheduled: Scheduled,
-        chosen: Sequence[Cluster],
-    ) -> Scored:
-        if self.keep:
-            return Scored(unit, tuple(candidates), scheduled, tuple(chosen))
-        return Scored(unit, (), Scheduled(status=scheduled.status), tuple(chosen))
+            message = "numberOfClusters is negative"
+        return Scheduled(status=Status("Misconfigured", "", message))
 
     def _note(self, unit: Unit, scheduled: Scheduled) -> None:
-        name, where = unit.placement.name, unit.placement.where
-        if scheduled.status.code == "Warning":
-            problem = Problem(scheduled.status.message, where, "", "placement-scores-expired")
+        """Report a misconfiguration, expired scores, and too few cluster types."""
+        name, where, status = unit.placement.name, unit.placement.where, scheduled.status
+        if status.failed:
+            plugin = f"{status.plugin}: " if status.plugin else ""
+            message = f"the Placement {name!r} is misconfigured: {plugin}{status.message}"
+            advice = "correct it; until then the last decision stays"
+            problem = Problem(message, where, advice, "placement-misconfigured")
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return
+        if status.code == "Warning":
+            problem = Problem(status.message, where, "", "placement-scores-expired")
             if problem not in self.warnings:
                 self.warnings.append(problem)
         if not scheduled.decisions:
@@ -207,10 +193,7 @@ class _Run:
 
     def _placed(self, unit: Unit, names: tuple[str, ...]) -> PlacedDecision:
         """Return the decision with the time of its last change."""
-        before = {
-            (d.policy, d.placement, d.target): d for d in self.fleet.placement.decisions or ()
-        }
-        old = before.get((unit.policy.name, unit.placement.name, unit.target))
+        old = self.before.get((unit.policy.name, unit.placement.name, unit.target))
         time = as_datetime(self.now).strftime("%Y-%m-%dT%H:%M:%SZ")
         if old is not None and old.cluster_types == names:
             time = old.time
@@ -241,7 +224,7 @@ def _with_decision(hub: Hub, unit: Unit, names: tuple[str, ...]) -> Hub:
     """Return the hub after a decision, so that Balance counts the decision for later units."""
     placement = unit.own_placement
     others = [item for item in hub.decisions if not hub.is_own(item, placement)]
-    own = Decisions("", placement.namespace, placement.name, names)
+    own = Decisions(placement.namespace, placement.name, names)
     return dataclasses.replace(hub, decisions=[*others, own], _counts=None)
 
 

@@ -23,7 +23,7 @@ from kalypso_placement.cel.limits import (
     TooLargeError,
     checked,
 )
-from kalypso_placement.cel.operators import STANDARD, Function, to_string
+from kalypso_placement.cel.operators import STANDARD, to_string
 from kalypso_placement.cel.program import (
     ExpressionError,
     Step,
@@ -32,7 +32,7 @@ from kalypso_placement.cel.program import (
 )
 from kalypso_placement.cel.signatures import Overload, dispatcher, overloads
 from kalypso_placement.cel.strings import STANDARD_STRINGS, STRINGS
-from kalypso_placement.cel.values import EvaluationError, Value
+from kalypso_placement.cel.values import EvaluationError, Function, Value
 from kalypso_placement.hub import Hub
 from kalypso_placement.instants import SECOND, format_instant, parse_instant
 from kalypso_placement.objects import Cluster
@@ -248,7 +248,7 @@ def _by_name(items: Any) -> dict[str, list[Overload]]:
 @functools.cache
 def _functions() -> Mapping[str, Function]:
     libraries = _by_name(overloads({**STRINGS, **LIBRARIES, **OPTIONALS}))
-    dispatched = {name: dispatcher(choices, OPAQUE) for name, choices in libraries.items()}
+    dispatched = {name: dispatcher(choices) for name, choices in libraries.items()}
     return {**STANDARD, **dispatched, _ADDRESS_TEXT: to_string, "parseJSON": _parse_json}
 
 

@@ -24,11 +24,12 @@ from kalypso_actions.model.kubernetes_names import (
 )
 from kalypso_go.gotemplate.urls import URL, URLError, parse_url
 from kalypso_placement.cel.operators import STANDARD
-from kalypso_placement.cel.signatures import Implementation, constant, is_valid
+from kalypso_placement.cel.signatures import constant, is_valid
 from kalypso_placement.cel.values import (
     INT,
     NONE,
     EvaluationError,
+    Function,
     Optional,
     Value,
     compare,
@@ -47,7 +48,7 @@ _SUMMED = {
 }
 
 
-def _extreme(sign: int) -> Implementation:
+def _extreme(sign: int) -> Function:
     def extreme(items: list[Value]) -> Value:
         if not items:
             raise EvaluationError("min or max called on empty list")
@@ -64,47 +65,35 @@ def _is_sorted(items: list[Value]) -> bool:
     return all(compare(items[i], items[i + 1]) <= 0 for i in range(len(items) - 1))
 
 
-def _total(zero: Value) -> Implementation:
+def _total(zero: Value) -> Function:
     add = STANDARD["_+_"]
     return lambda items: functools.reduce(add, items) if items else zero
 
 
-def _position(items: list[Value], wanted: Value) -> int:
-    return next((i for i, item in enumerate(items) if equal(item, wanted)), -1)
-
-
-def _last_position(items: list[Value], wanted: Value) -> int:
-    return next((i for i in range(len(items) - 1, -1, -1) if equal(items[i], wanted)), -1)
+def _position(items: list[Value], wanted: Value, step: int = 1) -> int:
+    return next((i for i in range(len(items))[::step] if equal(items[i], wanted)), -1)
 
 
 def _unwrap(items: list[Optional]) -> list[Value]:
     return [item.content for item in items if item.present]
 
 
-def _first(items: list[Value]) -> Optional:
-    return some(items[0]) if items else NONE
-
-
-def _last(items: list[Value]) -> Optional:
-    return some(items[-1]) if items else NONE
-
-
 def _zero(value: Value) -> bool:
     return not value or getattr(value, "nanos", 1) == 0
 
 
-OPTIONALS: Final[Mapping[str, Implementation]] = {
+OPTIONALS: Final[Mapping[str, Function]] = {
     "optional.of(dyn) -> dyn": some,
     "optional.none() -> dyn": constant(NONE),
     "optional.ofNonZeroValue(dyn) -> dyn": lambda value: NONE if _zero(value) else some(value),
     "optional_type<dyn>:value() -> dyn": Optional.value,
     "optional_type<dyn>:hasValue() -> bool": lambda optional: optional.present,
-    "list<dyn>:first() -> dyn": _first,
-    "list<dyn>:last() -> dyn": _last,
+    "list<dyn>:first() -> dyn": lambda items: some(items[0]) if items else NONE,
+    "list<dyn>:last() -> dyn": lambda items: some(items[-1]) if items else NONE,
 }
 """The functions of optional values; the checker declares them in an extension of its own."""
 
-LISTS: Final[Mapping[str, Implementation]] = {
+LISTS: Final[Mapping[str, Function]] = {
     "optional.unwrap(list<optional_type<dyn>>) -> list<dyn>": _unwrap,
     "list<optional_type<dyn>>:unwrapOpt() -> list<dyn>": _unwrap,
     **{f"list<{kind}>:isSorted() -> bool": _is_sorted for kind in _ORDERED},
@@ -112,7 +101,7 @@ LISTS: Final[Mapping[str, Implementation]] = {
     **{f"list<{kind}>:max() -> {kind}": _extreme(1) for kind in _ORDERED},
     **{f"list<{kind}>:sum() -> {kind}": _total(zero) for kind, zero in _SUMMED.items()},
     "list<dyn>:indexOf(dyn) -> int": _position,
-    "list<dyn>:lastIndexOf(dyn) -> int": _last_position,
+    "list<dyn>:lastIndexOf(dyn) -> int": lambda items, wanted: _position(items, wanted, -1),
 }
 
 
@@ -231,7 +220,7 @@ def _is_link_local_multicast(ip: CelIP) -> bool:
     return packed[0] == 0xFF and packed[1] & 0x0F == 0x02
 
 
-ADDRESSES: Final[Mapping[str, Implementation]] = {
+ADDRESSES: Final[Mapping[str, Function]] = {
     "isURL(string) -> bool": is_valid(_url),
     "url(string) -> kubernetes.URL": _url,
     "kubernetes.URL:getScheme() -> string": lambda url: url.url.scheme,
@@ -335,7 +324,7 @@ def _named(name: str) -> Optional:
     return some(FORMATS[name]) if name in FORMATS else NONE
 
 
-FORMAT_FUNCTIONS: Final[Mapping[str, Implementation]] = {
+FORMAT_FUNCTIONS: Final[Mapping[str, Function]] = {
     "format.named(string) -> optional_type<dyn>": _named,
     "kubernetes.NamedFormat:validate(string) -> optional_type<list<string>>": _validate,
     **{f"format.{n}() -> kubernetes.NamedFormat": constant(f) for n, f in FORMATS.items()},
@@ -444,7 +433,7 @@ def _semver(text: str) -> CelSemver:
     return CelSemver(numbers, tuple(match[4].split(".")) if match[4] else ())
 
 
-LIBRARIES: Final[Mapping[str, Implementation]] = {
+LIBRARIES: Final[Mapping[str, Function]] = {
     **LISTS,
     **ADDRESSES,
     **FORMAT_FUNCTIONS,

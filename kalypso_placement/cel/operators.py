@@ -18,6 +18,7 @@ from kalypso_placement.cel.values import (
     UINT,
     Duration,
     EvaluationError,
+    Function,
     Timestamp,
     TypeName,
     UInt,
@@ -35,8 +36,6 @@ from kalypso_placement.cel.values import (
     type_of,
 )
 from kalypso_placement.instants import SECOND, format_instant, parse_instant
-
-Function = Callable[..., Value]
 
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})

@@ -14,15 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kalypso_placement.cel.limits import LIST, MAP, Meter, call_cost, checked
-from kalypso_placement.cel.operators import (
-    Function,
-    index,
-    iterate,
-    no_overload,
-)
+from kalypso_placement.cel.operators import index, iterate, no_overload
 from kalypso_placement.cel.values import (
     NONE,
     EvaluationError,
+    Function,
     Optional,
     TypeName,
     UInt,

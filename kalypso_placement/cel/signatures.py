@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from kalypso_placement.cel.values import (
     Duration,
     EvaluationError,
+    Function,
     Optional,
     Timestamp,
     UInt,
     Value,
 )
-
-Implementation = Callable[..., Value]
 
 _FORM: Final = re.compile(
     r"(?:(?P<target>[^:]+):)?(?P<name>[\w.]+)\((?P<args>.*)\) -> (?P<result>.+)"
@@ -35,20 +34,17 @@ _PLAIN: Final[Mapping[str, type]] = {
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One signature of a function; `opaque` are Kubernetes' types, by name."""
+    """One signature of a function."""
 
     name: str
     parameters: tuple[str, ...]
     result: str
     is_member: bool
-    implementation: Implementation
+    implementation: Function
 
-    def accepts(self, args: Sequence[Value], opaque: Mapping[str, type]) -> bool:
+    def accepts(self, args: Sequence[Value]) -> bool:
         """Whether the arguments have the types of the parameters."""
-        return len(args) == len(self.parameters) and all(
-            _is(arg, parameter, opaque)
-            for arg, parameter in zip(args, self.parameters, strict=True)
-        )
+        return len(args) == len(self.parameters) and all(map(_is, args, self.parameters))
 
 
 def is_valid(parse: Callable[[str], object]) -> Callable[[str], bool]:
@@ -64,12 +60,12 @@ def is_valid(parse: Callable[[str], object]) -> Callable[[str], bool]:
     return valid
 
 
-def constant(value: Value) -> Implementation:
+def constant(value: Value) -> Function:
     """Return a function without arguments."""
     return lambda: value
 
 
-def overloads(table: Mapping[str, Implementation]) -> Iterator[Overload]:
+def overloads(table: Mapping[str, Function]) -> Iterator[Overload]:
     """Yield the overloads of a table; `string:charAt(int) -> string` is a member function."""
     for signature, implementation in table.items():
         match = _FORM.fullmatch(signature)
@@ -81,27 +77,29 @@ def overloads(table: Mapping[str, Implementation]) -> Iterator[Overload]:
         )
 
 
-def dispatcher(choices: Sequence[Overload], opaque: Mapping[str, type]) -> Implementation:
+def dispatcher(choices: Sequence[Overload]) -> Function:
     """Return a function that calls the first overload that accepts the arguments."""
 
     def call(*args: Value) -> Value:
         for choice in choices:
-            if choice.accepts(args, opaque):
+            if choice.accepts(args):
                 return choice.implementation(*args)
         raise EvaluationError("no such overload")
 
     return call
 
 
-def _is(value: Value, parameter: str, opaque: Mapping[str, type]) -> bool:
+def _is(value: Value, parameter: str) -> bool:
+    """Whether a value has a type of CEL, or one of Kubernetes' types, which have a `cel_type`."""
     name, _, inner = parameter.partition("<")
     if name == "list":
-        return isinstance(value, list) and all(_is(v, inner[:-1], opaque) for v in value)
+        return isinstance(value, list) and all(_is(v, inner[:-1]) for v in value)
     if name == "optional_type":
         return isinstance(value, Optional)
     if name == "int":
         return type(value) is int
     if name == "dyn":
         return True
-    wanted: Any = _PLAIN.get(name) or opaque[name]
-    return isinstance(value, wanted)
+    if name in _PLAIN:
+        return isinstance(value, _PLAIN[name])
+    return bool(getattr(value, "cel_type", "") == name)

@@ -19,10 +19,10 @@ from kalypso_placement.cel.limits import (
     check_length,
 )
 from kalypso_placement.cel.operators import to_string
-from kalypso_placement.cel.signatures import Implementation
 from kalypso_placement.cel.values import (
     Duration,
     EvaluationError,
+    Function,
     Timestamp,
     TypeName,
     Value,
@@ -208,7 +208,7 @@ def _shown(value: Value) -> str:
     raise EvaluationError("%s does not format this type")
 
 
-STRINGS: Final[Mapping[str, Implementation]] = {
+STRINGS: Final[Mapping[str, Function]] = {
     "string:contains(string) -> bool": lambda text, part: part in text,
     "string:startsWith(string) -> bool": str.startswith,
     "string:endsWith(string) -> bool": str.endswith,

@@ -6,7 +6,7 @@ A CEL int is an int, a uint a UInt, a list a list, a map a dict whose boolean ke
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, Final
@@ -15,6 +15,9 @@ from kalypso_placement.instants import SECOND
 
 Value = Any
 """A value of CEL."""
+
+Function = Callable[..., Value]
+"""A function of CEL."""
 
 INT: Final = (-(2**63), 2**63 - 1)
 UINT: Final = (0, 2**64 - 1)
