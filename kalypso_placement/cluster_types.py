@@ -9,7 +9,7 @@ import yaml
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import ClusterType
-from kalypso_placement.admission import Admitted, admit
+from kalypso_placement.admission import admit
 from kalypso_placement.hub import Hub
 from kalypso_placement.objects import Cluster, ClusterSet, Decisions, Score
 from kalypso_placement.schemas import RESOURCES, TAINTS, TEXTS, Schema
@@ -112,7 +112,7 @@ def _annotation(cluster_type: ClusterType, name: str, problems: list[Problem]) -
         problems.append(Problem(message, cluster_type.where, "", "annotation-invalid"))
         return None
     wrapped = Schema("object", properties={"value": _SCHEMAS[name]})
-    admitted: Admitted = admit({"metadata": {"name": "annotation"}, "value": value}, wrapped)
+    admitted = admit({"metadata": {"name": "annotation"}, "value": value}, wrapped)
     for refusal in admitted.refusals:
         message = f"{owner}: {refusal.message.replace('value', '', 1).lstrip('.')}"
         problems.append(Problem(message, cluster_type.where, "", "annotation-invalid"))

@@ -94,10 +94,13 @@ def decide(wanted: str, fleet: Path, now: datetime, *, spread: bool = False) -> 
     Raises UsageError if there is no such Placement, or several, and for unreadable files.
     """
     objects = HubObjects()
-    documents = _read_folder(fleet, objects.problems)
+    if not _is_folder(fleet):
+        raise UsageError(f"--fleet {fleet} is no folder")
+    documents = _read(fleet, objects.problems)
     file = Path(wanted)
     if file.is_file():
-        objects.add(_read_file(file, objects.problems))
+        kinds = {"Placement", "List", "PlacementList"}
+        objects.add(each for each in _read(file, objects.problems) if each.kind in kinds)
         own, objects.placements = objects.placements, []
         objects.add(documents)
         chosen = _only(own, f"{file} holds", objects)
@@ -179,22 +182,17 @@ def _hub(objects: HubObjects, documents: Sequence[Document], chosen: Placement) 
     return hub
 
 
-def _read_folder(folder: Path, problems: list[Problem]) -> list[Document]:
+def _is_folder(place: Path) -> bool:
     try:
-        is_folder = folder.is_dir()
+        return place.is_dir()
     except OSError as error:
-        raise UsageError(f"--fleet: {folder}: {error.strerror}") from error
-    if not is_folder:
-        raise UsageError(f"--fleet {folder} is no folder")
-    documents, faults = read_yaml(folder, resolve_exported)
+        raise UsageError(f"--fleet: {place}: {error.strerror}") from error
+
+
+def _read(place: Path, problems: list[Problem]) -> list[Document]:
+    documents, faults = read_yaml(place, resolve_exported)
     problems += faults
     return documents
-
-
-def _read_file(file: Path, problems: list[Problem]) -> list[Document]:
-    documents, faults = read_yaml(file, resolve_exported)
-    problems += faults
-    return [each for each in documents if each.kind in {"Placement", "List", "PlacementList"}]
 
 
 @lru_cache(maxsize=65536)

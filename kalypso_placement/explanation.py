@@ -9,11 +9,7 @@ from kalypso_actions.scheduling.interface import DecisionStep
 from kalypso_actions.scheduling.selectors import compile_selector
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import ALL
-from kalypso_placement.filters import (
-    PREDICATE,
-    end_of_toleration,
-    untolerated_taint,
-)
+from kalypso_placement.filters import PREDICATE, end_of_toleration, untolerated_taint
 from kalypso_placement.hub import Hub
 from kalypso_placement.instants import format_instant
 from kalypso_placement.objects import Cluster, ClusterSelector

@@ -12,14 +12,7 @@ from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT
 from kalypso_actions.scheduling.selectors import compile_selector
 from kalypso_placement.admission import admit
-from kalypso_placement.objects import (
-    SET_LABEL,
-    Cluster,
-    ClusterSet,
-    Decisions,
-    Placement,
-    Score,
-)
+from kalypso_placement.objects import SET_LABEL, Cluster, ClusterSet, Decisions, Placement, Score
 from kalypso_placement.schemas import GROUP, SCHEMAS
 
 
@@ -92,22 +85,18 @@ class Hub:
         united = {cluster.name: cluster for name in names for cluster in self.members(name)}
         return [united[name] for name in sorted(united)]
 
-    def is_own(self, decision: Decisions, placement: Placement) -> bool:
-        """Whether a PlacementDecision belongs to a placement."""
-        return decision.placement == placement.name and decision.namespace == placement.namespace
-
     def incumbents(self, placement: Placement) -> set[str]:
         """Return the clusters selected so far; none if the name is not a valid label value."""
         if len(placement.name) > LABEL_LIMIT:
             return set()
-        own = (d for d in self.decisions if self.is_own(d, placement))
+        own = (d for d in self.decisions if d.is_of(placement))
         return {cluster for decision in own for cluster in decision.clusters}
 
     def counts_of_others(self, placement: Placement) -> tuple[Mapping[str, int], int]:
         """Return how often other placements selected each cluster, and the largest count."""
         if self._counts is None:
             self._counts = Counter(c for decision in self.decisions for c in decision.clusters)
-        own = Counter(c for d in self.decisions if self.is_own(d, placement) for c in d.clusters)
+        own = Counter(c for d in self.decisions if d.is_of(placement) for c in d.clusters)
         counts = self._counts - own if own else self._counts
         return counts, max(counts.values(), default=0)
 

@@ -117,6 +117,10 @@ class Decisions:
             tuple(decision.get("clusterName", "") for decision in decisions),
         )
 
+    def is_of(self, placement: Placement) -> bool:
+        """Whether the decision belongs to a placement."""
+        return (self.placement, self.namespace) == (placement.name, placement.namespace)
+
 
 @dataclass(frozen=True, slots=True)
 class Score:

@@ -69,10 +69,8 @@ def faults(
     """Report invalid annotations of policies; `refused` Placements already have a problem."""
     known = ", ".join(sorted(placements)) or "none"
     for policy in policies:
-        owner, where = (
-            f"SchedulingPolicy {policy.name!r}",
-            policy.policy.placement_where or policy.policy.where,
-        )
+        owner = f"SchedulingPolicy {policy.name!r}"
+        where = policy.policy.placement_where or policy.policy.where
         name = placement_of(policy)
         if name and name not in placements and name not in refused:
             close = nearest(name, sorted(placements))

@@ -127,17 +127,16 @@ def _allocatable(resource: str) -> Callable[[Question], tuple[Scores, Status]]:
 
 def _add_on(resource: str, name: str, owner: str, question: Question) -> tuple[Scores, Status]:
     """Return the scores that an add-on publishes; a missing or expired score is 0."""
-    scores: dict[str, int] = {}
+    scores = dict.fromkeys((cluster.name for cluster in question.clusters), 0)
     expired: list[str] = []
-    for cluster in question.clusters:
-        published = question.hub.scores.get((cluster.name, resource))
-        scores[cluster.name] = 0
+    for cluster in scores:
+        published = question.hub.scores.get((cluster, resource))
         if published is None:
             continue
         if published.valid_until is not None and question.now > published.valid_until:
-            expired.append(f"{cluster.name}/{resource}")
-            continue
-        scores[cluster.name] = dict(published.scores).get(name, 0)
+            expired.append(f"{cluster}/{resource}")
+        else:
+            scores[cluster] = dict(published.scores).get(name, 0)
     if expired:
         message = f"AddOnPlacementScores {' '.join(expired)} expired"
         return scores, Status("Warning", owner, message)

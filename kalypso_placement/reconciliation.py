@@ -93,11 +93,11 @@ class Group:
 class Reconciliation:
     """The whole result; if there is a `set_error`, nothing was scheduled and nothing changes."""
 
-    bound_sets: Names
-    eligible_sets: Names
-    available: Names = ()
+    bound_sets: Sequence[str]
+    eligible_sets: Sequence[str]
+    available: Sequence[str] = ()
     scheduled: Scheduled = field(default_factory=Scheduled)
-    groups: tuple[Group, ...] = ()
+    groups: Sequence[Group] = ()
     group_status: Status = SUCCESS
     conditions: dict[str, Condition] | None = None
     sync_error: str | None = None
@@ -119,9 +119,7 @@ def reconcile(
     try:
         clusters = hub.candidates(eligible)
     except SetError as error:
-        return Reconciliation(
-            tuple(bound), tuple(eligible), sync_error=str(error), set_error=str(error)
-        )
+        return Reconciliation(bound, eligible, sync_error=str(error), set_error=str(error))
     scheduled = schedule(placement, hub, clusters, expressions, now, choose)
     groups, group_status = divide(placement, scheduled.decisions)
     status = group_status if group_status.failed else scheduled.status
@@ -134,11 +132,11 @@ def reconcile(
         conditions = None
         sync_error = f"the name of the placement has more than {LABEL_LIMIT} characters"
     return Reconciliation(
-        tuple(bound),
-        tuple(eligible),
-        tuple(cluster.name for cluster in clusters),
+        bound,
+        eligible,
+        [cluster.name for cluster in clusters],
         scheduled,
-        tuple(groups),
+        groups,
         group_status,
         conditions,
         sync_error,

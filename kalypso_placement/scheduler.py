@@ -23,11 +23,7 @@ from kalypso_actions.scheduling.interface import (
     Schedule,
     Scheduler,
 )
-from kalypso_actions.scheduling.labels import (
-    assignments_of,
-    compile_policy,
-    pairs_of,
-)
+from kalypso_actions.scheduling.labels import assignments_of, compile_policy, pairs_of
 from kalypso_placement import policies as annotated
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import ALL, hub_of
@@ -223,7 +219,7 @@ class _Run:
 def _with_decision(hub: Hub, unit: Unit, names: tuple[str, ...]) -> Hub:
     """Return the hub after a decision, so that Balance counts the decision for later units."""
     placement = unit.own_placement
-    others = [item for item in hub.decisions if not hub.is_own(item, placement)]
+    others = [item for item in hub.decisions if not item.is_of(placement)]
     own = Decisions(placement.namespace, placement.name, names)
     return dataclasses.replace(hub, decisions=[*others, own], _counts=None)
 

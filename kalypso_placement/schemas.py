@@ -127,7 +127,6 @@ _SPREAD = _object(
     ),
 )
 PLACEMENT: Final = _object(
-    (),
     spec=_object(
         clusterSets=_list(TEXT),
         decisionStrategy=_object(groupStrategy=_GROUPS),
@@ -157,7 +156,6 @@ RESOURCES: Final = Schema(
     "object", values=Schema("int-or-string", format="quantity", pattern=QUANTITY)
 )
 _CLUSTER = _object(
-    (),
     spec=_object(
         hubAcceptsClient=Schema("boolean"),
         leaseDurationSeconds=Schema("integer", format="int32", default=60),
@@ -191,14 +189,12 @@ def _set_schema(by_label: str) -> Schema:
         managedNamespaces=_list(FREE),
     )
     return _object(
-        (),
         spec=Schema("object", properties=spec.properties, default={"clusterSelector": default}),
         status=FREE,
     )
 
 
 _SCORE = _object(
-    (),
     status=_object(
         conditions=_CONDITIONS,
         scores=_list(
@@ -218,14 +214,9 @@ SCHEMAS: Final[Mapping[tuple[str, str], Schema]] = {
     ("v1", "ManagedCluster"): _CLUSTER,
     ("v1beta1", "ManagedClusterSet"): _set_schema("LegacyClusterSetLabel"),
     ("v1beta2", "ManagedClusterSet"): _set_schema("ExclusiveClusterSetLabel"),
-    ("v1beta1", "ManagedClusterSetBinding"): _object(
-        (), spec=_object(clusterSet=TEXT), status=FREE
-    ),
-    ("v1beta2", "ManagedClusterSetBinding"): _object(
-        (), spec=_object(clusterSet=TEXT), status=FREE
-    ),
+    ("v1beta1", "ManagedClusterSetBinding"): _object(spec=_object(clusterSet=TEXT), status=FREE),
+    ("v1beta2", "ManagedClusterSetBinding"): _object(spec=_object(clusterSet=TEXT), status=FREE),
     ("v1beta1", "PlacementDecision"): _object(
-        (),
         status=_object(
             decisions=_list(_object(("clusterName", "reason"), clusterName=TEXT, reason=TEXT))
         ),

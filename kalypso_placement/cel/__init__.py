@@ -7,11 +7,7 @@ cel-cpp checks an expression (`environment`), and its message becomes a function
 calls the functions of `operators`, `strings` and `kubernetes`, and counts its cost (`limits`).
 """
 
-from kalypso_placement.cel.environment import (
-    CelExpressions,
-    Matcher,
-    UnsupportedExpressionError,
-)
+from kalypso_placement.cel.environment import CelExpressions, Matcher, UnsupportedExpressionError
 from kalypso_placement.cel.program import ExpressionError
 
 __all__ = ["CelExpressions", "ExpressionError", "Matcher", "UnsupportedExpressionError"]

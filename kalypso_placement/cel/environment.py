@@ -6,6 +6,7 @@ The extra `placement` installs the checker.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 from array import array
@@ -36,7 +37,6 @@ from kalypso_placement.cel.values import EvaluationError, Function, Value
 from kalypso_placement.hub import Hub
 from kalypso_placement.instants import SECOND, format_instant, parse_instant
 from kalypso_placement.objects import Cluster
-from kalypso_placement.quantities import Quantity
 
 VARIABLE: Final = "managedCluster"
 MAX_LENGTH: Final = 100_000
@@ -97,18 +97,10 @@ class CelExpressions:
     def why_not(self, expression: str, cluster: Cluster) -> str:
         """Return why a cluster does not match an expression that compiles; "" if it does."""
         self._compile(expression)
-        meter = Meter()
         try:
-            value = self._steps[expression](self._variables(cluster), meter)
-        except EvaluationError as error:
-            return f"fails: {error}"
-        except CostLimitError:
-            return f"costs more than {LIMIT}"
+            return self._evaluate(expression, cluster)[0]
         except TooLargeError:
             return "has too large a value"
-        if value is True:
-            return "" if meter.cost <= LIMIT else f"costs more than {LIMIT}"
-        return "is false" if value is False else "is neither true nor false"
 
     def _compile(self, expression: str) -> None:
         if expression in self._steps:
@@ -127,26 +119,30 @@ class CelExpressions:
         number = self._numbers[cluster.name]
         answer = answers[number]
         if answer == _UNKNOWN:
-            matched, cost = self._evaluate(expression, cluster)
+            try:
+                fault, cost = self._evaluate(expression, cluster)
+            except TooLargeError as error:
+                message = f"a value of the CEL expression is too large: {expression[:MOST_SHOWN]}"
+                raise UnsupportedExpressionError(message, advice="simplify it") from error
             self._budget -= cost
             if self._budget < 0:
                 message = "the CEL expressions of all Placements cost too much for this fleet"
                 raise UnsupportedExpressionError(message, advice="simplify them, or use labels")
-            answer = answers[number] = cost * 2 + matched
+            answer = answers[number] = cost * 2 + (not fault)
         return bool(answer % 2), answer // 2
 
-    def _evaluate(self, expression: str, cluster: Cluster) -> tuple[bool, int]:
+    def _evaluate(self, expression: str, cluster: Cluster) -> tuple[str, int]:
+        """Return why an expression does not match, "" if it does, and its cost."""
         meter = Meter()
         try:
             value = self._steps[expression](self._variables(cluster), meter)
-        except EvaluationError:
-            return False, meter.cost
+        except EvaluationError as error:
+            return f"fails: {error}", meter.cost
         except CostLimitError:
-            return False, LIMIT
-        except TooLargeError as error:
-            message = f"a value of the CEL expression is too large: {expression[:MOST_SHOWN]}"
-            raise UnsupportedExpressionError(message, advice="simplify it") from error
-        return value is True and meter.cost <= LIMIT, meter.cost
+            return f"costs more than {LIMIT}", LIMIT
+        if value is not True:
+            return "is false" if value is False else "is neither true nor false", meter.cost
+        return "" if meter.cost <= LIMIT else f"costs more than {LIMIT}", meter.cost
 
     def _variables(self, cluster: Cluster) -> dict[str, Value]:
         variables = self._values.get(cluster.name)
@@ -207,22 +203,18 @@ def _environment() -> Any:
             name = "list<dyn>" if name.startswith("list") else "dyn"
         return cel.Type.AbstractType(name) if name in OPAQUE else cel.Type(name)
 
-    functions = []
-    for name, choices in _declared().items():
-        functions.append(
-            cel.FunctionDecl(
-                name,
-                [
-                    cel.Overload(
-                        f"{name}_{number}",
-                        return_type=declared(choice.result),
-                        parameters=[declared(parameter) for parameter in choice.parameters],
-                        is_member=choice.is_member,
-                    )
-                    for number, choice in enumerate(choices)
-                ],
-            )
+    def overload(number: int, choice: Overload) -> Any:
+        return cel.Overload(
+            f"{choice.name}_{number}",
+            return_type=declared(choice.result),
+            parameters=[declared(parameter) for parameter in choice.parameters],
+            is_member=choice.is_member,
         )
+
+    functions = [
+        cel.FunctionDecl(name, list(itertools.starmap(overload, enumerate(choices))))
+        for name, choices in _declared().items()
+    ]
     return cel.NewEnv(
         variables={VARIABLE: cel.Type.Map(cel.Type.STRING, cel.Type.DYN)},
         extensions=[ext_optional.ExtOptional()],
@@ -283,7 +275,6 @@ def cluster_value(cluster: Cluster) -> dict[str, Any]:
     """
     body = cluster.body
     metadata, spec, status = (body.get(part) or {} for part in ("metadata", "spec", "status"))
-    version = status.get("version") or {}
     spec_value: dict[str, Any] = {"hubAcceptsClient": bool(spec.get("hubAcceptsClient"))}
     for name in ("leaseDurationSeconds", "managedClusterClientConfigs"):
         if spec.get(name):
@@ -292,11 +283,11 @@ def cluster_value(cluster: Cluster) -> dict[str, Any]:
         spec_value["taints"] = [_taint(taint) for taint in spec["taints"]]
     status_value: dict[str, Any] = {
         "conditions": [_condition(c) for c in status.get("conditions") or ()] or None,
-        "version": _non_empty(version),
+        "version": _non_empty(status.get("version") or {}),
     }
     for name, resources in (("capacity", cluster.capacity), ("allocatable", cluster.allocatable)):
         if resources:
-            status_value[name] = _texts(resources)
+            status_value[name] = {key: each.canonical for key, each in resources.items()}
     if status.get("clusterClaims"):
         status_value["clusterClaims"] = [_non_empty(claim) for claim in status["clusterClaims"]]
     return {"metadata": _metadata(metadata), "spec": spec_value, "status": status_value}
@@ -332,7 +323,3 @@ def _time(text: object) -> str | None:
 
 def _non_empty(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if value not in (None, "")}
-
-
-def _texts(resources: Mapping[str, Quantity]) -> dict[str, str]:
-    return {name: quantity.canonical for name, quantity in resources.items()}

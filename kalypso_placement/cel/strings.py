@@ -8,16 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 import re2
 
 from kalypso_go.gotemplate.numerals import format_float
-from kalypso_placement.cel.limits import (
-    MAX_PRECISION,
-    TooLargeError,
-    check_length,
-)
+from kalypso_placement.cel.limits import MAX_PRECISION, TooLargeError, check_length
 from kalypso_placement.cel.operators import to_string
 from kalypso_placement.cel.values import (
     Duration,
@@ -49,12 +46,8 @@ def _pattern(text: str) -> Any:
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     if limit == 0:
         return []
-    matches: list[str] = []
-    for match in _pattern(pattern).finditer(text):
-        if limit >= 0 and len(matches) == limit:
-            break
-        matches.append(match.group(0))
-    return matches
+    matches = (match.group(0) for match in _pattern(pattern).finditer(text))
+    return list(islice(matches, limit if limit > 0 else None))
 
 
 def _find(text: str, pattern: str) -> str:
@@ -113,12 +106,9 @@ def _split(text: str, separator: str, limit: int = -1) -> list[str]:
     if limit == 0:
         return []
     if not separator:
-        parts = list(text)
-        return (
-            parts
-            if limit < 0 or len(parts) <= limit
-            else [*parts[: limit - 1], "".join(parts[limit - 1 :])]
-        )
+        if limit < 0 or len(text) <= limit:
+            return list(text)
+        return [*text[: limit - 1], text[limit - 1 :]]
     return text.split(separator, limit - 1 if limit > 0 else -1)
 
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_placement.instants import (
-    YEAR_ONE,
-    add_seconds,
-    format_instant,
-    parse_instant,
-)
+from kalypso_placement.instants import YEAR_ONE, add_seconds, format_instant, parse_instant
 from kalypso_placement.quantities import parse_quantity
 
 
