@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 from kalypso_actions.config_schemas.mail_addresses import is_mail_address
 from kalypso_actions.config_schemas.patterns import is_regex
-from kalypso_go.gotemplate.addresses import is_ip_address
-from kalypso_go.gotemplate.urls import URL, URLError, parse_url
+from kalypso_go.gotemplate.urls import URL, URLError, is_ip_address, parse_url
 
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,][0-9]+)?")

@@ -12,8 +12,7 @@ import re
 from kalypso_actions.config_schemas.errors import MAX_NESTING, SchemaError
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.numbers import Number, parse_number
-from kalypso_go.gotemplate.quoting import quote_rune
-from kalypso_go.gotemplate.text import to_bytes
+from kalypso_go.gotemplate.text import quote_rune, to_bytes
 
 _NUMBER = re.compile(r"(?=[-0-9])-?(0|[1-9][0-9]*|)(?:\.([0-9]*))?(?:[eE][-+]?([0-9]*))?")
 _NUMBER_CONTEXTS = (

@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 from kalypso_actions.config_schemas.errors import SchemaError
 from kalypso_actions.config_schemas.numbers import Number
-from kalypso_go.gotemplate.json_scalars import json_number, quote_json
+from kalypso_go.gotemplate.numerals import json_number
+from kalypso_go.gotemplate.text import quote_json
 
 Json: TypeAlias = "bool | str | Number | list[Json] | dict[str, Json] | None"
 

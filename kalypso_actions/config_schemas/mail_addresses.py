@@ -12,7 +12,7 @@ import base64
 import binascii
 import re
 
-from kalypso_go.gotemplate.addresses import is_ip_address
+from kalypso_go.gotemplate.urls import is_ip_address
 
 _SPACE = re.compile(r"[ \t]*")
 _ATOM = re.compile('[^\x00-\x20\x7f()<>\\[\\]:;@\\\\,"]+')

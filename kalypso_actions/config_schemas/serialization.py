@@ -17,7 +17,7 @@ from kalypso_actions.config_schemas.errors import (
 )
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.numbers import Number
-from kalypso_go.gotemplate.json_scalars import json_number
+from kalypso_go.gotemplate.numerals import json_number
 from kalypso_go.gotemplate.text import to_runes
 
 

@@ -17,10 +17,8 @@ from kalypso_go.gotemplate.analysis import RootField, changes_data, root_fields
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError, Limits
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.compiler import Program, compile_trees
-from kalypso_go.gotemplate.cursor import Source
-from kalypso_go.gotemplate.errors import TemplateError
-from kalypso_go.gotemplate.expressions import Names
-from kalypso_go.gotemplate.parser import parse_trees
+from kalypso_go.gotemplate.errors import Source, TemplateError
+from kalypso_go.gotemplate.parser import Names, parse_trees
 from kalypso_go.gotemplate.text import byte_length, normal
 from kalypso_go.gotemplate.values import NO_VALUE, Function, FunctionError
 

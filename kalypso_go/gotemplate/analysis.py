@@ -7,10 +7,9 @@ from dataclasses import dataclass, fields
 
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS
 from kalypso_go.gotemplate.builtins import BUILTINS
-from kalypso_go.gotemplate.cursor import Source
-from kalypso_go.gotemplate.expressions import Names
+from kalypso_go.gotemplate.errors import Source
 from kalypso_go.gotemplate.nodes import Field, Identifier, Node, Range, Variable, With
-from kalypso_go.gotemplate.parser import parse_trees
+from kalypso_go.gotemplate.parser import Names, parse_trees
 from kalypso_go.gotemplate.values import Function
 
 

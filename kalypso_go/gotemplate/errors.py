@@ -1,6 +1,24 @@
-"""The error that this package raises."""
+"""The text of a template, and the error about a place in it."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a template, with the name that errors show."""
+
+    name: str
+    text: str
+
+    def line(self, position: int) -> int:
+        """Return the line of a position, from 1."""
+        return self.text.count("\n", 0, position) + 1
+
+    def column(self, position: int) -> int:
+        """Return the number of characters before a position in its line."""
+        return position - (self.text.rfind("\n", 0, position) + 1)
 
 
 class TemplateError(Exception):

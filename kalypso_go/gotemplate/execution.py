@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.cursor import Source
-from kalypso_go.gotemplate.errors import TemplateError
+from kalypso_go.gotemplate.errors import Source, TemplateError
 from kalypso_go.gotemplate.nodes import Node
-from kalypso_go.gotemplate.quoting import quote
-from kalypso_go.gotemplate.text import byte_length
+from kalypso_go.gotemplate.text import byte_length, quote
 from kalypso_go.gotemplate.values import NO_VALUE
 
 _NO_SLOTS: Final[frozenset[int]] = frozenset()

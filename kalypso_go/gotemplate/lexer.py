@@ -12,8 +12,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from kalypso_go.gotemplate.characters import is_digit, is_letter, is_print
-from kalypso_go.gotemplate.quoting import quote
-from kalypso_go.gotemplate.text import byte_length
+from kalypso_go.gotemplate.text import byte_length, quote
 
 LEFT, RIGHT = "{{", "}}"
 SPACES = " \t\r\n"

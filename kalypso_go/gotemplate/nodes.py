@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kalypso_go.gotemplate.quoting import quote
-from kalypso_go.gotemplate.text import SPACES
+from kalypso_go.gotemplate.text import SPACES, quote
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,3 +175,10 @@ def _hexadecimal(value: float, precision: int) -> str:
     digits = digits.rstrip("0") if precision < 0 else digits[:precision].ljust(precision, "0")
     point = "." if digits else ""
     return f"{sign}0x{mantissa >> 52}{point}{digits}p{exponent:+03d}"
+
+
+def json_number(value: float) -> str:
+    """Write a finite number as JavaScript does."""
+    if value and not 1e-6 <= abs(value) < 1e21:
+        return format_float(value, "e").replace("e-0", "e-")
+    return format_float(value, "f")

@@ -1,34 +1,68 @@
-"""Parse texts, actions and definitions by recursive descent.
+"""Parse a template by recursive descent: items → nodes.
 
-    text       = { plain text | action | definition }
-    definition = "{{" "define" name "}}" body "{{end}}"
-    body       = { plain text | action }
-    action     = "{{" ( control | pipeline ) "}}"
-
-`expressions` parses the inside of actions.
+text       = { plain text | action | definition }
+definition = "{{" "define" name "}}" body "{{end}}"
+body       = { plain text | action }
+action     = "{{" ( control | pipeline ) "}}"
+pipeline   = [ variable [ "," variable ] ( ":=" | "=" ) ] command { "|" command }
+command    = operand { space operand }
+operand    = term { field }
+term       = constant | function | "." | field | variable | "(" pipeline ")"
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
 
-from kalypso_go.gotemplate.cursor import Source
-from kalypso_go.gotemplate.expressions import ExpressionParser, Names
+from kalypso_go.gotemplate.errors import Source, TemplateError
 from kalypso_go.gotemplate.lexer import Item, Kind, lex
 from kalypso_go.gotemplate.nodes import (
     Action,
     Body,
+    Bool,
     Break,
     Case,
+    Chain,
+    Command,
     Continue,
+    Dot,
+    Field,
+    Identifier,
     If,
+    Nil,
+    Number,
+    Operand,
+    Pipe,
     Range,
     Statement,
+    String,
     TemplateCall,
     Text,
+    Variable,
     With,
 )
-from kalypso_go.gotemplate.quoting import quote
+from kalypso_go.gotemplate.numerals import (
+    MAX_INT64,
+    MAX_UINT64,
+    MIN_INT64,
+    parse_float,
+    parse_int,
+    parse_uint,
+)
+from kalypso_go.gotemplate.text import quote, unquote, unquote_char
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The functions that a template may call; `refused` maps absent functions to the reason."""
+
+    functions: Collection[str]
+    refused: Mapping[str, str]
 
 
 def parse_trees(source: Source, names: Names, max_depth: int) -> dict[str, Body]:
@@ -42,21 +76,11 @@ def parse_trees(source: Source, names: Names, max_depth: int) -> dict[str, Body]
     return trees
 
 
-class _Closing:
-    """An `{{end}}` or `{{else}}`, which ends a body; `keyword` follows the `else`."""
-
-    def __init__(self, text: str, keyword: Kind | None = None) -> None:
-        self.text = text
-        self.keyword = keyword
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class _Parser(ExpressionParser):
+class _Parser:
     """Parses one definition; `top` parses the whole text.
 
-    Each `define` and `block` has its own parser, with its own variables but the same items.
+    Each `define` and `block` has its own parser, with its own variables. All of them read the same
+    stream, one after the other. `depth` counts the current nesting, up to `max_depth`.
     """
 
     def __init__(
@@ -67,9 +91,18 @@ class _Parser(ExpressionParser):
         max_depth: int,
         trees: dict[str, Body],
     ) -> None:
-        super().__init__(source, stream, names, max_depth)
+        self.source = source
+        self.stream = stream
+        self.names = names
+        self.max_depth = max_depth
         self.trees = trees
-        self.loops = 0
+        self.depth = self.loops = 0
+        self.items: list[Item] = []
+        self.index = 0
+        self.action: Item | None = None
+        """The start of the current action, for errors on its later lines."""
+        self.declared = ["$"]
+        self.visible = Counter(self.declared)
 
     def inner(self) -> _Parser:
         """Return a parser for a definition at the current position."""
@@ -245,6 +278,221 @@ class _Parser(ExpressionParser):
             raise self.unexpected(item, context)
         return self.unquoted(item)
 
+    # The inside of actions
+
+    def pipeline(self, context: str, end: Kind) -> Pipe:
+        """Parse declarations or assignments, then commands, up to and including `end`."""
+        position = self.peek_non_space().position
+        variables, assigns = self.declarations(context)
+        commands: list[Command] = []
+        while (item := self.next_non_space()).kind is not end:
+            if item.kind not in _OPERANDS:
+                raise self.unexpected(item, context)
+            self.index -= 1
+            commands.append(self.command())
+        if not commands:
+            raise self.error(f"missing value for {context}")
+        for stage, command in enumerate(commands[1:], start=2):
+            if isinstance(command.arguments[0], Bool | Dot | Nil | Number | String):
+                raise self.error(f"non executable command in pipeline stage {stage}")
+        return Pipe(position, tuple(commands), variables, assigns)
+
+    def declarations(self, context: str) -> tuple[tuple[Variable, ...], bool]:
+        """Parse `$x :=`, `$x =` or, in a range, `$i, $x :=`; consume nothing if there is none."""
+        declared: list[Variable] = []
+        while self.peek_non_space().kind is Kind.VARIABLE:
+            start = self.index
+            item = self.next()
+            sign = self.next_non_space()
+            if sign.kind in (Kind.ASSIGN, Kind.DECLARE):
+                declared.append(self.declare(item))
+                return tuple(declared), sign.kind is Kind.ASSIGN
+            if sign.kind is not Kind.CHARACTER or sign.value != ",":
+                self.index = start
+                break
+            declared.append(self.declare(item))
+            if context != "range" or len(declared) > 1:
+                raise self.error(f"too many declarations in {context}")
+            if self.peek_non_space().kind not in (
+                Kind.VARIABLE,
+                Kind.RIGHT_DELIMITER,
+                Kind.RIGHT_PARENTHESIS,
+            ):
+                raise self.error("range can only initialize variables")
+        return tuple(declared), False
+
+    def declare(self, item: Item) -> Variable:
+        """Declare a variable for the rest of the block."""
+        self.declared.append(item.value)
+        self.visible[item.value] += 1
+        return Variable(item.position, (item.value,))
+
+    def forget(self, count: int) -> None:
+        """Forget all but the first `count` declarations at the end of a block."""
+        self.visible.subtract(self.declared[count:])
+        del self.declared[count:]
+
+    def command(self) -> Command:
+        """Parse operands up to a pipe, and consume it, or up to a closing sign, and leave it."""
+        position = self.peek_non_space().position
+        arguments: list[Operand] = []
+        while True:
+            self.peek_non_space()
+            operand = self.operand()
+            if operand is not None:
+                arguments.append(operand)
+            item = self.next()
+            if item.kind is Kind.SPACE:
+                continue
+            if item.kind in (Kind.RIGHT_DELIMITER, Kind.RIGHT_PARENTHESIS):
+                self.index -= 1
+            elif item.kind is not Kind.PIPE:
+                raise self.unexpected(item, "operand")
+            break
+        if not arguments:
+            raise self.error("empty command")
+        return Command(position, tuple(arguments))
+
+    def operand(self) -> Operand | None:
+        """Parse a term with the fields that follow it; None if there is none."""
+        term = self.term()
+        if term is None or self.peek().kind is not Kind.FIELD:
+            return term
+        position = self.peek().position
+        names: list[str] = []
+        while self.peek().kind is Kind.FIELD:
+            names.append(self.next().value[1:])
+        if isinstance(term, Field | Variable):
+            return type(term)(position, (*term.names, *names))
+        if isinstance(term, Identifier | Pipe):
+            return Chain(position, term, tuple(names))
+        raise self.error(f"unexpected . after term {quote(str(term))}")
+
+    def term(self) -> Operand | None:
+        """Parse a constant, name, field, variable or parenthesis; None if there is none."""
+        item = self.next_non_space()
+        reader = _TERMS.get(item.kind)
+        if reader is None:
+            self.index -= 1
+            return None
+        return reader(self, item)
+
+    def identifier(self, item: Item) -> Identifier:
+        """Parse the name of a function."""
+        if item.value not in self.names.functions:
+            reason = self.names.refused.get(item.value)
+            because = f": {reason}" if reason else ""
+            raise self.error(f"function {quote(item.value)} not defined{because}")
+        return Identifier(item.position, item.value)
+
+    def variable(self, item: Item) -> Variable:
+        """Parse a variable that was declared before."""
+        if not self.visible[item.value]:
+            raise self.error(f"undefined variable {quote(item.value)}")
+        return Variable(item.position, (item.value,))
+
+    def constant(self, item: Item) -> Number:
+        """Parse a number."""
+        try:
+            return _CONSTANTS[item.kind](item.position, item.value)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    def string(self, item: Item) -> String:
+        """Parse a string."""
+        return String(item.position, item.value, self.unquoted(item))
+
+    def parenthesized(self, _: Item) -> Pipe:
+        """Parse a pipeline up to its closing parenthesis."""
+        self.enter("expression")
+        pipe = self.pipeline("parenthesized pipeline", Kind.RIGHT_PARENTHESIS)
+        self.depth -= 1
+        return pipe
+
+    def unquoted(self, item: Item) -> str:
+        """Return the value of a quoted string."""
+        try:
+            return unquote(item.value)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    # Items, and errors about them
+
+    def next(self) -> Item:
+        """Return the next item and consume it."""
+        if self.index == len(self.items):
+            item = next(self.stream, None)
+            self.items.append(item or Item(Kind.EOF, len(self.source.text), "EOF"))
+        self.index += 1
+        return self.items[self.index - 1]
+
+    def peek(self) -> Item:
+        """Return the next item without consuming it."""
+        item = self.next()
+        self.index -= 1
+        return item
+
+    def next_non_space(self) -> Item:
+        """Return the next item that is not a space, and consume it."""
+        item = self.next()
+        while item.kind is Kind.SPACE:
+            item = self.next()
+        return item
+
+    def peek_non_space(self) -> Item:
+        """Return the next item that is not a space; consume only the spaces before it."""
+        item = self.next_non_space()
+        self.index -= 1
+        return item
+
+    def expect(self, context: str, *kinds: Kind) -> Item:
+        """Return the next item that is not a space; raise an error unless it is one of `kinds`."""
+        item = self.next_non_space()
+        if item.kind not in kinds:
+            raise self.unexpected(item, context)
+        return item
+
+    def error(self, detail: str) -> TemplateError:
+        """Return an error at the last item read."""
+        position = self.items[-1].position
+        line = self.source.line(position)
+        return TemplateError(
+            f"template: {self.source.name}:{line}: {detail}",
+            name=self.source.name,
+            line=line,
+            column=self.source.column(position) + 1,
+            detail=detail,
+        )
+
+    def unexpected(self, item: Item, context: str) -> TemplateError:
+        """Return an error about an item that is not allowed here, or is an error itself."""
+        if item.kind is not Kind.ERROR:
+            return self.error(f"unexpected {item} in {context}")
+        started = ""
+        if self.action is not None:
+            line = self.source.line(self.action.position)
+            if line != self.source.line(item.position):
+                begins = " started" if item.value.endswith(" action") else " in action started"
+                started = f"{begins} at {self.source.name}:{line}"
+        return self.error(f"{item}{started}")
+
+    def enter(self, what: str) -> None:
+        """Enter a nested level; the caller leaves it with `self.depth -= 1`."""
+        if self.depth >= self.max_depth:
+            raise self.error(f"max {what} depth exceeded ({self.max_depth})")
+        self.depth += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Closing:
+    """An `{{end}}` or `{{else}}`, which ends a body; `keyword` follows the `else`."""
+
+    text: str
+    keyword: Kind | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
 
 _CONTROLS: dict[Kind, Callable[[_Parser, Item], Statement | _Closing]] = {
     Kind.BLOCK: _Parser.block_control,
@@ -257,3 +505,115 @@ _CONTROLS: dict[Kind, Callable[[_Parser, Item], Statement | _Closing]] = {
     Kind.TEMPLATE: _Parser.template_control,
     Kind.WITH: _Parser.with_control,
 }
+
+
+_TERMS: dict[Kind, Callable[[_Parser, Item], Operand]] = {
+    Kind.BOOL: lambda _, item: Bool(item.position, item.value == "true"),
+    Kind.CHARACTER_CONSTANT: _Parser.constant,
+    Kind.COMPLEX: _Parser.constant,
+    Kind.DOT: lambda _, item: Dot(item.position),
+    Kind.FIELD: lambda _, item: Field(item.position, (item.value[1:],)),
+    Kind.IDENTIFIER: _Parser.identifier,
+    Kind.LEFT_PARENTHESIS: _Parser.parenthesized,
+    Kind.NIL: lambda _, item: Nil(item.position),
+    Kind.NUMBER: _Parser.constant,
+    Kind.RAW_STRING: _Parser.string,
+    Kind.STRING: _Parser.string,
+    Kind.VARIABLE: _Parser.variable,
+}
+
+
+_Value = TypeVar("_Value", int, float)
+
+_FLOAT = (
+    r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?"
+    r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)"
+)
+_COMPLEX = re.compile(f"({_FLOAT})([+-]{_FLOAT})i")
+
+
+def _character_constant(position: int, text: str) -> Number:
+    """Parse `'x'` to its code point; raise ValueError with Go's text."""
+    code = unquote_char(text)
+    return Number(position, text, code, code, float(code))
+
+
+def _complex_constant(position: int, text: str) -> Number:
+    """Parse `1+2i`; raise ValueError with Go's text."""
+    match = _COMPLEX.match(text)
+    if match is None:
+        raise ValueError("syntax error scanning complex number")
+    return _simplified(position, text, complex(*map(_scanned_float, match.groups())))
+
+
+def _number_constant(position: int, text: str) -> Number:
+    """Parse `12`, `0x1F`, `1_000`, `1.5e3`, `2i` …; raise ValueError with Go's text."""
+    if text.endswith("i"):
+        imaginary = _attempt(parse_float, text[:-1])
+        if imaginary is not None:
+            return _simplified(position, text, complex(0, imaginary))
+    integer, unsigned = _attempt(parse_int, text), _attempt(parse_uint, text)
+    if integer == 0:
+        unsigned = 0
+    whole = unsigned if integer is None else integer
+    if whole is not None:
+        return Number(position, text, integer, unsigned, float(whole))
+    floating = _attempt(parse_float, text)
+    if floating is None:
+        raise ValueError(f"illegal number syntax: {quote(text)}")
+    if not re.search("[.eEpP]", text):
+        raise ValueError(f"integer overflow: {quote(text)}")
+    return _real(position, text, floating)
+
+
+def _simplified(position: int, text: str, value: complex) -> Number:
+    """Return a complex number; without an imaginary part, it is also a real number."""
+    if value.imag != 0:
+        return Number(position, text, complex=value)
+    return _real(position, text, value.real, value)
+
+
+def _real(position: int, text: str, real: float, value: complex | None = None) -> Number:
+    integer = _as_integer(real, MIN_INT64, MAX_INT64)
+    return Number(position, text, integer, _as_integer(real, 0, MAX_UINT64), real, value)
+
+
+def _as_integer(value: float, least: int, greatest: int) -> int | None:
+    if math.isfinite(value) and value == int(value) and least <= value <= greatest:
+        return int(value)
+    return None
+
+
+def _attempt(parse: Callable[[str], _Value], text: str) -> _Value | None:
+    try:
+        return parse(text)
+    except ValueError:
+        return None
+
+
+def _scanned_float(text: str) -> float:
+    try:
+        return parse_float(text)
+    except ValueError as error:
+        raise ValueError(f"strconv.ParseFloat: parsing {quote(text)}: {error}") from None
+
+
+_CONSTANTS: dict[Kind, Callable[[int, str], Number]] = {
+    Kind.CHARACTER_CONSTANT: _character_constant,
+    Kind.COMPLEX: _complex_constant,
+    Kind.NUMBER: _number_constant,
+}
+_OPERANDS = frozenset(
+    {
+        *_CONSTANTS,
+        Kind.BOOL,
+        Kind.DOT,
+        Kind.FIELD,
+        Kind.IDENTIFIER,
+        Kind.NIL,
+        Kind.RAW_STRING,
+        Kind.STRING,
+        Kind.VARIABLE,
+        Kind.LEFT_PARENTHESIS,
+    }
+)

@@ -1,15 +1,62 @@
-"""`printf`, `print` and `println` like Go's fmt, which reports errors of a format in the output."""
+"""Print values like Go's fmt, which reports errors of a format in the output."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any, cast
 
-from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.formatting import PLAIN, Flags
-from kalypso_go.gotemplate.printer import Printer
-from kalypso_go.gotemplate.values import type_of
+from kalypso_go.gotemplate.budget import Budget, LimitError
+from kalypso_go.gotemplate.characters import is_print
+from kalypso_go.gotemplate.numerals import MAX_UINT64, format_float
+from kalypso_go.gotemplate.text import (
+    can_backquote,
+    from_bytes,
+    is_rune,
+    normal,
+    quote,
+    quote_rune,
+    to_bytes,
+)
+from kalypso_go.gotemplate.values import (
+    UINT8,
+    Function,
+    FunctionError,
+    GoInt,
+    GoStruct,
+    Type,
+    plain_key,
+    slice_of,
+    sorted_keys,
+    type_of,
+)
+
+
+@dataclass(slots=True)
+class Flags:
+    """The flags between `%` and the verb.
+
+    `go_syntax` is the `#` of `%#v` and `field_names` the `+` of `%+v`; their meaning differs from
+    `sharp` and `plus`.
+    """
+
+    minus: bool = False
+    plus: bool = False
+    sharp: bool = False
+    space: bool = False
+    zero: bool = False
+    field_names: bool = False
+    go_syntax: bool = False
+    width: int | None = None
+    precision: int | None = None
+
+
+PLAIN = Flags()
+"""The flags of a plain `%v`; never modified."""
+
 
 _MAX_NUMBER = 1_000_000
 """Go ignores a width, precision or index above this."""
@@ -227,3 +274,336 @@ def _number(digits: str) -> tuple[int | None, bool]:
     if len(significant) > 8 or int(significant[:-1] or 0) > _MAX_NUMBER:
         return None, False
     return (int(digits) if digits else None), True
+
+
+_MAX_DEPTH = 100
+"""The limit on the nesting of printed values; a map that contains itself has no end."""
+
+_BYTES = slice_of(UINT8)
+
+_INTEGER_VERBS = frozenset("bdoOxX")
+_FLOAT_VERBS = frozenset("veEfFgGbxX")
+_TEXT_VERBS = frozenset("vsxXq")
+
+
+class Printer:
+    """Collects the text of one call; the budget bounds its length."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.parts: list[str] = []
+        self.length = 0
+        self.erroring = False
+
+    def text(self) -> str:
+        """Return the printed text."""
+        return "".join(self.parts)
+
+    def write(self, text: str) -> None:
+        """Append a text."""
+        self.parts.append(text)
+        self.length += len(text)
+        if self.length > self.budget.limits.output_bytes:
+            self.budget.fit(self.length, "the printed text")
+
+    def argument(self, value: object, verb: str, flags: Flags) -> None:
+        """Print one argument of `print` or `printf`."""
+        if value is None:
+            self.write(_pad("<nil>", flags) if verb in "Tv" else f"%!{verb}(<nil>)")
+        elif verb == "T":
+            self.write(_format_string(_type(value).name, flags))
+        elif verb == "p":
+            self._pointer(value, verb, flags)
+        elif verb == "w" and type_of(value) != _BYTES:
+            self._bad_verb(value, verb, flags)
+        else:
+            self.value(value, verb, flags, 0)
+
+    def value(self, value: object, verb: str, flags: Flags, depth: int) -> None:
+        """Print a value that is nested `depth` levels deep."""
+        if depth > _MAX_DEPTH:
+            raise LimitError(f"printed values may nest {_MAX_DEPTH} levels")
+        if flags.width or flags.precision:
+            self.budget.fit(
+                self.length + (flags.width or 0) + (flags.precision or 0), "the printed text"
+            )
+        if self._methods(value, verb, flags):
+            return
+        printer = _PRINTERS.get(type(value)) or _printer(value)
+        printer(self, value, verb, flags, depth)
+
+    def _bad_verb(self, value: object, verb: str, flags: Flags) -> None:
+        """Print the value, marked as one that the verb cannot print."""
+        self.write(f"%!{verb}({_type(value).name}=")
+        self.erroring = True
+        self.value(value, "v", flags, 0)
+        self.erroring = False
+        self.write(")")
+
+    def _methods(self, value: object, verb: str, flags: Flags) -> bool:
+        """Print a value with its own method; return False if none applies to the verb."""
+        if self.erroring or not isinstance(value, GoStruct | GoInt):
+            return False
+        if flags.go_syntax:
+            method = value.methods.get("GoString")
+            if method is not None:
+                self.write(_format_string(str(method.call()), flags))
+            return method is not None
+        method = value.methods.get("Error") or value.methods.get("String")
+        if method is None or verb not in _TEXT_VERBS:
+            return False
+        self._string(str(method.call()), verb, flags, 0)
+        return True
+
+    def _pointer(self, value: object, verb: str, flags: Flags) -> None:
+        """Refuse verb `p` for addresses, which differ in every run; print only nil."""
+        if _type(value).kind in {"map", "slice", "ptr", "func"}:
+            if getattr(value, "nil", False):
+                self.write("0x0")
+                return
+            raise FunctionError("the address of a value differs in every run: %p is not supported")
+        self._bad_verb(value, verb, flags)
+
+    # One method for each kind of value
+
+    def _boolean(self, value: bool, verb: str, flags: Flags, _: int) -> None:
+        if verb in "tv":
+            self.write(_pad("true" if value else "false", flags))
+        else:
+            self._bad_verb(value, verb, flags)
+
+    def _integer(self, value: int, verb: str, flags: Flags, _: int) -> None:
+        number = int(value)
+        if verb == "v":
+            if flags.go_syntax and _type(value).kind.startswith("uint"):
+                self.write(_format_integer(number, "x", replace(flags, sharp=True)))
+            else:
+                self.write(_format_integer(number, "d", flags))
+        elif verb in _INTEGER_VERBS:
+            self.write(_format_integer(number, verb, flags))
+        elif verb == "c":
+            self.write(_pad(chr(number) if is_rune(number) else "\ufffd", flags))
+        elif verb == "q":
+            self.write(_pad(quote_rune(number, ascii_only=flags.plus), flags))
+        elif verb == "U":
+            self.write(_format_unicode(number, flags))
+        else:
+            self._bad_verb(value, verb, flags)
+
+    def _floating(self, value: float | complex, verb: str, flags: Flags, _: int) -> None:
+        if verb not in _FLOAT_VERBS:
+            self._bad_verb(value, verb, flags)
+        elif isinstance(value, complex):  # pads each part separately
+            imaginary = _format_floating(value.imag, verb, replace(flags, plus=True))
+            self.write(f"({_format_floating(value.real, verb, flags)}{imaginary}i)")
+        else:
+            self.write(_format_floating(value, verb, flags))
+
+    def _string(self, value: str, verb: str, flags: Flags, _: int) -> None:
+        if verb == "s" or (verb == "v" and not flags.go_syntax):
+            self.write(_format_string(value, flags))
+        elif verb in "vq":
+            self.write(_format_quoted_string(value, flags))
+        elif verb in "xX":
+            self.write(_format_hexadecimal(value, verb, flags))
+        else:
+            self._bad_verb(value, verb, flags)
+
+    def _mapping(self, value: dict[object, object], verb: str, flags: Flags, depth: int) -> None:
+        opening, between, closing = "map[", " ", "]"
+        if flags.go_syntax:
+            opening, between, closing = f"{_type(value).name}{{", ", ", "}"
+            if getattr(value, "nil", False):
+                self.write(f"{_type(value).name}(nil)")
+                return
+        self.write(opening)
+        for index, key in enumerate(sorted_keys(value)):
+            self.write(between if index else "")
+            self._element(plain_key(key), verb, flags, depth)
+            self.write(":")
+            self._element(value[key], verb, flags, depth)
+        self.write(closing)
+
+    def _sequence(self, value: list[object], verb: str, flags: Flags, depth: int) -> None:
+        go_type = _type(value)
+        of_bytes = go_type.elem is not None and go_type.elem.kind == "uint8"
+        if of_bytes and verb in "sqxX":
+            self._string(from_bytes(bytes(cast(list[int], value))), verb, flags, depth)
+            return
+        name = "[]byte" if of_bytes and not depth and verb in "vd" else go_type.name
+        opening, between, closing = "[", " ", "]"
+        if flags.go_syntax:
+            opening, between, closing = f"{name}{{", ", ", "}"
+            if getattr(value, "nil", False):
+                self.write(f"{name}(nil)")
+                return
+        self.write(opening)
+        for index, element in enumerate(value):
+            self.write(between if index else "")
+            self._element(element, verb, flags, depth)
+        self.write(closing)
+
+    def _struct(self, value: GoStruct, verb: str, flags: Flags, depth: int) -> None:
+        if value.pointer:
+            if depth:
+                self._pointer(value, verb, flags)
+            self.write("&")
+        if flags.go_syntax:
+            self.write(value.type.name)
+        between = ", " if flags.go_syntax else " "
+        self.write("{")
+        for index, (name, content) in enumerate((value.fields | value.hidden).items()):
+            self.write(between if index else "")
+            if flags.go_syntax or flags.field_names:
+                self.write(f"{name}:")
+            self._element(content, verb, flags, depth + value.pointer)
+        self.write("}")
+
+    def _element(self, value: object, verb: str, flags: Flags, depth: int) -> None:
+        """Print an element of a container."""
+        if value is None:
+            self.write("interface {}(nil)" if flags.go_syntax else "<nil>")
+        else:
+            self.value(value, verb, flags, depth + 1)
+
+    def _function(self, value: Function, verb: str, flags: Flags, _: int) -> None:
+        self._pointer(value, verb, flags)
+
+
+_Print = Callable[[Printer, Any, str, Flags, int], None]
+_PRINTERS: dict[type, _Print] = {
+    str: Printer._string,
+    bool: Printer._boolean,
+    int: Printer._integer,
+    float: Printer._floating,
+    complex: Printer._floating,
+    dict: Printer._mapping,
+    list: Printer._sequence,
+}
+
+
+def _printer(value: object) -> _Print:
+    """Return the method that prints a value of an uncommon class."""
+    for base in (int, dict, list):
+        if isinstance(value, base):
+            return _PRINTERS[base]
+    return Printer._struct if isinstance(value, GoStruct) else Printer._function
+
+
+def _type(value: object) -> Type:
+    go_type = type_of(value)
+    if go_type is None:
+        raise TypeError(f"not a Go value: {value!r}")
+    return go_type
+
+
+_BASES = {"b": "b", "o": "o", "O": "o", "x": "x", "X": "X"}
+_SHARP = {"b": "0b", "x": "0x", "X": "0X"}
+
+
+def _pad(text: str, flags: Flags, *, zeros: bool = True) -> str:
+    """Pad to the width, with zeros if both the flags and the caller allow."""
+    if not flags.width:
+        return text
+    if flags.minus:
+        return text.ljust(flags.width)
+    return text.rjust(flags.width, "0" if flags.zero and zeros else " ")
+
+
+def _format_integer(value: int, verb: str, flags: Flags) -> str:
+    """Format by the verbs `b d o O x X`."""
+    digits = format(abs(value), _BASES.get(verb, "d"))
+    sign = "-" if value < 0 else "+" if flags.plus else " " if flags.space else ""
+    if flags.precision is not None:
+        if not flags.precision and not value:
+            return " " * (flags.width or 0)
+        digits = digits.rjust(flags.precision, "0")
+    elif flags.zero and not flags.minus and flags.width:
+        digits = digits.rjust(flags.width - len(sign), "0")
+    prefix = ""
+    if flags.sharp:
+        prefix = _SHARP.get(verb, "")
+        if verb in {"o", "O"} and digits[0] != "0":
+            prefix = "0"
+    if verb == "O":
+        prefix = "0o" + prefix
+    return _pad(sign + prefix + digits, flags, zeros=False)
+
+
+def _format_unicode(value: int, flags: Flags) -> str:
+    """Format by the verb `U`: `U+0041`, with `#` also the character."""
+    code = value & MAX_UINT64
+    text = f"U+{code:0{max(4, flags.precision or 0)}X}"
+    if flags.sharp and code <= 0x10FFFF and is_print(chr(code)):
+        text += f" '{chr(code)}'"
+    return _pad(text, flags, zeros=False)
+
+
+def _format_floating(value: float, verb: str, flags: Flags) -> str:
+    """Format by the verbs `b e E f F g G x X`, and `v` as `g`."""
+    verb = {"v": "g", "F": "f"}.get(verb, verb)
+    precision = 6 if verb in {"e", "E", "f"} else -1
+    if flags.precision is not None:
+        precision = flags.precision
+    number = format_float(value, verb, precision)
+    sign = "-" if number[0] == "-" else "+"
+    number = number.lstrip("+-")
+    if flags.space and sign == "+" and not flags.plus:
+        sign = " "
+    if not math.isfinite(value):
+        if number == "NaN" and not flags.space and not flags.plus:
+            sign = ""
+        return _pad(sign + number, flags, zeros=False)
+    if flags.sharp and verb != "b":
+        number = _with_point(number, verb, precision)
+    if not flags.plus and sign == "+":
+        return _pad(number, flags)
+    if flags.zero and not flags.minus and flags.width:
+        return sign + number.rjust(flags.width - 1, "0")
+    return _pad(sign + number, flags)
+
+
+def _with_point(number: str, verb: str, precision: int) -> str:
+    """Apply `#`: always a decimal point, and the zeros that `g` omits."""
+    mark = {"x": "p", "X": "P", "E": "E", "G": "E"}.get(verb, "e")
+    digits, mark, power = number.partition(mark)
+    missing = 0
+    if verb in {"g", "G", "x"}:
+        # Go counts from the first character other than zero; in `0x1.8` that is the `x`.
+        missing = 6 if precision == -1 else precision
+        missing -= len(digits.replace(".", "").lstrip("0"))
+    if "." not in digits:
+        missing -= digits == "0"
+        digits += "."
+    return digits + "0" * missing + mark + power
+
+
+def _format_string(text: str, flags: Flags) -> str:
+    """Format by the verb `s`; the precision limits the characters."""
+    return _pad(_truncated(text, flags), flags)
+
+
+def _format_quoted_string(text: str, flags: Flags) -> str:
+    """Format by the verb `q`: quoted as in Go; with `#` in backquotes if possible."""
+    text = _truncated(text, flags)
+    if flags.sharp and can_backquote(text):
+        return _pad(f"`{text}`", flags)
+    return _pad(quote(text, ascii_only=flags.plus), flags)
+
+
+def _truncated(text: str, flags: Flags) -> str:
+    text = normal(text)
+    return text if flags.precision is None else text[: flags.precision]
+
+
+def _format_hexadecimal(text: str, verb: str, flags: Flags) -> str:
+    """Format the bytes of a text by the verbs `x X`, separated by spaces if the flag is set."""
+    data = to_bytes(text)
+    if flags.precision is not None:
+        data = data[: flags.precision]
+    if not data:
+        return _pad("", flags)
+    digits = data.hex(" ") if flags.space else data.hex()
+    if flags.sharp:
+        digits = "0x" + digits.replace(" ", " 0x")
+    return _pad(digits.upper() if verb == "X" else digits, flags)

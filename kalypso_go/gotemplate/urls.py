@@ -1,4 +1,4 @@
-"""Parse, resolve and format URLs like Go's net/url."""
+"""URLs like Go's net/url, and IP addresses like its `netip.ParseAddr`, with Go's error messages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import string
 from dataclasses import dataclass, replace
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-from kalypso_go.gotemplate.addresses import AddressError, check_address
-from kalypso_go.gotemplate.quoting import quote
-from kalypso_go.gotemplate.text import from_bytes, normal, to_bytes
+from kalypso_go.gotemplate.text import from_bytes, normal, quote, to_bytes
 
 # The characters that need no escape in each part.
 _UNRESERVED = string.ascii_letters + string.digits + "-_.~"
@@ -277,3 +275,135 @@ def _resolved_path(base: str, reference: str) -> str:
         kept = [*(kept or [""]), ""]
     path = "/".join(kept)
     return path if path.startswith("/") else "/" + path
+
+
+_HEX_DIGITS = re.compile("[0-9a-fA-F]*")
+_ADDRESS_SIZE = 16
+"""The bytes of an IPv6 address."""
+
+
+class AddressError(ValueError):
+    """The text is not an IP address; the message is Go's."""
+
+
+def is_ip_address(text: str) -> bool:
+    """Return whether Go's `net.ParseIP` accepts the text; it accepts no zones."""
+    try:
+        check_address(text)
+    except AddressError:
+        return False
+    return "%" not in text
+
+
+def check_address(text: str) -> None:
+    """Raise `AddressError` unless the text is an IPv4 address or an IPv6 address (zone allowed)."""
+    mark = re.search("[.:%]", text)
+    if mark is None:
+        raise _address_error(text, "unable to parse IP")
+    if mark[0] == "%":
+        raise _address_error(text, "missing IPv6 address")
+    if mark[0] == ".":
+        _check_ipv4(text, text)
+        return
+    address, percent, zone = text.partition("%")
+    if percent and not zone:
+        raise _address_error(text, "zone must be a non-empty string")
+    _check_groups(text, address)
+
+
+def _address_error(text: str, problem: str, at: str = "") -> AddressError:
+    place = f" (at {quote(at)})" if at else ""
+    return AddressError(f"ParseAddr({quote(text)}): {problem}{place}")
+
+
+def _check_groups(text: str, rest: str) -> None:
+    """Check the groups between colons; `rest` is the address without its zone."""
+    shortened = rest.startswith("::")
+    rest = rest[2:] if shortened else rest
+    size = 0
+    while rest and size < _ADDRESS_SIZE:
+        digits = _hex_group(text, rest)
+        after = rest[len(digits) :]
+        if after.startswith("."):
+            _check_embedded(text, rest, size, shortened)
+            size += 4
+            after = ""
+        else:
+            size += 2
+        rest = _after_colon(text, after) if after else ""
+        if rest.startswith(":"):
+            if shortened:
+                raise _address_error(text, "multiple :: in address", rest)
+            shortened = True
+            rest = rest[1:]
+    _check_size(text, rest, size, shortened)
+
+
+def _after_colon(text: str, rest: str) -> str:
+    if rest[0] != ":":
+        raise _address_error(text, "unexpected character, want colon", rest)
+    if len(rest) == 1:
+        raise _address_error(text, "colon must be followed by more characters", rest)
+    return rest[1:]
+
+
+def _check_size(text: str, rest: str, size: int, shortened: bool) -> None:
+    if rest:
+        raise _address_error(text, "trailing garbage after address", rest)
+    if size < _ADDRESS_SIZE and not shortened:
+        raise _address_error(text, "address string too short")
+    if size >= _ADDRESS_SIZE and shortened:
+        raise _address_error(text, "the :: must expand to at least one field of zeros")
+
+
+def _hex_group(text: str, rest: str) -> str:
+    """Return the hexadecimal digits at the start of `rest`."""
+    digits = _HEX_DIGITS.match(rest)
+    group = digits[0] if digits else ""
+    if len(group) > 4:
+        raise _address_error(text, "each group must have 4 or less digits", rest)
+    if not group:
+        raise _address_error(text, "each colon-separated field must have at least one digit", rest)
+    return group
+
+
+def _check_embedded(text: str, rest: str, size: int, shortened: bool) -> None:
+    if not shortened and size != 12:
+        raise _address_error(
+            text,
+            "embedded IPv4 address must replace the final 2 fields of the address",
+            rest,
+        )
+    if size + 4 > _ADDRESS_SIZE:
+        raise _address_error(
+            text,
+            "too many hex fields to fit an embedded IPv4 at the end of the address",
+            rest,
+        )
+    _check_ipv4(text, rest)
+
+
+def _check_ipv4(text: str, fields: str) -> None:
+    """Check four decimal numbers separated by dots."""
+    value, field, digits = 0, 0, ""
+    for position, char in enumerate(fields):
+        if char == ".":
+            if not digits or position == len(fields) - 1:
+                raise _address_error(
+                    text, "IPv4 field must have at least one digit", fields[position:]
+                )
+            if field == 3:
+                raise _address_error(text, "IPv4 address too long")
+            field += 1
+            value, digits = 0, ""
+        elif char in "0123456789":
+            if digits == "0":
+                raise _address_error(text, "IPv4 field has octet with leading zero")
+            digits += char
+            value = int(digits)
+            if value > 255:
+                raise _address_error(text, "IPv4 field has value >255")
+        else:
+            raise _address_error(text, "unexpected character", fields[position:])
+    if field < 3:
+        raise _address_error(text, "IPv4 address too short")

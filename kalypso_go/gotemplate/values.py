@@ -16,8 +16,12 @@ distinguish them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from kalypso_go.gotemplate.text import to_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,3 +272,45 @@ class Function:
         if self.variadic:
             parameters[-1] = f"...{parameters[-1]}"
         return Type("func", f"func({', '.join(parameters)}) {self.result.name}")
+
+
+def zero(type_: Type) -> object:
+    """Return the zero value of a type."""
+    if type_.kind == "string":
+        return ""
+    if type_.kind == "bool":
+        return False
+    if type_.kind.startswith(("int", "uint")) and type_.kind != "interface":
+        return 0 if type_.name == "int" else GoInt(type_, 0)
+    if type_.kind == "map":
+        return GoMap(type_, nil=True)
+    if type_.kind == "slice":
+        return GoSlice(type_, nil=True)
+    return {"float64": 0.0, "complex128": 0j}.get(type_.kind)
+
+
+# Go orders keys of different types by the memory addresses of the types, so the order depends on
+# the build; this is the order observed with upstream's libraries.
+_KEY_TYPES = ("string", "int64", "uint64", "int", "float64", "bool")
+
+
+def sorted_keys(value: dict[object, object]) -> list[object]:
+    """Return the keys of a map in order: nil, then type by type; strings by their bytes."""
+    if set(map(type, value)) != {str}:
+        return sorted(value, key=_sort_key)
+    keys: list[Any] = list(value)
+    keys.sort(key=None if "".join(keys).isascii() else to_bytes)
+    return keys
+
+
+def _sort_key(key: object) -> tuple[object, ...]:
+    go_type = type_of(key)
+    if go_type is None:
+        return (-2,)
+    name = go_type.name
+    place = _KEY_TYPES.index(name) if name in _KEY_TYPES else len(_KEY_TYPES)
+    if isinstance(key, str):
+        return (place, name, to_bytes(key))
+    if isinstance(key, float) and math.isnan(key):
+        return (place, name, -math.inf)
+    return (place, name, key)

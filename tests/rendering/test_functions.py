@@ -10,14 +10,7 @@ from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED, to_template_value
 from kalypso_go import gotemplate, goyaml
 from kalypso_go.gotemplate import Limits, TemplateError
-from kalypso_go.gotemplate.values import (
-    ANY_MAP,
-    UINT64,
-    YAML_MAP,
-    GoInt,
-    GoMap,
-    type_of,
-)
+from kalypso_go.gotemplate.values import ANY_MAP, UINT64, YAML_MAP, GoInt, GoMap, type_of
 
 LOG = "level: info\nsinks:\n- name: x\n  v: 1\n"
 

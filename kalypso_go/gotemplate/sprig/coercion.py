@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from kalypso_go.gotemplate import printf
 from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.formatting import PLAIN
 from kalypso_go.gotemplate.numerals import MAX_INT64, MIN_INT64, parse_float
-from kalypso_go.gotemplate.printer import Printer
 from kalypso_go.gotemplate.text import from_bytes
 from kalypso_go.gotemplate.values import UINT8, GoSlice
 
@@ -21,10 +20,9 @@ def sprint(budget: Budget, value: object) -> str:
         return value
     if type(value) is int:
         return str(value)
-    printer = Printer(budget)
-    printer.argument(value, "v", PLAIN)
-    budget.spend(printer.length, "printing")
-    return printer.text()
+    text = printf.sprint((value,), budget)
+    budget.spend(len(text), "printing")
+    return text
 
 
 def to_string(budget: Budget, value: object) -> str:

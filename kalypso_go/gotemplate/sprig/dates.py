@@ -18,15 +18,7 @@ from kalypso_go.gotemplate.sprig.instants import (
 from kalypso_go.gotemplate.sprig.layouts import format_instant
 from kalypso_go.gotemplate.sprig.signature import function
 from kalypso_go.gotemplate.sprig.times import TIME, TimeValue
-from kalypso_go.gotemplate.values import (
-    ANY,
-    INT,
-    INT32,
-    INT64,
-    STRING,
-    FunctionError,
-    type_of,
-)
+from kalypso_go.gotemplate.values import ANY, INT, INT32, INT64, STRING, FunctionError, type_of
 
 _HTML = "2006-01-02"
 

@@ -9,15 +9,7 @@ from kalypso_go.gotemplate.sprig.defaults import is_empty
 from kalypso_go.gotemplate.sprig.nesting import check_depth, kind_of
 from kalypso_go.gotemplate.sprig.semver import VersionValue
 from kalypso_go.gotemplate.sprig.signature import function
-from kalypso_go.gotemplate.values import (
-    ANY,
-    ANY_MAP,
-    FunctionError,
-    GoMap,
-    GoStruct,
-    Type,
-    type_of,
-)
+from kalypso_go.gotemplate.values import ANY, ANY_MAP, FunctionError, GoMap, GoStruct, Type, type_of
 
 Map = dict[object, object]
 

@@ -15,8 +15,7 @@ from itertools import accumulate
 import re2
 
 from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.quoting import can_backquote, quote
-from kalypso_go.gotemplate.text import normal, to_bytes, to_runes
+from kalypso_go.gotemplate.text import can_backquote, normal, quote, to_bytes, to_runes
 
 _MISTAKES = {
     "missing ]": "missing closing ]",

@@ -11,14 +11,7 @@ from kalypso_go.gotemplate.sprig.patterns import (
     quoted_pattern,
 )
 from kalypso_go.gotemplate.sprig.signature import function
-from kalypso_go.gotemplate.values import (
-    BOOL,
-    INT,
-    STRING,
-    STRING_SLICE,
-    FunctionError,
-    GoSlice,
-)
+from kalypso_go.gotemplate.values import BOOL, INT, STRING, STRING_SLICE, FunctionError, GoSlice
 
 
 def _must_compile(budget: Budget, pattern: str) -> Expression:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.quoting import quote as quoted
 from kalypso_go.gotemplate.sprig import runes
 from kalypso_go.gotemplate.sprig.coercion import sprint, to_string, to_strings, to_texts
 from kalypso_go.gotemplate.sprig.signature import function
 from kalypso_go.gotemplate.text import SPACES, byte_length, from_bytes, normal, to_bytes
+from kalypso_go.gotemplate.text import quote as quoted
 from kalypso_go.gotemplate.values import (
     ANY,
     BOOL,

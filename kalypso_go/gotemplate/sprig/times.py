@@ -5,7 +5,6 @@ Methods that encode to binary or append to given bytes are missing.
 
 from __future__ import annotations
 
-from kalypso_go.gotemplate.quoting import quote
 from kalypso_go.gotemplate.sprig.coercion import wrap_int64
 from kalypso_go.gotemplate.sprig.durations import DURATION, clamp, duration
 from kalypso_go.gotemplate.sprig.instants import (
@@ -18,7 +17,7 @@ from kalypso_go.gotemplate.sprig.instants import (
 )
 from kalypso_go.gotemplate.sprig.layouts import MONTHS, WEEKDAYS, format_instant
 from kalypso_go.gotemplate.sprig.signature import Methods
-from kalypso_go.gotemplate.text import to_bytes
+from kalypso_go.gotemplate.text import quote, to_bytes
 from kalypso_go.gotemplate.values import (
     BOOL,
     INT,

@@ -6,12 +6,12 @@ import math
 from base64 import b64encode
 
 from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.json_scalars import json_number, quote_json
+from kalypso_go.gotemplate.numerals import json_number
 from kalypso_go.gotemplate.sprig.nesting import check_depth
 from kalypso_go.gotemplate.sprig.semver import VersionValue
 from kalypso_go.gotemplate.sprig.signature import function
 from kalypso_go.gotemplate.sprig.times import TimeValue, json_text
-from kalypso_go.gotemplate.text import to_bytes
+from kalypso_go.gotemplate.text import quote_json, to_bytes
 from kalypso_go.gotemplate.values import (
     ANY,
     STRING,

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_go.gotemplate.json_scalars import json_number, quote_json
+from kalypso_go.gotemplate.numerals import json_number
+from kalypso_go.gotemplate.text import quote_json
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_go.gotemplate.builtins import BUILTINS
-from kalypso_go.gotemplate.cursor import Source
-from kalypso_go.gotemplate.errors import TemplateError
-from kalypso_go.gotemplate.expressions import Names
+from kalypso_go.gotemplate.errors import Source, TemplateError
 from kalypso_go.gotemplate.nodes import Action, Body, Chain, Field, If, Number, Pipe, Variable
-from kalypso_go.gotemplate.parser import parse_trees
+from kalypso_go.gotemplate.parser import Names, parse_trees
 from tests.go.gotemplate.texts import PARSABLE, TEMPLATES
 
 DEPTH = 60

@@ -7,7 +7,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget, FunctionError
-from kalypso_go.gotemplate.ordering import sorted_keys
 from kalypso_go.gotemplate.printf import sprint, sprintf, sprintln
 from kalypso_go.gotemplate.values import (
     ANY_MAP,
@@ -21,6 +20,7 @@ from kalypso_go.gotemplate.values import (
     GoMap,
     GoSlice,
     slice_of,
+    sorted_keys,
 )
 from tests.go.gotemplate.data import point
 

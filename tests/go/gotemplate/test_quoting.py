@@ -7,14 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_go.gotemplate.characters import is_digit, is_letter, is_print
-from kalypso_go.gotemplate.quoting import (
+from kalypso_go.gotemplate.text import (
+    byte_length,
     can_backquote,
+    from_bytes,
+    normal,
     quote,
     quote_rune,
+    to_bytes,
+    to_runes,
     unquote,
     unquote_char,
 )
-from kalypso_go.gotemplate.text import byte_length, from_bytes, normal, to_bytes, to_runes
 
 GO_STRINGS = st.binary().map(from_bytes) | st.text(st.characters(exclude_categories=["Cs"]))
 

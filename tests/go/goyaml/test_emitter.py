@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_go.gotemplate.values import (
-    INT64,
-    UINT8,
-    YAML_MAP,
-    GoInt,
-    GoMap,
-    GoSlice,
-    slice_of,
-)
+from kalypso_go.gotemplate.values import INT64, UINT8, YAML_MAP, GoInt, GoMap, GoSlice, slice_of
 from kalypso_go.goyaml import (
     MAX_DEPTH,
     InOrder,
