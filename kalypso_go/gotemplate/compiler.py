@@ -54,200 +54,16 @@ from kalypso_go.gotemplate.values import (
     type_of,
 )
 
-_Elements = tuple[Iterable[object], Iterable[object], int]
-"""The keys and elements of a loop, as they are when it begins, and their number."""
 
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop: its pipeline, and the variables for keys and elements.
-
-    The state keeps the value of the pipeline in the slot `container`; the slot `unused` takes keys
-    and elements that have no variable.
-    """
-
-    definition: Definition
-    node: Range
-    pipe: Expression
-    container: int
-    unused: int
-    key: Declaration | None
-    element: Declaration | None
-
-    def compile(self, steps: Steps, otherwise: Steps) -> Run:
-        """Return a step that runs `steps` for each element, or `otherwise` if there is none."""
-        evaluate, container, elements_of = self.pipe.evaluate, self.container, self.elements
-        error, pipe = self.definition.error, self.node.pipe
-        size = len(str(self.node.body))
-        certain_slots = self.certain_slots()
-
-        def loop(state: State, dot: object) -> None:
-            variables = state.variables
-            variables[container] = value = evaluate(state, dot)
-            keys, elements, length = elements_of(state, value)
-            if not length:
-                _run_otherwise(otherwise, state, dot)
-                return
-            key_slot, slot = certain_slots or self.slots(variables)
-            marked = _marked(value, key_slot, slot) if self.element else None
-            count_iteration = state.budget.count_iteration
-            try:
-                for key, element in zip(keys, elements, strict=False):
-                    count_iteration(size, "the loop")
-                    variables[slot] = element
-                    variables[key_slot] = key
-                    if marked:
-                        state.elements |= marked
-                    try:
-                        for step in steps:
-                            step(state, element)
-                    except ContinueLoop:
-                        continue
-            except BreakLoop:
-                return
-            except LimitError as exceeded:
-                raise error(pipe, str(exceeded)) from None
-
-        return loop
-
-    def certain_slots(self) -> tuple[int, int] | None:
-        """Return the slots for keys and elements if they are the same in each execution."""
-        key, element = self.key, self.element
-        if (key and not key.certain) or (element and not element.certain):
-            return None
-        return key.slot if key else self.unused, element.slot if element else self.unused
-
-    def slots(self, variables: list[object]) -> tuple[int, int]:
-        """Return the slots for keys and elements in an execution."""
-        key = self.key.find(variables) if self.key else None
-        element = self.element.find(variables) if self.element else None
-        return self.unused if key is None else key, self.unused if element is None else element
-
-    def elements(self, state: State, value: object) -> _Elements:
-        """Return the elements of a value."""
-        if isinstance(value, list):
-            return range(len(value)), value, len(value)
-        if isinstance(value, dict):
-            keys = sorted_keys(value)
-            return map(plain_key, keys), [value[key] for key in keys], len(keys)
-        if value is NO_VALUE or value is None:
-            return (), (), 0
-        if isinstance(value, int) and not isinstance(value, bool):
-            return self.integers(state, value)
-        if isinstance(value, GoStruct) and value.pointer:
-            value = value.pointed_to()
-        raise self.error(state, f"range can't iterate over {_shown(value)}")
-
-    def integers(self, state: State, value: int) -> _Elements:
-        """Return the integers below `value`, of the same type."""
-        if self.key is not None:
-            detail = f"can't use {_shown(value)} to iterate over more than one variable"
-            raise self.error(state, detail)
-        numbers: Iterable[object] = range(value)
-        if isinstance(value, GoInt):
-            numbers = (GoInt(value.type, number) for number in range(value))
-        return repeat(NO_VALUE), numbers, max(value, 0)
-
-    def error(self, state: State, detail: str) -> TemplateError:
-        """Return an error about the value of the pipeline."""
-        return self.definition.late_error(state, self.pipe.last, detail)
-
-
-def _run_otherwise(steps: Steps, state: State, dot: object) -> None:
-    """Run the `{{else}}` body; a `{{break}}` in it ends this loop, not the enclosing one."""
-    try:
-        for step in steps:
-            step(state, dot)
-    except BreakLoop:
-        return
-
-
-def _shown(value: object) -> str:
-    try:
-        return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))
-    except FunctionError:
-        return str(type_of(value))  # the value prints as an address, or is too large
-
-
-def _marked(container: object, key: int, element: int) -> frozenset[int]:
-    """Return the slots of the variables whose values have the type `interface {}` in Go."""
-    if type(container) is list:
-        return frozenset((element,))
-    elements = (element,) if holds_interfaces(container) else ()
-    keys = (key,) if holds_interfaces(container, keys=True) else ()
-    return frozenset((*elements, *keys))
-
-
-_Part = tuple[str, int, Evaluate, Action]
-"""The text before an action, its bytes, the action's evaluation, and its node.
-
-A plain tuple, because a loop unpacks it faster than a named one.
-"""
-
-
-class PrintedRun:
-    """A run of texts and actions, compiled to a single step.
-
-    Each action and the text before it count together against the limit of the output.
-    """
-
-    def __init__(self, definition: Definition) -> None:
-        self.definition = definition
-        self.parts: list[_Part] = []
-        self.text: Text | None = None
-        """The text after the last action."""
-
-    def add_action(self, node: Action, evaluate: Evaluate) -> None:
-        """Add an action that prints the value of `evaluate`."""
-        before = self.text.text if self.text else ""
-        self.parts.append((before, byte_length(before), evaluate, node))
-        self.text = None
-
-    def steps(self) -> Steps:
-        """Compile the run to one step; there is none if it is empty."""
-        if not self.parts and not self.text:
-            return ()
-        parts, last = tuple(self.parts), self.text
-        last_text = last.text if last else ""
-        last_size = byte_length(last_text)
-        display, exceeded = self._display, self._exceeded
-
-        def write(state: State, dot: object) -> None:
-            output, budget = state.output, state.budget
-            written, limit = budget.output, budget.output_limit
-            for before, size, evaluate, node in parts:
-                text = evaluate(state, dot)
-                if type(text) is not str:
-                    text = display(state, node, text)
-                output.append(before)
-                output.append(text)
-                written += size + (len(text) if text.isascii() else byte_length(text))
-                if written > limit:
-                    raise exceeded(state, node)
-            if last:
-                output.append(last_text)
-                written += last_size
-                if written > limit:
-                    raise exceeded(state, last)
-            budget.output = written
-
-        return (write,)
-
-    def _exceeded(self, state: State, node: Node) -> Exception:
-        """Return the error for an output that is too long."""
-        if isinstance(node, Text):
-            node = Text(node.position, node.text[:20])
-        limit = state.budget.output_limit
-        return self.definition.error(node, f"the output goes beyond the limit of {limit} bytes")
-
-    def _display(self, state: State, node: Action, value: object) -> str:
-        """Return the text of a value that is not a string."""
-        if isinstance(value, Function):
-            raise self.definition.error(node, f"can't print {node} of type {value.type}")
-        try:
-            return display(value, state.budget)
-        except FunctionError as error:
-            raise self.definition.error(node, str(error)) from None
+def compile_trees(
+    source: Source, trees: Mapping[str, Body], functions: Mapping[str, Function]
+) -> dict[str, Program]:
+    """Compile all definitions of a template, which may call one another."""
+    programs = {name: Program() for name in trees}
+    for name, body in trees.items():
+        compiler = _Compiler(Definition(source, name), functions, programs)
+        compiler.fill(programs[name], body)
+    return programs
 
 
 class Program:
@@ -267,17 +83,6 @@ class Program:
         state = State(output, budget, depth, variables)
         for step in self.steps:
             step(state, dot)
-
-
-def compile_trees(
-    source: Source, trees: Mapping[str, Body], functions: Mapping[str, Function]
-) -> dict[str, Program]:
-    """Compile all definitions of a template, which may call one another."""
-    programs = {name: Program() for name in trees}
-    for name, body in trees.items():
-        compiler = _Compiler(Definition(source, name), functions, programs)
-        compiler.fill(programs[name], body)
-    return programs
 
 
 class _Compiler(PipelineCompiler):
@@ -473,3 +278,198 @@ _STATEMENTS: dict[type[Statement], Callable[[_Compiler, Any], Run]] = {
     Break: lambda *_: _jump(BreakLoop),
     Continue: lambda *_: _jump(ContinueLoop),
 }
+
+_Part = tuple[str, int, Evaluate, Action]
+"""The text before an action, its bytes, the action's evaluation, and its node.
+
+A plain tuple, because a loop unpacks it faster than a named one.
+"""
+
+
+class PrintedRun:
+    """A run of texts and actions, compiled to a single step.
+
+    Each action and the text before it count together against the limit of the output.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.parts: list[_Part] = []
+        self.text: Text | None = None
+        """The text after the last action."""
+
+    def add_action(self, node: Action, evaluate: Evaluate) -> None:
+        """Add an action that prints the value of `evaluate`."""
+        before = self.text.text if self.text else ""
+        self.parts.append((before, byte_length(before), evaluate, node))
+        self.text = None
+
+    def steps(self) -> Steps:
+        """Compile the run to one step; there is none if it is empty."""
+        if not self.parts and not self.text:
+            return ()
+        parts, last = tuple(self.parts), self.text
+        last_text = last.text if last else ""
+        last_size = byte_length(last_text)
+        display, exceeded = self._display, self._exceeded
+
+        def write(state: State, dot: object) -> None:
+            output, budget = state.output, state.budget
+            written, limit = budget.output, budget.output_limit
+            for before, size, evaluate, node in parts:
+                text = evaluate(state, dot)
+                if type(text) is not str:
+                    text = display(state, node, text)
+                output.append(before)
+                output.append(text)
+                written += size + (len(text) if text.isascii() else byte_length(text))
+                if written > limit:
+                    raise exceeded(state, node)
+            if last:
+                output.append(last_text)
+                written += last_size
+                if written > limit:
+                    raise exceeded(state, last)
+            budget.output = written
+
+        return (write,)
+
+    def _exceeded(self, state: State, node: Node) -> Exception:
+        """Return the error for an output that is too long."""
+        if isinstance(node, Text):
+            node = Text(node.position, node.text[:20])
+        limit = state.budget.output_limit
+        return self.definition.error(node, f"the output goes beyond the limit of {limit} bytes")
+
+    def _display(self, state: State, node: Action, value: object) -> str:
+        """Return the text of a value that is not a string."""
+        if isinstance(value, Function):
+            raise self.definition.error(node, f"can't print {node} of type {value.type}")
+        try:
+            return display(value, state.budget)
+        except FunctionError as error:
+            raise self.definition.error(node, str(error)) from None
+
+
+_Elements = tuple[Iterable[object], Iterable[object], int]
+"""The keys and elements of a loop, as they are when it begins, and their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop: its pipeline, and the variables for keys and elements.
+
+    The state keeps the value of the pipeline in the slot `container`; the slot `unused` takes keys
+    and elements that have no variable.
+    """
+
+    definition: Definition
+    node: Range
+    pipe: Expression
+    container: int
+    unused: int
+    key: Declaration | None
+    element: Declaration | None
+
+    def compile(self, steps: Steps, otherwise: Steps) -> Run:
+        """Return a step that runs `steps` for each element, or `otherwise` if there is none."""
+        evaluate, container, elements_of = self.pipe.evaluate, self.container, self.elements
+        error, pipe = self.definition.error, self.node.pipe
+        size = len(str(self.node.body))
+        certain_slots = self.certain_slots()
+
+        def loop(state: State, dot: object) -> None:
+            variables = state.variables
+            variables[container] = value = evaluate(state, dot)
+            keys, elements, length = elements_of(state, value)
+            if not length:
+                _run_otherwise(otherwise, state, dot)
+                return
+            key_slot, slot = certain_slots or self.slots(variables)
+            marked = _marked(value, key_slot, slot) if self.element else None
+            count_iteration = state.budget.count_iteration
+            try:
+                for key, element in zip(keys, elements, strict=False):
+                    count_iteration(size, "the loop")
+                    variables[slot] = element
+                    variables[key_slot] = key
+                    if marked:
+                        state.elements |= marked
+                    try:
+                        for step in steps:
+                            step(state, element)
+                    except ContinueLoop:
+                        continue
+            except BreakLoop:
+                return
+            except LimitError as exceeded:
+                raise error(pipe, str(exceeded)) from None
+
+        return loop
+
+    def certain_slots(self) -> tuple[int, int] | None:
+        """Return the slots for keys and elements if they are the same in each execution."""
+        key, element = self.key, self.element
+        if (key and not key.certain) or (element and not element.certain):
+            return None
+        return key.slot if key else self.unused, element.slot if element else self.unused
+
+    def slots(self, variables: list[object]) -> tuple[int, int]:
+        """Return the slots for keys and elements in an execution."""
+        key = self.key.find(variables) if self.key else None
+        element = self.element.find(variables) if self.element else None
+        return self.unused if key is None else key, self.unused if element is None else element
+
+    def elements(self, state: State, value: object) -> _Elements:
+        """Return the elements of a value."""
+        if isinstance(value, list):
+            return range(len(value)), value, len(value)
+        if isinstance(value, dict):
+            keys = sorted_keys(value)
+            return map(plain_key, keys), [value[key] for key in keys], len(keys)
+        if value is NO_VALUE or value is None:
+            return (), (), 0
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self.integers(state, value)
+        if isinstance(value, GoStruct) and value.pointer:
+            value = value.pointed_to()
+        raise self.error(state, f"range can't iterate over {_shown(value)}")
+
+    def integers(self, state: State, value: int) -> _Elements:
+        """Return the integers below `value`, of the same type."""
+        if self.key is not None:
+            detail = f"can't use {_shown(value)} to iterate over more than one variable"
+            raise self.error(state, detail)
+        numbers: Iterable[object] = range(value)
+        if isinstance(value, GoInt):
+            numbers = (GoInt(value.type, number) for number in range(value))
+        return repeat(NO_VALUE), numbers, max(value, 0)
+
+    def error(self, state: State, detail: str) -> TemplateError:
+        """Return an error about the value of the pipeline."""
+        return self.definition.late_error(state, self.pipe.last, detail)
+
+
+def _run_otherwise(steps: Steps, state: State, dot: object) -> None:
+    """Run the `{{else}}` body; a `{{break}}` in it ends this loop, not the enclosing one."""
+    try:
+        for step in steps:
+            step(state, dot)
+    except BreakLoop:
+        return
+
+
+def _shown(value: object) -> str:
+    try:
+        return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))
+    except FunctionError:
+        return str(type_of(value))  # the value prints as an address, or is too large
+
+
+def _marked(container: object, key: int, element: int) -> frozenset[int]:
+    """Return the slots of the variables whose values have the type `interface {}` in Go."""
+    if type(container) is list:
+        return frozenset((element,))
+    elements = (element,) if holds_interfaces(container) else ()
+    keys = (key,) if holds_interfaces(container, keys=True) else ()
+    return frozenset((*elements, *keys))
