@@ -9,7 +9,7 @@ from functools import partial
 from kalypso_actions.rendering.functions import to_template_value
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_go.gotemplate.budget import work_of
-from kalypso_go.gotemplate.sprig.nesting import check_depth
+from kalypso_go.gotemplate.sprig.coercion import check_depth
 from kalypso_go.gotemplate.values import (
     ANY_MAP,
     STRING,

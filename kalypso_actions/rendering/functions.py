@@ -14,7 +14,7 @@ from kalypso_actions.rendering.hashing import hash_of
 from kalypso_go import goyaml
 from kalypso_go.gotemplate import sprig
 from kalypso_go.gotemplate.budget import Budget, LimitError
-from kalypso_go.gotemplate.sprig.times import TIME
+from kalypso_go.gotemplate.sprig.dates import TIME
 from kalypso_go.gotemplate.text import SPACES
 from kalypso_go.gotemplate.values import (
     ANY,

@@ -16,8 +16,8 @@ from typing import Final
 
 from kalypso_go import goyaml
 from kalypso_go.gotemplate.budget import Budget, LimitError
+from kalypso_go.gotemplate.sprig.dates import TimeValue
 from kalypso_go.gotemplate.sprig.instants import UTC_LOCATION, Instant
-from kalypso_go.gotemplate.sprig.times import TimeValue
 from kalypso_go.gotemplate.text import to_bytes
 from kalypso_go.gotemplate.values import FunctionError, GoInt, GoStruct, type_of
 

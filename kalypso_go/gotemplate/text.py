@@ -47,6 +47,11 @@ def to_runes(text: str) -> str:
     return text if text.isascii() else _ESCAPED_BYTES.sub("\ufffd", normal(text))
 
 
+def bytes_as_runes(text: str) -> str:
+    """Go's `rune(text[i])` for each byte, a mistake that some functions make."""
+    return text if text.isascii() else to_bytes(text).decode("latin-1")
+
+
 _ESCAPED = {
     "\a": r"\a",
     "\b": r"\b",

@@ -11,7 +11,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kalypso_go.gotemplate.numerals import RangeError, format_float, parse_float
-from kalypso_go.gotemplate.sprig.durations import parse_duration
+from kalypso_go.gotemplate.sprig.instants import parse_duration
 from kalypso_placement.cel.limits import joined
 from kalypso_placement.cel.values import (
     INT,

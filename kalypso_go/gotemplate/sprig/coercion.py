@@ -1,4 +1,4 @@
-"""Conversion of values of any type to strings and numbers."""
+"""Values of any type: their kinds, and their conversion to strings and numbers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from kalypso_go.gotemplate import printf
-from kalypso_go.gotemplate.budget import Budget
+from kalypso_go.gotemplate.budget import Budget, LimitError
 from kalypso_go.gotemplate.numerals import MAX_INT64, MIN_INT64, parse_float
 from kalypso_go.gotemplate.text import from_bytes
-from kalypso_go.gotemplate.values import UINT8, GoSlice
+from kalypso_go.gotemplate.values import UINT8, FunctionError, GoSlice, type_of
 
 _INTEGERS = {8: re.compile("[+-]?[0-7]+"), 10: re.compile("[+-]?[0-9]+")}
 
@@ -96,3 +96,34 @@ def to_float64(value: object) -> float:
         except ValueError:
             return 0.0
     return float(value) if isinstance(value, int | float) else 0.0
+
+
+MAX_DEPTH = 100
+"""The limit on the nesting of values; a map that contains itself has no end."""
+
+NIL_DEREFERENCE = "runtime error: invalid memory address or nil pointer dereference"
+
+
+def check_depth(depth: int, what: str) -> None:
+    """Raise `LimitError` if `what` exceeds the nesting limit."""
+    if depth > MAX_DEPTH:
+        raise LimitError(f"{what}: values may nest {MAX_DEPTH} levels")
+
+
+def kind_of(value: object) -> str:
+    """Go's `reflect.ValueOf(value).Kind()` as a string."""
+    go_type = type_of(value)
+    return "invalid" if go_type is None else go_type.kind
+
+
+def elements(value: object, refusal: str) -> list[object]:
+    """Return the elements of a list of any type.
+
+    For other values, raises `FunctionError` with the text `refusal`, which contains `{}` for the
+    kind; for nil, the error is Go's nil dereference.
+    """
+    if isinstance(value, list):
+        return value
+    if value is None:
+        raise FunctionError(NIL_DEREFERENCE)
+    raise FunctionError(refusal.format(kind_of(value)))

@@ -45,6 +45,12 @@ _CHARACTERS = {
 _SCRYPT_WORK = 1 << 20
 """The work of one derivation, which takes about as long as reading this many characters."""
 
+_BLOCK, _KEY = 16, 32
+"""The bytes of a block and of a key of AES-256."""
+
+_DECRYPTION = 256
+"""The work of decrypting a byte: an assignment may decrypt 64 KiB, more than any secret has."""
+
 
 @function("sha256sum", STRING, returns=STRING)
 def sha256sum(text: str) -> str:
@@ -102,9 +108,6 @@ def _prefixed(text: str) -> bytes:
 @function("decryptAES", STRING, STRING, returns=STRING, takes_budget=True)
 def decrypt_aes(budget: Budget, password: str, text: str) -> str:
     """Decrypt the output of `encryptAES`: base64 of an initial block and AES-256-CBC data."""
-    # Few templates need this import.
-    from kalypso_go.gotemplate.sprig import aes  # noqa: PLC0415
-
     try:
         data = decode_base64(to_bytes(text))
     except CorruptInputError as error:
@@ -112,19 +115,22 @@ def decrypt_aes(budget: Budget, password: str, text: str) -> str:
     if not text:
         return ""
     capacity = len(to_bytes(text)) // 4 * 3
-    if capacity < aes.BLOCK:
+    if capacity < _BLOCK:
         raise FunctionError(
-            f"runtime error: slice bounds out of range [:{aes.BLOCK}] with capacity {capacity}"
+            f"runtime error: slice bounds out of range [:{_BLOCK}] with capacity {capacity}"
         )
-    initial, encrypted = data[: aes.BLOCK], data[aes.BLOCK :]
-    if len(encrypted) % aes.BLOCK:
+    initial, encrypted = data[:_BLOCK], data[_BLOCK:]
+    if len(encrypted) % _BLOCK:
         raise FunctionError("crypto/cipher: input not full blocks")
     if not encrypted:
         raise FunctionError("runtime error: index out of range [-1]")
-    # Decrypting a byte in Python takes about as long as reading 256 characters.
-    budget.spend(256 * len(encrypted), "decryptAES")
-    key = to_bytes(password)[: aes.KEY].ljust(aes.KEY, b"\0")
-    decrypted = aes.decrypt_cbc(key, initial, encrypted)
+    budget.spend(_DECRYPTION * len(encrypted), "decryptAES")
+    # Few templates need this import, which takes long.
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415
+
+    key = to_bytes(password)[:_KEY].ljust(_KEY, b"\0")
+    decryptor = Cipher(algorithms.AES(key), modes.CBC(initial)).decryptor()
+    decrypted = decryptor.update(encrypted) + decryptor.finalize()
     padding = decrypted[-1]
     if padding > len(decrypted):
         raise FunctionError(

@@ -5,12 +5,13 @@ An `Instant` has nanoseconds and Go's range, which far exceeds that of Python's 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from kalypso_go.gotemplate.numerals import MAX_INT64
+from kalypso_go.gotemplate.numerals import MAX_INT64, MIN_INT64
 from kalypso_go.gotemplate.sprig.coercion import wrap_int64
 from kalypso_go.gotemplate.values import FunctionError
 
@@ -189,3 +190,77 @@ def civil_date(number: int) -> tuple[int, int, int]:
     day = day_of_year - (153 * months + 2) // 5 + 1
     month = months + 3 if months < 10 else months - 9
     return year_of_cycle + cycle * 400 + (month <= 2), month, day
+
+
+UNITS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
+_DURATION_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^.0-9]+)")
+
+
+def parse_duration(text: str) -> int:
+    """Go's `time.ParseDuration` in nanoseconds; raises ValueError."""
+    sign, rest = (text[0], text[1:]) if text[:1] in ("-", "+") else ("+", text)
+    if rest == "0":
+        return 0
+    if not rest:
+        raise ValueError("invalid duration")
+    total = position = 0
+    while position < len(rest):
+        match = _DURATION_PART.match(rest, position)
+        if match is None or not (match[1] or match[2]) or match[3] not in UNITS:
+            raise ValueError("invalid duration")
+        total += _in_nanoseconds(match[1], match[2] or "", UNITS[match[3]])
+        position = match.end()
+    if total > (-MIN_INT64 if sign == "-" else MAX_INT64):
+        raise ValueError("invalid duration")
+    return -total if sign == "-" else total
+
+
+def _in_nanoseconds(whole: str, fraction: str, unit: int) -> int:
+    if len(whole.lstrip("0")) > 19:
+        raise ValueError("invalid duration")
+    total = int(whole.lstrip("0") or "0") * unit
+    if total > -MIN_INT64:
+        raise ValueError("invalid duration")
+    # Go keeps the digits of the fraction that fit in 63 bits, and divides floats.
+    kept = fraction[:19]
+    while int(kept or "0") > MAX_INT64:
+        kept = kept[:-1]
+    return total + int(float(int(kept or "0")) * (float(unit) / 10.0 ** len(kept)))
+
+
+def format_duration(nanoseconds: int) -> str:
+    """Go's `Duration.String`."""
+    if nanoseconds == 0:
+        return "0s"
+    sign = "-" if nanoseconds < 0 else ""
+    total = abs(nanoseconds)
+    for unit in ("ns", "µs", "ms"):
+        if total < UNITS[unit] * 1_000:
+            return sign + _decimal_units(total, UNITS[unit]) + unit
+    minutes, rest = divmod(total, UNITS["m"])
+    text = _decimal_units(rest, UNITS["s"]) + "s"
+    if minutes:
+        text = f"{minutes % 60}m{text}"
+    if minutes >= 60:
+        text = f"{minutes // 60}h{text}"
+    return sign + text
+
+
+def _decimal_units(number: int, unit: int) -> str:
+    """Format `number / unit` with the fewest digits; `unit` is a power of ten."""
+    whole, rest = divmod(number, unit)
+    return f"{whole}.{str(unit + rest)[1:].rstrip('0')}" if rest else str(whole)
+
+
+def clamp(nanoseconds: int) -> int:
+    """Return the nearest duration that an int64 holds."""
+    return max(MIN_INT64, min(nanoseconds, MAX_INT64))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.sprig.coercion import to_int64, to_string, to_strings
-from kalypso_go.gotemplate.sprig.defaults import is_empty
-from kalypso_go.gotemplate.sprig.equality import Collection
-from kalypso_go.gotemplate.sprig.nesting import elements
+from kalypso_go.gotemplate.sprig.coercion import elements, to_int64, to_string, to_strings
+from kalypso_go.gotemplate.sprig.reflection import Collection, is_empty
 from kalypso_go.gotemplate.sprig.signature import function
 from kalypso_go.gotemplate.text import to_bytes
 from kalypso_go.gotemplate.values import (

@@ -37,16 +37,8 @@ def int64(value: object) -> GoInt:
     return GoInt(INT64, to_int64(value))
 
 
-@function("int", ANY, returns=INT)
-def int_(value: object) -> int:
-    """Return the value as an int, 0 if it is not a number."""
-    return to_int64(value)
-
-
-@function("float64", ANY, returns=FLOAT64)
-def float64(value: object) -> float:
-    """Return the value as a float64, 0 if it is not a number."""
-    return to_float64(value)
+function("int", ANY, returns=INT)(to_int64)
+function("float64", ANY, returns=FLOAT64)(to_float64)
 
 
 @function("atoi", STRING, returns=INT)

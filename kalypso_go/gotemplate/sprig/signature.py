@@ -63,12 +63,14 @@ class Methods:
         """Declare the decorated function as a method."""
 
         def declare(call: _Call) -> _Call:
-            self._declared.append(
-                Function(name, call, parameters, result=returns, cost=_METHOD_COST)
-            )
+            self.add(name, returns, call, *parameters)
             return call
 
         return declare
+
+    def add(self, name: str, returns: Type, call: Callable[..., object], *parameters: Type) -> None:
+        """Declare a method that returns `call` of the receiver and the arguments."""
+        self._declared.append(Function(name, call, parameters, result=returns, cost=_METHOD_COST))
 
     def unusable(self, name: str, reason: str) -> None:
         """Declare a method that templates cannot call."""

@@ -1,11 +1,10 @@
-"""Functions on strings: trimming, slicing, searching, joining, quoting and indenting."""
+"""Functions on strings: trimming, slicing, searching, joining, quoting, indenting, wrapping."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from kalypso_go.gotemplate.budget import Budget
-from kalypso_go.gotemplate.sprig import runes
 from kalypso_go.gotemplate.sprig.coercion import sprint, to_string, to_strings, to_texts
 from kalypso_go.gotemplate.sprig.signature import function
 from kalypso_go.gotemplate.text import SPACES, byte_length, from_bytes, normal, to_bytes
@@ -27,18 +26,6 @@ from kalypso_go.gotemplate.values import (
 def hello() -> str:
     """Return `Hello!`, sprig's test of its presence."""
     return "Hello!"
-
-
-@function("upper", STRING, returns=STRING)
-def upper(text: str) -> str:
-    """Go's `strings.ToUpper`."""
-    return runes.upper(text)
-
-
-@function("lower", STRING, returns=STRING)
-def lower(text: str) -> str:
-    """Go's `strings.ToLower`."""
-    return runes.lower(text)
 
 
 @function("trim", STRING, returns=STRING)
@@ -216,10 +203,7 @@ def _spaced(
     return " ".join(to_texts(budget, [value for value in values if value is not None], to_text))
 
 
-@function("toString", ANY, returns=STRING, takes_budget=True)
-def to_string_(budget: Budget, value: object) -> str:
-    """Return the value as `print` writes it."""
-    return to_string(budget, value)
+function("toString", ANY, returns=STRING, takes_budget=True)(to_string)
 
 
 @function("toStrings", ANY, returns=STRING_SLICE, takes_budget=True)
@@ -279,3 +263,75 @@ def splitn(budget: Budget, separator: str, count: int, text: str) -> GoMap:
 def split_list(budget: Budget, separator: str, text: str) -> GoSlice:
     """Split `text` into a list."""
     return GoSlice(STRING_SLICE, split_text(budget, separator, -1, text))
+
+
+@function("wrap", INT, STRING, returns=STRING, takes_budget=True, cost=16)
+def wrap(budget: Budget, width: int, text: str) -> str:
+    """Wrap `text` into lines of at most `width` bytes, without breaking longer words."""
+    return _wrapped(budget, text, width, "\n", break_words=False)
+
+
+@function("wrapWith", INT, STRING, STRING, returns=STRING, takes_budget=True, cost=16)
+def wrap_with(budget: Budget, width: int, separator: str, text: str) -> str:
+    """Wrap `text` with another separator, breaking longer words."""
+    return _wrapped(budget, text, width, separator or "\n", break_words=True)
+
+
+def _wrapped(budget: Budget, text: str, width: int, separator: str, *, break_words: bool) -> str:
+    """Goutils' `WrapCustom`: remove spaces at the start of a line, not at its end."""
+    data = to_bytes(text)
+    width = max(width, 1)
+    lines: list[bytes] = []
+    size = 0
+    start = 0
+    while len(data) - start > width:
+        if data[start] == ord(" "):
+            start += 1
+            continue
+        end = data.rfind(b" ", start, start + width + 1)
+        following = end + 1
+        if end < 0 and break_words:
+            end = following = start + width
+        elif end < 0:
+            end = data.find(b" ", start + width)
+            if end < 0:
+                break
+            following = end + 1
+        lines.append(data[start:end])
+        size += end - start + len(separator)
+        budget.fit(size, "wrap")
+        start = following
+    lines.append(data[start:])
+    return from_bytes(to_bytes(separator).join(lines))
+
+
+@function("abbrev", INT, STRING, returns=STRING)
+def abbrev(width: int, text: str) -> str:
+    """Cut `text` to `width` bytes including three dots; a width below 4 changes nothing."""
+    return text if width < 4 else _abbreviated(text, 0, width)
+
+
+@function("abbrevboth", INT, INT, STRING, returns=STRING)
+def abbrevboth(left: int, right: int, text: str) -> str:
+    """Cut `text` to `right` bytes from about `left` on, with dots for omitted parts."""
+    if right < 4 or (left > 0 and right < 7):
+        return text
+    return _abbreviated(text, left, right)
+
+
+def _abbreviated(text: str, offset: int, width: int) -> str:
+    """Goutils' `AbbreviateFull`."""
+    length = byte_length(text)
+    if length <= width:
+        return text
+    kept = width - 3
+    offset = min(offset, length)
+    if length - offset < kept:
+        offset = length - kept
+    if offset <= 4:
+        return cut(text, 0, kept) + "..."
+    if width < 7:
+        return ""
+    if offset + kept < length:
+        return "..." + _abbreviated(cut(text, offset, length), 0, kept)
+    return "..." + cut(text, length - kept, length)

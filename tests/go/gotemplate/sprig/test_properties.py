@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget, FunctionError
 from kalypso_go.gotemplate.sprig import FUNCTIONS
-from kalypso_go.gotemplate.sprig.constraints import parse_constraints, satisfies
-from kalypso_go.gotemplate.sprig.date_parsing import parse_instant
-from kalypso_go.gotemplate.sprig.durations import format_duration, parse_duration
-from kalypso_go.gotemplate.sprig.instants import Instant, civil_date, day_number
-from kalypso_go.gotemplate.sprig.layouts import format_instant
-from kalypso_go.gotemplate.sprig.times import TimeValue
-from kalypso_go.gotemplate.sprig.versions import Version, parse_version
+from kalypso_go.gotemplate.sprig.dates import TimeValue
+from kalypso_go.gotemplate.sprig.instants import (
+    Instant,
+    civil_date,
+    day_number,
+    format_duration,
+    parse_duration,
+)
+from kalypso_go.gotemplate.sprig.layouts import format_instant, parse_instant
+from kalypso_go.gotemplate.sprig.semver import Version, parse_constraints, parse_version, satisfies
 from kalypso_go.gotemplate.text import from_bytes, to_bytes
 
 SHORT = st.text(max_size=20)
