@@ -31,7 +31,8 @@ from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.planning.plan_pair import plan_pair
-from kalypso_actions.scheduling import Scheduler, find_scheduler
+from kalypso_actions.scheduling import Scheduler
+from kalypso_actions.scheduling.registry import find_scheduler
 
 CHANGES: Final = (
     ("one workload", "d-", 0.25),

@@ -17,7 +17,8 @@ from kalypso_actions.model.kinds import (
     SchedulingPolicy,
 )
 from kalypso_actions.model.placements import PlacementState
-from kalypso_actions.scheduling import Schedule, find_scheduler
+from kalypso_actions.scheduling import Schedule
+from kalypso_actions.scheduling.registry import find_scheduler
 
 CLUSTER_TYPES: Final = 1000
 PLACEMENTS: Final = 500

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
 from kalypso_actions.scheduling.interface import (
     Decision,
     DecisionStep,
-    DocumentFindings,
     Schedule,
     Scheduler,
 )
@@ -53,11 +52,11 @@ class PlacementScheduler(Scheduler):
         run.decide()
         return run.result()
 
-    def check(self, documents: Sequence[Document]) -> DocumentFindings:
+    def check(self, documents: Sequence[Document]) -> list[Finding]:
         """Return what OCM's API server refuses in documents of OCM's kinds."""
         objects = HubObjects()
         objects.add(documents)
-        return DocumentFindings(tuple(objects.problems))
+        return objects.problems
 
     def json_schemas(self) -> dict[str, dict[str, Any]]:
         """Return the schemas of OCM's kinds that people write in a control plane."""

@@ -11,6 +11,7 @@ from kalypso_actions.commands.shared.reading.gathering import gather
 from kalypso_actions.commands.shared.reading.main_position import main_position
 from kalypso_actions.comparison import Mask
 from kalypso_actions.inputs.local import ExplainInputs
+from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
 from kalypso_actions.planning.explanation import (
     ExplainedEnvironment,
     Question,
@@ -22,7 +23,7 @@ from kalypso_actions.planning.explanation import (
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.report.documents import PositionEntry, ProblemEntry, SourceEntry
 from kalypso_actions.report.explain_document import ExplainDocument
-from kalypso_actions.scheduling import DEFAULT_SCHEDULER, scheduler_of
+from kalypso_actions.scheduling.registry import scheduler_of
 
 
 def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:

@@ -9,7 +9,7 @@ from typing import Any
 from kalypso_actions.errors import UsageError
 from kalypso_actions.fleet import editor_schemas
 from kalypso_actions.report.documents import SchemasDocument
-from kalypso_actions.scheduling import installed_schedulers
+from kalypso_actions.scheduling.registry import installed_schedulers
 
 
 def editor_files() -> dict[str, str]:

@@ -18,7 +18,7 @@ from kalypso_actions.model.kinds import Assignment, Fleet, Template
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView
 from kalypso_actions.platform_config import PlatformConfig
-from kalypso_actions.scheduling import scheduler_of
+from kalypso_actions.scheduling.registry import scheduler_of
 
 _Failures = dict[tuple[Location, str], Problem]
 """Failures by place and message."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from kalypso_actions import config_schemas, fleet, rendering, scheduling
+from kalypso_actions import config_schemas, fleet, rendering
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
@@ -35,6 +35,8 @@ from kalypso_actions.promotion.environments import (
     near_environment,
     unreached_environments,
 )
+from kalypso_actions.scheduling.labels import compile_policy
+from kalypso_actions.scheduling.registry import installed_schedulers, scheduler_of
 
 Kind = TypeVar("Kind")
 
@@ -173,10 +175,14 @@ def _documents_of_schedulers(documents: Sequence[Document], diagnostics: fleet.D
     """Let every installed scheduler check its documents."""
     if not documents:
         return
-    for scheduler in scheduling.installed_schedulers():
-        found = scheduler.check(documents)
-        diagnostics.problems += found.problems
-        diagnostics.warnings += found.warnings
+    lists = {
+        "error": diagnostics.problems,
+        "warning": diagnostics.warnings,
+        "note": diagnostics.notes,
+    }
+    for scheduler in installed_schedulers():
+        for finding in scheduler.check(documents):
+            lists[finding.level].append(finding)
 
 
 def _duplicates(branch: _Branch) -> Iterator[Problem]:
@@ -214,7 +220,7 @@ def _templates(branch: _Branch) -> Iterator[Problem]:
 
 def _policies(branch: _Branch) -> Iterator[Problem]:
     for policy in branch.of(kinds.SchedulingPolicy):
-        yield from scheduling.policy_faults(policy)
+        yield from compile_policy(policy)[1]
 
 
 def _schemas(branch: _Branch) -> Iterator[Problem]:
@@ -253,7 +259,7 @@ def _next_environments(
 def _unknown_schedulers(environments: Iterable[kinds.Environment]) -> Iterator[Problem]:
     for environment in environments:
         try:
-            scheduling.scheduler_of(environment)
+            scheduler_of(environment)
         except KalypsoError as error:
             yield error.problem
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Finding
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacedDecision
@@ -59,19 +59,11 @@ class Schedule:
     """
 
     assignments: tuple[Assignment, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[Finding, ...]
     explain: Callable[[DeploymentTarget, ClusterType], tuple[Decision, ...]]
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[Finding, ...] = ()
     placements: tuple[PlacedDecision, ...] | None = None
     requeue_time: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentFindings:
-    """The problems, which make `kalypso validate` fail, and the warnings about documents."""
-
-    problems: tuple[Problem, ...] = ()
-    warnings: tuple[Problem, ...] = ()
 
 
 class Scheduler(Protocol):
@@ -83,12 +75,12 @@ class Scheduler(Protocol):
     def schedule(self, fleet: Fleet) -> Schedule:
         """Assign the fleet's targets to its cluster types; must be deterministic and pure."""
 
-    def check(self, documents: Sequence[Document]) -> DocumentFindings:  # noqa: ARG002
+    def check(self, documents: Sequence[Document]) -> Sequence[Finding]:  # noqa: ARG002
         """Return what is wrong with a branch's documents of `.github/kalypso`.
 
         `kalypso validate` asks every installed scheduler, which ignores the documents of others.
         """
-        return DocumentFindings()
+        return ()
 
     def json_schemas(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the JSON Schema of each kind of its documents, for editors.

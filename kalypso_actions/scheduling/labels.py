@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document
@@ -16,8 +17,11 @@ from kalypso_actions.model.kinds import (
 )
 from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
 from kalypso_actions.scheduling.interface import Decision, Schedule, Scheduler
-from kalypso_actions.scheduling.label_index import LabelIndex, TargetIndex
 from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, compile_selector
+
+Item = TypeVar("Item", DeploymentTarget, ClusterType)
+
+_ADVICE: Final = f"annotate the Environment with {SCHEDULER_ANNOTATION}: placement"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ class LabelScheduler(Scheduler):
         """Apply every policy; an assignment names all policies that select it."""
         results = [compile_policy(policy) for policy in fleet.policies]
         compiled = [policy for policy, _ in results if policy is not None]
-        faults = [problem for _, problems in results for problem in problems]
+        faults = (problem for _, problems in results for problem in problems)
         return Schedule(
             assignments=assignments_of(fleet, pairs_of(compiled, fleet)),
             problems=(*faults, *_placements_without_scheduler(fleet.policies)),
@@ -90,9 +94,7 @@ def pairs_of(policies: Iterable[CompiledPolicy], fleet: Fleet) -> dict[tuple[str
     policies_of: dict[tuple[str, str], list[str]] = {}
     for policy in policies:
         targets = list(policy.selected_targets(targets_by_label))
-        if not targets:
-            continue
-        for cluster_type in types_by_label.selected(policy.cluster_types):
+        for cluster_type in types_by_label.selected(policy.cluster_types) if targets else ():
             for target in targets:
                 policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
     return policies_of
@@ -105,9 +107,8 @@ def _placements_without_scheduler(policies: Iterable[SchedulingPolicy]) -> Itera
         if name:
             message = f"SchedulingPolicy {policy.name!r} names the Placement {name!r}, but the "
             message += "environment is scheduled by labels"
-            advice = f"annotate the Environment with {SCHEDULER_ANNOTATION}: placement"
             where = policy.placement_where or policy.where
-            yield Problem(message, where, advice, "placement-without-scheduler")
+            yield Problem(message, where, _ADVICE, "placement-without-scheduler")
 
 
 def _unread_placements(documents: Iterable[Document]) -> Iterator[Problem]:
@@ -116,14 +117,8 @@ def _unread_placements(documents: Iterable[Document]) -> Iterator[Problem]:
         if document.kind == "Placement":
             message = f"nothing reads the Placement {document.name!r}: the environment is "
             message += "scheduled by labels"
-            advice = f"annotate the Environment with {SCHEDULER_ANNOTATION}: placement, or "
-            advice += "remove the Placement"
+            advice = f"{_ADVICE}, or remove the Placement"
             yield Problem(message, document.where, advice, "placement-unused")
-
-
-def policy_faults(policy: SchedulingPolicy) -> tuple[Problem, ...]:
-    """Return the problems that make a policy invalid."""
-    return compile_policy(policy)[1]
 
 
 def compile_policy(
@@ -153,3 +148,57 @@ def assignments_of(
         Assignment(targets[target], cluster_types[cluster_type], tuple(policies))
         for (cluster_type, target), policies in sorted(policies_of.items())
     )
+
+
+class LabelIndex(Generic[Item]):
+    """Targets or cluster types, indexed by each label for which a caller asks."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items: Sequence[Item] = items
+        self._by_key: dict[str, dict[str, list[Item]]] = {}
+
+    def having(self, key: str) -> Mapping[str, Sequence[Item]]:
+        """Return the objects that have a label, by its value."""
+        by_value = self._by_key.get(key)
+        if by_value is None:
+            by_value = self._by_key[key] = {}
+            for item in self._items:
+                if key in item.labels:
+                    by_value.setdefault(item.labels[key], []).append(item)
+        return by_value
+
+    def selected(self, selector: Selector, besides: Container[str] = ()) -> Iterator[Item]:
+        """Yield the objects that a selector matches, except those with the names `besides`."""
+        for item in self._candidates(selector):
+            if item.name not in besides and selector.matches(item.labels):
+                yield item
+
+    def _candidates(self, selector: Selector) -> Sequence[Item]:
+        """Return the objects that the most selective `In` matches; without an `In`, all objects."""
+        fewest = self._items
+        for requirement in selector.requirements:
+            if requirement.operator == "In":
+                having = self.having(requirement.key)
+                groups = [having.get(value, ()) for value in requirement.values]
+                if sum(map(len, groups)) < len(fewest):
+                    fewest = [item for group in groups for item in group]
+        return fewest
+
+
+class TargetIndex:
+    """Targets by workspace, then by label."""
+
+    def __init__(self, targets: Iterable[DeploymentTarget]) -> None:
+        by_workspace: dict[str, list[DeploymentTarget]] = {}
+        all_targets = list(targets)
+        for target in all_targets:
+            by_workspace.setdefault(target.workspace, []).append(target)
+        by_workspace[""] = all_targets
+        self._by_workspace = {name: LabelIndex(items) for name, items in by_workspace.items()}
+
+    def of(self, workspace: str) -> LabelIndex[DeploymentTarget]:
+        """Return the targets that a policy of a workspace ("" for any) may select."""
+        return self._by_workspace.get(workspace, _NONE)
+
+
+_NONE: LabelIndex[DeploymentTarget] = LabelIndex(())

@@ -7,17 +7,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from operator import attrgetter
 from types import FrameType
 from typing import Any, Final, TypeVar
 
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import Finding, KalypsoError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Fleet
-from kalypso_actions.scheduling.interface import DocumentFindings, Schedule, Scheduler
+from kalypso_actions.scheduling.interface import Schedule, Scheduler
 
 Answer = TypeVar("Answer")
 
+OUTCOME: Final = attrgetter("assignments", "problems", "warnings", "placements")
 TIME_LIMIT: Final = 300.0
 """Seconds for one result: the limit ends infinite loops and affects no result."""
 
@@ -39,37 +40,40 @@ class CheckedScheduler:
 
     def schedule(self, fleet: Fleet) -> Schedule:
         """Return the result of the scheduler. Raises KalypsoError if the scheduler is at fault."""
-        first, second = (self._ask("schedule", Schedule, fleet) for _ in range(2))
-        faults = list(self._faults(first, fleet))
-        if not faults and _outcome(first) != _outcome(second):
-            faults = [
-                "answers differently when it is asked twice; it must not use the time, random"
-            ]
-            faults[0] += " numbers or the order of sets"
-        if faults:
-            message = f"the scheduler {self._name!r} {faults[0]}"
+        first, second = (
+            self._of_type(Schedule, self._ask(lambda: self._scheduler.schedule(fleet)))
+            for _ in range(2)
+        )
+        fault = next(self._faults(first, fleet), "")
+        if not fault and OUTCOME(first) != OUTCOME(second):
+            fault = "answers differently when it is asked twice; it must not use the time, random"
+            fault += " numbers or the order of sets"
+        if fault:
+            message = f"the scheduler {self._name!r} {fault}"
             raise KalypsoError(message, advice="correct the package, or use another scheduler")
         return first
 
-    def check(self, documents: Sequence[Document]) -> DocumentFindings:
+    def check(self, documents: Sequence[Document]) -> Sequence[Finding]:
         """Return the findings of the scheduler; none without the method."""
         if not hasattr(self._scheduler, "check"):
-            return DocumentFindings()
-        return self._ask("check", DocumentFindings, documents)
+            return ()
+        found = self._ask(lambda: tuple(self._scheduler.check(documents)))
+        return [self._of_type(Finding, finding) for finding in found]
 
     def json_schemas(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the schemas of the scheduler; none without the method."""
         if not hasattr(self._scheduler, "json_schemas"):
             return {}
-        return self._ask("json_schemas", dict)
+        return self._of_type(dict, self._ask(self._scheduler.json_schemas))
 
-    def _ask(self, method: str, kind: type[Answer], *arguments: object) -> Answer:
-        question = partial(getattr(self._scheduler, method), *arguments)
-        result: object = ask_plugin(self._name, question, self._time_limit)
-        if not isinstance(result, kind):
-            given, wanted = type(result).__name__, kind.__name__
+    def _ask(self, question: Callable[[], Answer]) -> Answer:
+        return ask_plugin(self._name, question, self._time_limit)
+
+    def _of_type(self, kind: type[Answer], answer: object) -> Answer:
+        if not isinstance(answer, kind):
+            given, wanted = type(answer).__name__, kind.__name__
             raise KalypsoError(f"the scheduler {self._name!r} returns {given}, not a {wanted}")
-        return result
+        return answer
 
     def _faults(self, schedule: Schedule, fleet: Fleet) -> Iterator[str]:
         targets = {target.name: target for target in fleet.targets}
@@ -126,7 +130,3 @@ def _at_most(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _outcome(schedule: Schedule) -> tuple[object, ...]:
-    return schedule.assignments, schedule.problems, schedule.warnings, schedule.placements

@@ -79,13 +79,8 @@ class Selector:
     def explain(self, labels: Mapping[str, str]) -> tuple[RequirementMatch, ...]:
         """Return how each requirement matches."""
         return tuple(
-            RequirementMatch(
-                str(requirement),
-                labels.get(requirement.key),
-                requirement.matches(labels),
-                requirement.where,
-            )
-            for requirement in self.requirements
+            RequirementMatch(str(each), labels.get(each.key), each.matches(labels), each.where)
+            for each in self.requirements
         )
 
 
@@ -96,9 +91,8 @@ def compile_selector(
 
     `owner` begins each message: `SchedulingPolicy "x": clusterTypeSelector`.
     """
-    pairs = (
-        LabelExpression(key, "In", (value,)) for key, value in sorted(selector.match_labels.items())
-    )
+    labels = sorted(selector.match_labels.items())
+    pairs = (LabelExpression(key, "In", (value,)) for key, value in labels)
     requirements: list[Requirement] = []
     problems: list[Problem] = []
     for expression in (*pairs, *selector.match_expressions):
@@ -116,19 +110,15 @@ def compile_selector(
 
 def _faults(expression: LabelExpression) -> Iterator[tuple[str, str]]:
     """Yield the faults that Kubernetes' NewRequirement refuses, each with advice."""
-    key_fault = label_key_fault(expression.key)
-    if key_fault:
+    if key_fault := label_key_fault(expression.key):
         yield f"the label key {expression.key!r} {key_fault}", ""
     if expression.operator not in OPERATORS:
-        yield (
-            f"{expression.operator!r} is not a selector operator",
-            f"write one of {', '.join(OPERATORS)}",
-        )
+        advice = f"write one of {', '.join(OPERATORS)}"
+        yield f"{expression.operator!r} is not a selector operator", advice
     elif expression.operator in {"In", "NotIn"} and not expression.values:
         yield f"{expression.operator} on {expression.key!r} needs at least one value", ""
     elif expression.operator in {"Exists", "DoesNotExist"} and expression.values:
         yield f"{expression.operator} on {expression.key!r} takes no values", "remove them"
     for value in expression.values:
-        value_fault = label_value_fault(value)
-        if value_fault:
+        if value_fault := label_value_fault(value):
             yield f"the value {value!r} for label {expression.key!r} {value_fault}", ""

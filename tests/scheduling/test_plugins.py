@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.errors import Finding, KalypsoError, Location
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Assignment, Fleet
-from kalypso_actions.scheduling import DocumentFindings, Schedule, Scheduler, find_scheduler
+from kalypso_actions.scheduling import Schedule, Scheduler
 from kalypso_actions.scheduling.plugins import CheckedScheduler
+from kalypso_actions.scheduling.registry import find_scheduler
 from kalypso_placement.scheduler import PlacementScheduler
 from tests.builders import cluster_type, fleet, policy, target
 
@@ -82,7 +83,7 @@ def test_a_plugin_without_fault_is_used() -> None:
 
 
 DOCUMENT = Document({"kind": "Price", "metadata": {"name": "c1"}}, Location("plane", "p.yaml"), {})
-FINDINGS = DocumentFindings((Problem("c1 has no price"),), (Problem("c2 is free"),))
+FINDINGS = [Finding("c1 has no price"), Finding("c2 is free", level="warning")]
 
 
 class OldPlugin:
@@ -96,7 +97,7 @@ class PluginWithDocuments(Plugin):
     """A scheduler that checks its documents and describes them to editors."""
 
     def check(self, documents: Sequence[Document]) -> Any:
-        return FINDINGS if documents == [DOCUMENT] else None
+        return FINDINGS if documents == [DOCUMENT] else [None]
 
     def json_schemas(self) -> dict[str, Any]:
         return {"Price": {"type": "object"}}
@@ -105,20 +106,20 @@ class PluginWithDocuments(Plugin):
 @pytest.mark.parametrize(
     ("plugin", "findings", "schemas"),
     [
-        (OldPlugin(), DocumentFindings(), {}),
-        (Plugin(), DocumentFindings(), {}),
+        (OldPlugin(), [], {}),
+        (Plugin(), [], {}),
         (PluginWithDocuments(), FINDINGS, {"Price": {"type": "object"}}),
     ],
     ids=["without", "inherited", "own"],
 )
 def test_a_plugin_may_have_documents(
-    plugin: Any, findings: DocumentFindings, schemas: dict[str, Any]
+    plugin: Any, findings: list[Finding], schemas: dict[str, Any]
 ) -> None:
     scheduler = CheckedScheduler("prices", plugin)
-    assert scheduler.check([DOCUMENT]) == findings
+    assert list(scheduler.check([DOCUMENT])) == findings
     assert scheduler.json_schemas() == schemas
 
 
 def test_a_wrong_answer_about_documents_names_the_plugin() -> None:
-    with pytest.raises(KalypsoError, match="'prices' returns NoneType, not a DocumentFindings"):
+    with pytest.raises(KalypsoError, match="'prices' returns NoneType, not a Finding"):
         CheckedScheduler("prices", PluginWithDocuments()).check([])

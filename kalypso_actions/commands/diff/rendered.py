@@ -21,7 +21,7 @@ from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import plan_pair
 from kalypso_actions.report.diff_document import DiffSideEntry
-from kalypso_actions.scheduling import scheduler_of, uses_present_assignments
+from kalypso_actions.scheduling.registry import scheduler_of, uses_present_assignments
 
 
 def compare_rendered(

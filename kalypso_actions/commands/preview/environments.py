@@ -24,11 +24,12 @@ from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.planning.validation import validate_branches
 from kalypso_actions.promotion.arrival import Faults
-from kalypso_actions.scheduling import DEFAULT_SCHEDULER, find_scheduler, trusted_scheduler
+from kalypso_actions.scheduling.registry import find_scheduler, trusted_scheduler
 
 Environments = Mapping[str, Environment]
 

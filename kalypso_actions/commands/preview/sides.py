@@ -15,7 +15,7 @@ from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.kinds import Environment, Fleet, GitOpsRepo
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.model.urls import split
-from kalypso_actions.scheduling import uses_present_assignments
+from kalypso_actions.scheduling.registry import uses_present_assignments
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.scheduling import uses_present_assignments
+from kalypso_actions.scheduling.registry import uses_present_assignments
 
 
 @dataclass(slots=True)

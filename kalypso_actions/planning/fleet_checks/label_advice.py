@@ -9,7 +9,7 @@ from typing import Final
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.nearest import misspelled, nearest
-from kalypso_actions.scheduling import Requirement
+from kalypso_actions.scheduling.selectors import Requirement
 
 FLUX_LABELS: Final = frozenset({kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABEL})
 

@@ -16,14 +16,9 @@ from kalypso_actions.planning.fleet_checks.label_advice import (
     misspelled_values,
 )
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
-from kalypso_actions.scheduling import (
-    CompiledPolicy,
-    LabelIndex,
-    Requirement,
-    Selector,
-    TargetIndex,
-    compile_policy,
-)
+from kalypso_actions.scheduling import CompiledPolicy, compile_policy
+from kalypso_actions.scheduling.labels import LabelIndex, TargetIndex
+from kalypso_actions.scheduling.selectors import Requirement, Selector
 
 Scopes = tuple[FleetScope, ...]
 

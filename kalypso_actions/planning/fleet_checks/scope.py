@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from kalypso_actions import scheduling
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import (
@@ -21,6 +20,12 @@ from kalypso_actions.model.kinds import (
     WorkloadRegistration,
 )
 from kalypso_actions.platform_config import Reach
+from kalypso_actions.scheduling.labels import (
+    CompiledPolicy,
+    LabelIndex,
+    TargetIndex,
+    compile_policy,
+)
 
 Key = tuple[str, str]
 
@@ -83,9 +88,9 @@ class FleetScope:
         return self.fleet.environment
 
     @cached_property
-    def policies(self) -> tuple[scheduling.CompiledPolicy, ...]:
+    def policies(self) -> tuple[CompiledPolicy, ...]:
         """The valid policies, ready to match."""
-        compiled = (scheduling.compile_policy(policy)[0] for policy in self.fleet.policies)
+        compiled = (compile_policy(policy)[0] for policy in self.fleet.policies)
         return tuple(policy for policy in compiled if policy is not None)
 
     @cached_property
@@ -115,19 +120,19 @@ class FleetScope:
         return Reach(self.fleet.cluster_types, self.all_targets)
 
     @cached_property
-    def cluster_types_by_label(self) -> scheduling.LabelIndex[ClusterType]:
+    def cluster_types_by_label(self) -> LabelIndex[ClusterType]:
         """The cluster types of the environment."""
-        return scheduling.LabelIndex(self.fleet.cluster_types)
+        return LabelIndex(self.fleet.cluster_types)
 
     @cached_property
-    def targets_by_label(self) -> scheduling.TargetIndex:
+    def targets_by_label(self) -> TargetIndex:
         """The targets of the environment."""
-        return scheduling.TargetIndex(self.fleet.targets)
+        return TargetIndex(self.fleet.targets)
 
     @cached_property
-    def all_targets_by_label(self) -> scheduling.TargetIndex:
+    def all_targets_by_label(self) -> TargetIndex:
         """The targets of all environments, as far as they are known."""
-        return scheduling.TargetIndex(self.all_targets)
+        return TargetIndex(self.all_targets)
 
     @cached_property
     def workspaces(self) -> Set[str]:

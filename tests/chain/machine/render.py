@@ -16,7 +16,7 @@ from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.planning.plan import PlanOptions, make_plan
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.scheduling.registry import find_scheduler
 from kalypso_actions.sources.limits import Limits
 from kalypso_sandbox import Sandbox
 from tests.git_repositories import programs

@@ -11,7 +11,7 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.report.schedule_document import ScheduleDocument
-from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.scheduling.registry import find_scheduler
 from tests.commands.chain.organisation import ENVIRONMENTS, Organisation
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.command_line import WIDE, call_kalypso
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 PROGRAMS: Final = os.pathsep.join((os.environ["PATH"], str(ROOT / ".build" / "bin")))
 
 POSIX: Final = pytest.mark.skipif(os.name != "posix", reason="Windows has no bash and no links")

@@ -17,7 +17,7 @@ from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
-from kalypso_actions.scheduling import scheduler_of
+from kalypso_actions.scheduling.registry import scheduler_of
 
 Failing = Mapping[str, Sequence[PlannedAssignment]]
 Readings = dict[str, RegistrationReading]
