@@ -1,1 +1,1 @@
-"""Go's text/template with sprig, and Go's YAML, in pure Python; they know nothing of Kalypso."""
+"""Two of Go's languages in Python: `gotemplate` is text/template with sprig, `goyaml` is YAML."""

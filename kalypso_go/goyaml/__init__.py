@@ -1,23 +1,20 @@
-"""YAML as Go's libraries read and write it: yaml.v2 2.4.0 and yaml.v3 3.0.1.
+r"""YAML as Go's libraries read and write it: yaml.v2 2.4.0 and yaml.v3 3.0.1.
 
-    parse(text)       decode like yaml.v2 into an `interface{}`
-    dump_v3(value)    write like yaml.v3
-    dump_v2(value)    write like yaml.v2
+    goyaml.parse("a: 1\nb: [yes, 0o17]")  # {"a": 1, "b": [True, 15]}, as yaml.v2 decodes it
+    goyaml.dump_v3({"b": "1", "a": None})  # 'a: null\nb: "1"\n', as yaml.v3 writes it
+    goyaml.dump_v2({"a": ["x"]})  # 'a:\n- x\n', as yaml.v2 writes it
 
-Reading passes through cursor, scanner (with flow_scalars, block_scalars, tags), composer and
-parser: from characters to tokens, nodes and values; `scalars` gives scalars their types. The
-emitter writes: `keys` orders the keys, `quoting` chooses the style of a string, `layout` breaks it
-into lines, and `content_cache` keeps the results for equal values.
+A `ContentCache` keeps results for values of equal content.
 """
 
 from __future__ import annotations
 
-from kalypso_go.goyaml.bounds import MAX_BYTES, MAX_DEPTH
 from kalypso_go.goyaml.content_cache import ContentCache, content_key
 from kalypso_go.goyaml.emitter import dump_v2, dump_v3
-from kalypso_go.goyaml.errors import YAMLBoundError, YAMLError
+from kalypso_go.goyaml.errors import MAX_BYTES, MAX_DEPTH, YAMLBoundError, YAMLError
+from kalypso_go.goyaml.keys import InOrder
 from kalypso_go.goyaml.parser import parse
-from kalypso_go.goyaml.representations import InOrder, Verbatim
+from kalypso_go.goyaml.quoting import Verbatim
 
 __all__ = [
     "MAX_BYTES",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final, Generic, TypeVar
 
-from kalypso_go.goyaml.representations import InOrder
+from kalypso_go.goyaml.keys import InOrder
 
 Result = TypeVar("Result")
 

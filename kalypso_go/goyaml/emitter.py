@@ -6,29 +6,34 @@
 
 The output equals Go's byte for byte even where it does not read back as the same value: a list
 element that is a literal block beginning with a space, strings of line breaks only, the plain `<<`,
-floats without a fraction.
+floats without a fraction. Only yaml.v2 folds long lines: at a space after column 80.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from math import inf
 from typing import Final
 
-from kalypso_go.goyaml.bounds import MAX_BYTES, MAX_DEPTH
 from kalypso_go.goyaml.content_cache import ContentCache, content_key
-from kalypso_go.goyaml.errors import YAMLBoundError, YAMLError
-from kalypso_go.goyaml.keys import ordered
-from kalypso_go.goyaml.layout import FOLD_COLUMN, lay_out
-from kalypso_go.goyaml.numbers import format_float, format_integer
+from kalypso_go.goyaml.errors import MAX_BYTES, MAX_DEPTH, YAMLBoundError, YAMLError
+from kalypso_go.goyaml.keys import InOrder, ordered
 from kalypso_go.goyaml.quoting import (
     BREAKS,
     CACHED_ENTRY,
+    SURROGATE,
+    Style,
+    Verbatim,
+    escape,
     inline,
     simple_key,
+    style_of,
     text_entry,
     text_line,
+    valid_or_binary,
 )
-from kalypso_go.goyaml.representations import InOrder, Verbatim
+from kalypso_go.goyaml.scalars import MAX_UINT64, MIN_INT64
 
 INDENT: Final = {2: 2, 3: 4}
 CONSTANTS: Final = {None: "null", True: "true", False: "false"}
@@ -219,3 +224,105 @@ class _Writer:
         if isinstance(value, Verbatim):
             return str(value)
         raise YAMLError(f"cannot marshal type: {type(value).__name__}")
+
+
+FOLD_COLUMN: Final = {2: 80, 3: inf}
+INDENT_HINT: Final = {2: "2", 3: "4"}
+LINE_START: Final = re.compile(rf"(?<![^{BREAKS}])(?=[^{BREAKS}])")
+ESCAPED_CHARACTER: Final = re.compile(r"\\(?:x..|u....|U.{8}|.)|[^\\]")
+
+
+def lay_out(text: str, column: int, indent: int, version: int) -> str:
+    """Return `text` as a scalar that begins at `column`, with the necessary line breaks.
+
+    Only a literal block ends with a line break, and only if `text` does.
+    """
+    if SURROGATE.search(text):
+        text, tag = valid_or_binary(text)
+        if tag:
+            block = "\n" in text
+            return f"{tag} {_literal(text, indent, version)}" if block else f"{tag} {text}"
+    style = style_of(text, version)
+    if style is Style.LITERAL:
+        return _literal(text, indent, version)
+    fold_column = FOLD_COLUMN[version]
+    if style is Style.PLAIN:
+        return _fold(text, column, indent, fold_column, "")
+    if style is Style.DOUBLE:
+        return _fold(ESCAPED_CHARACTER.findall(escape(text)), column, indent, fold_column, '"')
+    pieces = ["''" if character == "'" else character for character in text]
+    return _fold(pieces, column, indent, fold_column, "'")
+
+
+def _literal(text: str, indent: int, version: int) -> str:
+    hint = INDENT_HINT[version] if text[0] == " " or text[0] in BREAKS else ""
+    if text[-1] not in BREAKS:
+        chomping = "-"
+    else:
+        chomping = "+" if len(text) == 1 or text[-2] in BREAKS else ""
+    # yaml.v3 ends the header's line only before content, so it loses a leading line break.
+    header_end = "" if version == 3 and text[0] in BREAKS else "\n"
+    return f"|{hint}{chomping}{header_end}{LINE_START.sub(' ' * indent, text)}"
+
+
+def _fold(pieces: Sequence[str], column: int, indent: int, fold_column: float, quote: str) -> str:
+    """Join `pieces`, one for each character of a scalar, breaking lines after `fold_column`.
+
+    A line may break at a space, but not at the first or last character inside quotes, and at two
+    consecutive spaces only in double quotes, which can escape the second. In single quotes, a line
+    separator of the text always begins a new line.
+    """
+    pad = " " * indent
+    last = len(pieces) - 1
+    written = [quote]
+    column += len(quote)
+    after_space = after_break = False
+    for at, piece in enumerate(pieces):
+        if piece == " ":
+            space_follows = at < last and pieces[at + 1] == " "
+            foldable = column > fold_column and not after_space and (not quote or 0 < at < last)
+            if foldable and (quote == '"' or not space_follows):
+                piece = f"\n{pad}\\" if space_follows else f"\n{pad}"  # noqa: PLW2901
+                column = len(piece) - 2
+            written.append(piece)
+            column += 1
+            after_space = True
+        elif piece in BREAKS:
+            written.append(piece)
+            column = 0
+            after_break = True
+        else:
+            if after_break:
+                written.append(pad)
+                column = indent
+            written.append(piece)
+            column += len(piece)
+            after_space = after_break = False
+    return "".join(written) + quote
+
+
+def format_integer(value: int) -> str:
+    """Return the decimal digits; raise `YAMLError` if no Go integer type holds the value."""
+    if not MIN_INT64 <= value <= MAX_UINT64:
+        raise YAMLError(f"an integer of {value.bit_length()} bits has no type in Go")
+    return int.__repr__(value)
+
+
+def format_float(value: float) -> str:
+    """Return the fewest digits that read back as `value` (strconv's `g`), or `.inf`, `.nan` etc.
+
+    Values below 1e-4 and from 1e6 on have an exponent of at least two digits.
+    """
+    text = float.__repr__(value)
+    if text in {"inf", "-inf", "nan"}:
+        return text.replace("inf", ".inf").replace("nan", ".nan")
+    mantissa, _, exponent = text.partition("e")
+    sign = "-" if mantissa[0] == "-" else ""
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    fraction = fraction.rstrip("0")
+    if not exponent and len(whole) <= 6:
+        return f"{sign}{whole}.{fraction}" if fraction else sign + whole
+    digits = (whole + fraction).strip("0")
+    power = int(exponent or 0) + len(whole) - 1
+    point = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{point}e{power:+03d}"

@@ -18,9 +18,8 @@ from string import ascii_letters
 from typing import Final
 
 from kalypso_go.goyaml.errors import YAMLError
-from kalypso_go.goyaml.representations import InOrder
+from kalypso_go.goyaml.quoting import to_runes
 from kalypso_go.goyaml.scalars import MAX_INT64, MAX_UINT64, Scalar
-from kalypso_go.goyaml.surrogates import to_runes
 
 DIGITS: Final = re.compile("([0-9]+)")
 LETTER_AFTER_DIGIT: Final = re.compile("[0-9][A-Za-z]")
@@ -30,6 +29,12 @@ CACHED_KEYS: Final = 64
 CACHED_LENGTH: Final = 2048
 NUMBER: Final = "\x80"
 LETTERS_LAST: Final = {ord(letter): 0x100 + ord(letter) for letter in ascii_letters}
+
+
+class InOrder(dict[object, object]):
+    """A struct: its entries keep their order."""
+
+    __slots__ = ()
 
 
 class IntKey(int):

@@ -2,7 +2,8 @@
 
 A string is plain unless it would read as another type (then `"…"`) or its characters forbid that
 (then `'…'`, or `"…"` if single quotes cannot hold it). With a line feed, it is a literal block,
-unless spaces at line ends or unprintable characters forbid that (then `"…"`).
+unless spaces at line ends or unprintable characters forbid that (then `"…"`). Go strings are bytes;
+bytes that are not UTF-8 are surrogate escapes, as in os.fsdecode.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
+from kalypso_go.goyaml.errors import YAMLError
 from kalypso_go.goyaml.scalars import MAX_INT64, NUMBER_STARTS, WORDS, is_timestamp, resolve
-from kalypso_go.goyaml.surrogates import SURROGATE, to_bytes
 
 BREAKS: Final = "\n\r\x85\u2028\u2029"
 BREAK: Final = re.compile(f"[{BREAKS}]")
@@ -52,6 +53,12 @@ BINARY_TAG: Final = "!!binary"
 BINARY_LINE: Final = 70
 CACHED_LENGTH: Final = 256
 CACHED_ENTRY: Final = 256
+
+
+class Verbatim(str):
+    """A scalar without quotes, such as a time; as a string, the same text would have quotes."""
+
+    __slots__ = ()
 
 
 class Style(Enum):
@@ -185,3 +192,24 @@ def valid_or_binary(text: str) -> tuple[str, str]:
         return encoded, BINARY_TAG
     lines = (encoded[at : at + BINARY_LINE] for at in range(0, len(encoded), BINARY_LINE))
     return "".join(f"{line}\n" for line in lines), BINARY_TAG
+
+
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def to_bytes(text: str) -> bytes:
+    """Return the bytes of the Go string that `text` stands for.
+
+    Raises `YAMLError` for surrogates that stand for no byte.
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise YAMLError(f"a string holds {text[error.start]!a}, which is no character") from error
+
+
+def to_runes(text: str) -> str:
+    """Return the runes of the Go string, with U+FFFD for each byte that is not UTF-8."""
+    if not SURROGATE.search(text):
+        return text
+    return SURROGATE.sub("\ufffd", to_bytes(text).decode("utf-8", "surrogateescape"))

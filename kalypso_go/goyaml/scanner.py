@@ -8,10 +8,12 @@ token as soon as nothing can be inserted before it.
 
 from __future__ import annotations
 
+import re
 from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Final
 
-from kalypso_go.goyaml.block_scalars import scan_block_scalar
 from kalypso_go.goyaml.cursor import (
     BLANK_OR_END,
     BLANKS,
@@ -22,20 +24,61 @@ from kalypso_go.goyaml.cursor import (
     Cursor,
 )
 from kalypso_go.goyaml.errors import YAMLError
-from kalypso_go.goyaml.flow_scalars import (
+from kalypso_go.goyaml.scalar_texts import (
     at_document_marker,
+    scan_block_scalar,
     scan_double_quoted,
     scan_plain,
     scan_single_quoted,
 )
-from kalypso_go.goyaml.tags import scan_anchor, scan_directive, scan_tag
-from kalypso_go.goyaml.tokens import Kind, Token
+
+
+class Kind(Enum):
+    """The kinds of tokens; indentation produces the block tokens."""
+
+    STREAM_END = auto()
+    VERSION_DIRECTIVE = auto()
+    TAG_DIRECTIVE = auto()
+    DOCUMENT_START = auto()
+    DOCUMENT_END = auto()
+    BLOCK_SEQUENCE_START = auto()
+    BLOCK_MAPPING_START = auto()
+    BLOCK_END = auto()
+    BLOCK_ENTRY = auto()
+    FLOW_SEQUENCE_START = auto()
+    FLOW_SEQUENCE_END = auto()
+    FLOW_MAPPING_START = auto()
+    FLOW_MAPPING_END = auto()
+    FLOW_ENTRY = auto()
+    KEY = auto()
+    VALUE = auto()
+    ALIAS = auto()
+    ANCHOR = auto()
+    TAG = auto()
+    SCALAR = auto()
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """One token, which begins in `line` (from 1).
+
+    `text` is a scalar's value, an anchor's name, a tag's handle or a version; `suffix` is the rest
+    of a tag or the prefix of a tag directive; a `plain` scalar has neither quotes nor indicator.
+    """
+
+    kind: Kind
+    line: int
+    text: str = ""
+    suffix: str = ""
+    plain: bool = field(default=False, kw_only=True)
+
 
 LONGEST_KEY: Final = 1024
 """Characters between the beginning of a simple key and its colon."""
 
 FLOW_STARTS: Final = {"[": Kind.FLOW_SEQUENCE_START, "{": Kind.FLOW_MAPPING_START}
 FLOW_ENDS: Final = {"]": Kind.FLOW_SEQUENCE_END, "}": Kind.FLOW_MAPPING_END}
+
 NEVER_PLAIN: Final = frozenset("\t|>%@`")
 """Characters that begin neither a token nor a plain scalar."""
 
@@ -310,3 +353,92 @@ class Scanner:
     def _check_key_allowed(self, what: str) -> None:
         if not self.key_allowed:
             raise YAMLError(f"{what} are not allowed in this context", self.cursor.line)
+
+
+NAME: Final = re.compile("[0-9A-Za-z_-]+")
+AFTER_ANCHOR: Final = BLANK_OR_END | frozenset("?:,]}%@`")
+HANDLE: Final = re.compile("![0-9A-Za-z_-]*!?")
+URI: Final = re.compile(r"[0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]%-]*")
+OCTETS: Final = re.compile("(?:%[0-9A-Fa-f]{2})+")
+VERSION: Final = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}(?![0-9])")
+
+
+def scan_anchor(cursor: Cursor, kind: Kind) -> Token:
+    """Read `&name` or `*name`."""
+    line = cursor.line
+    cursor.position += 1
+    name = cursor.take(NAME)
+    if not name or cursor.peek() not in AFTER_ANCHOR:
+        raise YAMLError("did not find expected alphabetic or numeric character", line)
+    return Token(kind, line, name)
+
+
+def scan_tag(cursor: Cursor) -> Token:
+    """Read a tag: `text` is its handle ("" for a complete tag), `suffix` the rest."""
+    line = cursor.line
+    if cursor.peek(1) == "<":
+        cursor.position += 2
+        handle, suffix = "", _uri(cursor)
+        if cursor.peek() != ">":
+            raise YAMLError("did not find the expected '>'", line)
+        cursor.position += 1
+    else:
+        handle = cursor.take(HANDLE)
+        if len(handle) > 1 and handle.endswith("!"):
+            suffix = _uri(cursor)
+        else:
+            suffix = handle[1:] + _uri(cursor, may_be_empty=True)
+            # The lone `!` is a complete tag.
+            handle, suffix = ("!", suffix) if suffix else ("", "!")
+    if cursor.peek() not in BLANK_OR_END:
+        raise YAMLError("did not find expected whitespace or line break", line)
+    return Token(Kind.TAG, line, handle, suffix)
+
+
+def scan_directive(cursor: Cursor) -> Token:
+    """Read a line with `%YAML` or `%TAG`; raise `YAMLError` for other directives."""
+    line = cursor.line
+    cursor.position += 1
+    name = cursor.take(NAME)
+    if cursor.peek() not in BLANK_OR_END or name not in {"YAML", "TAG"}:
+        raise YAMLError("found unknown directive name", line)
+    cursor.skip(BLANKS)
+    if name == "YAML":
+        version = cursor.take(VERSION)
+        if not version:
+            raise YAMLError("did not find expected version number", line)
+        token = Token(Kind.VERSION_DIRECTIVE, line, version)
+    else:
+        handle = cursor.take(HANDLE)
+        if not handle.endswith("!") or not cursor.take(BLANKS):
+            raise YAMLError("did not find expected tag handle", line)
+        token = Token(Kind.TAG_DIRECTIVE, line, handle, _uri(cursor))
+        if cursor.peek() not in BLANK_OR_END:
+            raise YAMLError("did not find expected whitespace or line break", line)
+    if not cursor.rest_of_line_is_comment():
+        raise YAMLError("did not find expected comment or line break", line)
+    return token
+
+
+def _uri(cursor: Cursor, *, may_be_empty: bool = False) -> str:
+    """Read a tag's URI and decode escapes such as `%41`, whose bytes must look like UTF-8."""
+    uri = cursor.take(URI)
+    if not uri and not may_be_empty:
+        raise YAMLError("did not find expected tag URI", cursor.line)
+    if "%" not in uri:
+        return uri
+    if "%" in OCTETS.sub("", uri):
+        raise YAMLError("did not find URI escaped octet", cursor.line)
+
+    def decoded(match: re.Match[str]) -> str:
+        octets = bytes.fromhex(match[0].replace("%", ""))
+        if not _ENCODED.fullmatch(octets):
+            raise YAMLError("found an incorrect UTF-8 octet", cursor.line)
+        return octets.decode("utf-8", "surrogateescape")
+
+    return OCTETS.sub(decoded, uri)
+
+
+_ENCODED: Final = re.compile(
+    rb"(?:[\x00-\x7f]|[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3})*"
+)
