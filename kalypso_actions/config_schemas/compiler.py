@@ -1,16 +1,18 @@
 """Schema text → compiled schema, keyword by keyword in upstream's order.
 
 The order only decides which of several errors is reported. Each target of a `$ref` is compiled
-once, after the schemas that refer to it, so circles and long chains need no stack.
+once, after the schemas that refer to it, so circles and long chains need no stack. The functions
+`_read_…` copy the values of keywords without inner schemas, and raise `SchemaError` with upstream's
+text for a value of a wrong type.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
-from kalypso_actions.config_schemas import assertions
-from kalypso_actions.config_schemas.assertions import Members, wrong_type
 from kalypso_actions.config_schemas.errors import (
     MAX_PATTERN_SIZE,
     MAX_PATTERNS,
@@ -18,11 +20,9 @@ from kalypso_actions.config_schemas.errors import (
     MAX_SUBSCHEMAS,
     SchemaError,
 )
-from kalypso_actions.config_schemas.json_decoder import decode
-from kalypso_actions.config_schemas.json_values import Json
-from kalypso_actions.config_schemas.patterns import Pattern, PatternError
+from kalypso_actions.config_schemas.json_values import Json, Number, canonical_text, decode
 from kalypso_actions.config_schemas.references import Documents, parse_reference, resolve
-from kalypso_actions.config_schemas.schema import Draft, Schema
+from kalypso_actions.config_schemas.schema import Draft, Pattern, PatternError, Schema
 from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_go.gotemplate.urls import URL
 
@@ -109,21 +109,21 @@ class _Compiler:
             raise SchemaError("Expected: valid schema, given: Invalid JSON")
         base = self._base(document, schema.draft, base, is_root=is_root)
         self._definitions(document, base)
-        assertions.read_texts(document, "title", "description", "$ref")
+        _read_texts(document, "title", "description", "$ref")
         reference = document.get("$ref")
         if isinstance(reference, str) and self._refer(schema, reference):
             return
-        assertions.read_types(document, schema)
+        _read_types(document, schema)
         self._object_schemas(schema, document, base)
         self._item_schemas(schema, document, base)
-        assertions.read_number_bounds(document, schema)
-        assertions.read_text_rules(document, schema, self._pattern)
-        assertions.read_object_rules(document, schema)
-        assertions.read_array_rules(document, schema)
+        _read_number_bounds(document, schema)
+        _read_text_rules(document, schema, self._pattern)
+        _read_object_rules(document, schema)
+        _read_array_rules(document, schema)
         if "contains" in document and schema.draft >= Draft.DRAFT6:
             schema.contains = self._schema(document["contains"], base)
-        assertions.read_const(document, schema)
-        assertions.read_enum(document, schema)
+        _read_const(document, schema)
+        _read_enum(document, schema)
         self._combinations(schema, document, base)
         is_text = not schema.types or "string" in schema.types
         schema.takes_texts = is_text and document.keys() <= ONLY_TYPES
@@ -133,7 +133,7 @@ class _Compiler:
         keyword = "$id"
         if draft == Draft.DRAFT4 or (draft == Draft.HYBRID and "id" in members):
             keyword = "id"
-        assertions.read_texts(members, keyword)
+        _read_texts(members, keyword)
         identifier = members.get(keyword)
         if not isinstance(identifier, str):
             return base
@@ -146,10 +146,10 @@ class _Compiler:
             return
         definitions = members["definitions"]
         if not isinstance(definitions, dict):
-            raise wrong_type("array of schemas", "definitions")
+            raise _wrong_type("array of schemas", "definitions")
         for definition in definitions.values():
             if not isinstance(definition, dict | bool):
-                raise wrong_type("array of schemas", "definitions")
+                raise _wrong_type("array of schemas", "definitions")
             self._schema(definition, base)
 
     def _refer(self, schema: Schema, text: str) -> bool:
@@ -198,7 +198,7 @@ class _Compiler:
         if "propertyNames" in members and schema.draft >= Draft.DRAFT6:
             document = members["propertyNames"]
             if not isinstance(document, dict | bool):
-                raise wrong_type("valid schema", "patternProperties")  # upstream's mistake
+                raise _wrong_type("valid schema", "patternProperties")  # upstream's mistake
             schema.property_names = self._schema(document, base)
         if "dependencies" in members:
             self._dependencies(schema, members["dependencies"], base)
@@ -211,11 +211,11 @@ class _Compiler:
             return document
         if isinstance(document, dict):
             return self._schema(document, base)
-        raise wrong_type("boolean/valid schema", keyword)
+        raise _wrong_type("boolean/valid schema", keyword)
 
     def _pattern_properties(self, schema: Schema, documents: Json, base: URL) -> None:
         if not isinstance(documents, dict):
-            raise wrong_type("valid schema", "patternProperties")
+            raise _wrong_type("valid schema", "patternProperties")
         for text, document in documents.items():
             try:
                 pattern = self._pattern(text)
@@ -244,7 +244,7 @@ class _Compiler:
             schemas = []
             for document in documents:
                 if not isinstance(document, dict | bool):
-                    raise wrong_type("valid schema/array of schemas", "items")
+                    raise _wrong_type("valid schema/array of schemas", "items")
                 schemas.append(self._schema(document, base))
             schema.items = schemas if isinstance(items, list) else schemas[0]
         schema.additional_items = self._schema_or_bool(members, "additionalItems", base)
@@ -274,3 +274,181 @@ class _Compiler:
         if not isinstance(document, dict | bool):
             raise SchemaError(f"{keyword} must be of an object")
         return self._schema(document, base)
+
+
+TYPES = ("array", "boolean", "integer", "number", "null", "object", "string")
+
+Members = dict[str, Json]
+
+
+def _wrong_type(expected: str, keyword: str) -> SchemaError:
+    """Return the error for a value of another type; upstream shows the keyword as given."""
+    return SchemaError(f"Invalid type. Expected: {expected}, given: {keyword}")
+
+
+def _read_texts(members: Members, *keywords: str) -> None:
+    """Check that the values of the keywords are texts."""
+    for keyword in keywords:
+        if keyword in members and not isinstance(members[keyword], str):
+            raise _wrong_type("string", keyword)
+
+
+def _read_types(members: Members, schema: Schema) -> None:
+    """Read `type`: one name or a list of names."""
+    if "type" not in members:
+        return
+    value = members["type"]
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list):
+        raise _wrong_type("string/array of strings", "type")
+    for name in names:
+        if not isinstance(name, str):
+            raise _wrong_type("string/array of strings", "type")
+        if name not in TYPES:
+            raise SchemaError(
+                f"has a primitive type that is NOT VALID -- given: /{name}/ "
+                f"Expected valid values are:[{' '.join(TYPES)}]"
+            )
+        if name in schema.types:
+            raise SchemaError(f"{name} type is duplicated")
+        schema.types += (name,)
+
+
+def _read_number_bounds(members: Members, schema: Schema) -> None:
+    """Read `multipleOf`, `minimum`, `maximum` and the exclusive bounds."""
+    if "multipleOf" in members:
+        multiple = members["multipleOf"]
+        if not isinstance(multiple, Number):
+            raise _wrong_type("number", "multipleOf")
+        if multiple.value <= 0:
+            raise SchemaError("multipleOf must be strictly greater than 0")
+        schema.multiple_of = multiple.value
+    schema.minimum = _bound(members, "minimum")
+    schema.exclusive_minimum = _exclusive_bound(members, schema, "exclusiveMinimum", schema.minimum)
+    if members.get("exclusiveMinimum") is True:
+        schema.minimum = None
+    schema.maximum = _bound(members, "maximum")
+    schema.exclusive_maximum = _exclusive_bound(members, schema, "exclusiveMaximum", schema.maximum)
+    if members.get("exclusiveMaximum") is True:
+        schema.maximum = None
+
+
+def _bound(members: Members, keyword: str) -> int | Fraction | None:
+    if keyword not in members:
+        return None
+    value = members[keyword]
+    if not isinstance(value, Number):
+        raise SchemaError(f"{keyword} must be of a number")
+    return value.value
+
+
+def _exclusive_bound(
+    members: Members, schema: Schema, keyword: str, inclusive: int | Fraction | None
+) -> int | Fraction | None:
+    """Read a boolean that changes the inclusive bound (draft 4), or a number (drafts 6 and 7)."""
+    if keyword not in members:
+        return None
+    value = members[keyword]
+    if isinstance(value, bool) and schema.draft in {Draft.DRAFT4, Draft.HYBRID}:
+        if inclusive is None:
+            bound = keyword.removeprefix("exclusive").lower()
+            raise SchemaError(f"{keyword} cannot be used without {bound}")
+        return inclusive if value else None
+    if isinstance(value, Number) and schema.draft != Draft.DRAFT4:
+        return value.value
+    expected = {Draft.DRAFT4: "boolean", Draft.HYBRID: "boolean/number"}
+    raise _wrong_type(expected.get(schema.draft, "number"), keyword)
+
+
+def _count(members: Members, keyword: str) -> int | None:
+    """Read an integer of at least 0, without point or exponent."""
+    if keyword not in members:
+        return None
+    value = members[keyword]
+    number = value.int64 if isinstance(value, Number) else None
+    if number is None:
+        raise SchemaError(f"{keyword} must be of an integer")
+    if number < 0:
+        raise SchemaError(f"{keyword} must be greater than or equal to 0")
+    return number
+
+
+def _counts(members: Members, least: str, most: str) -> tuple[int | None, int | None]:
+    low, high = _count(members, least), _count(members, most)
+    if low is not None and high is not None and low > high:
+        raise SchemaError(f"{least} cannot be greater than {most}")
+    return low, high
+
+
+def _read_text_rules(
+    members: Members, schema: Schema, compile_pattern: Callable[[str], Pattern]
+) -> None:
+    """Read `minLength`, `maxLength`, `pattern` and `format`."""
+    schema.min_length, schema.max_length = _counts(members, "minLength", "maxLength")
+    if "pattern" in members:
+        value = members["pattern"]
+        if not isinstance(value, str):
+            raise SchemaError("pattern must be of a string")
+        try:
+            schema.pattern = compile_pattern(value)
+        except PatternError as error:
+            raise SchemaError("pattern must be a valid regex") from error
+    if "format" in members:
+        name = members["format"]
+        if not isinstance(name, str):
+            raise SchemaError("format must be of type string")
+        schema.format = name
+
+
+def _read_object_rules(members: Members, schema: Schema) -> None:
+    """Read `minProperties`, `maxProperties` and `required`."""
+    schema.min_properties, schema.max_properties = _counts(
+        members, "minProperties", "maxProperties"
+    )
+    if "required" not in members:
+        return
+    names = members["required"]
+    if not isinstance(names, list):
+        raise SchemaError("required must be of an array")
+    required: dict[str, None] = {}
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError("required items must be string")
+        if name in required:
+            raise SchemaError("required items must be unique")
+        required[name] = None
+    schema.required = tuple(required)
+
+
+def _read_array_rules(members: Members, schema: Schema) -> None:
+    """Read `minItems`, `maxItems` and `uniqueItems`."""
+    schema.min_items = _count(members, "minItems")
+    schema.max_items = _count(members, "maxItems")
+    if "uniqueItems" in members:
+        unique = members["uniqueItems"]
+        if not isinstance(unique, bool):
+            raise SchemaError("uniqueItems must be of a boolean")
+        schema.unique_items = unique
+
+
+def _read_const(members: Members, schema: Schema) -> None:
+    """Read `const`, which draft 4 ignores."""
+    if "const" in members and schema.draft >= Draft.DRAFT6:
+        schema.const = canonical_text(members["const"])
+
+
+def _read_enum(members: Members, schema: Schema) -> None:
+    """Read `enum`; an empty list allows every value."""
+    if "enum" not in members:
+        return
+    values = members["enum"]
+    if not isinstance(values, list):
+        raise SchemaError("enum must be of an array")
+    texts: dict[str, None] = {}
+    for value in values:
+        text = canonical_text(value)
+        if text in texts:
+            raise SchemaError("enum items must be unique")
+        texts[text] = None
+    schema.enum = frozenset(texts)
+    schema.enum_text = ", ".join(texts)

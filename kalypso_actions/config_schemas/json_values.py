@@ -1,14 +1,23 @@
-"""JSON values, and the text by which Go compares them."""
+"""JSON values as Go sees them: decoded with Go's errors, compared by Go's text.
+
+A number keeps its text (`json.Number`). Bounds compare exact fractions (`big.Rat`), messages print
+them as `big.Float`, and equality compares float64.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from bisect import bisect_left
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
-from kalypso_actions.config_schemas.errors import SchemaError
-from kalypso_actions.config_schemas.numbers import Number
-from kalypso_go.gotemplate.numerals import json_number
-from kalypso_go.gotemplate.text import quote_json
+from kalypso_actions.config_schemas.errors import MAX_NESTING, MAX_NUMBER_DIGITS, SchemaError
+from kalypso_go.gotemplate.numerals import MAX_INT64, MIN_INT64, json_number, place_point
+from kalypso_go.gotemplate.text import quote_json, quote_rune, to_bytes
 
 Json: TypeAlias = "bool | str | Number | list[Json] | dict[str, Json] | None"
 
@@ -40,3 +49,248 @@ def _float64(number: Number) -> str:
             f"json: cannot unmarshal number {number.text} into Go value of type float64"
         )
     return json_number(value)
+
+
+_NUMBER = re.compile(r"(?=[-0-9])-?(0|[1-9][0-9]*|)(?:\.([0-9]*))?(?:[eE][-+]?([0-9]*))?")
+_NUMBER_CONTEXTS = (
+    "in numeric literal",
+    "after decimal point in numeric literal",
+    "in exponent of numeric literal",
+)
+_STRING_START = re.compile(r'"(?:[^"\\\x00-\x1f]+|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HEX = frozenset("0123456789abcdefABCDEF")
+_LITERALS: dict[str, tuple[str, bool | None]] = {
+    "t": ("true", True),
+    "f": ("false", False),
+    "n": ("null", None),
+}
+
+
+def decode(text: str) -> Json:
+    """Return the first JSON value of the text; raise `SchemaError` with Go's message."""
+    return _Decoder(text).document()
+
+
+class _Decoder:
+    """A position in a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def document(self) -> Json:
+        self._skip_space()
+        if self.at == len(self.text):
+            raise SchemaError("EOF")
+        return self._value(0)
+
+    def _skip_space(self) -> None:
+        while self.at < len(self.text) and self.text[self.at] in " \t\r\n":
+            self.at += 1
+
+    def _peek(self) -> str:
+        if self.at == len(self.text):
+            raise SchemaError("unexpected EOF")
+        return self.text[self.at]
+
+    def _next_token(self) -> str:
+        self._skip_space()
+        return self._peek()
+
+    def _error(self, context: str) -> SchemaError:
+        # Go reads and shows bytes, not characters.
+        shown = quote_rune(to_bytes(self._peek())[0])
+        return SchemaError(f"invalid character {shown} {context}")
+
+    def _value(self, depth: int) -> Json:
+        if depth > MAX_NESTING:
+            raise SchemaError(
+                f"the schema is nested more than {MAX_NESTING} levels deep: "
+                "move the inner ones into `definitions`"
+            )
+        character = self._next_token()
+        if character == "{":
+            return self._object(depth)
+        if character == "[":
+            return self._array(depth)
+        if character == '"':
+            return self._string()
+        if character in _LITERALS:
+            return self._literal(*_LITERALS[character])
+        return self._number()
+
+    def _object(self, depth: int) -> Json:
+        self.at += 1
+        members: dict[str, Json] = {}
+        if self._next_token() == "}":
+            self.at += 1
+            return members
+        while True:
+            self._skip_space()
+            key = self._string()
+            if self._next_token() != ":":
+                raise self._error("after object key")
+            self.at += 1
+            members[key] = self._value(depth + 1)
+            if self._ends("}", "after object key:value pair"):
+                return members
+
+    def _array(self, depth: int) -> Json:
+        self.at += 1
+        items: list[Json] = []
+        if self._next_token() == "]":
+            self.at += 1
+            return items
+        while True:
+            items.append(self._value(depth + 1))
+            if self._ends("]", "after array element"):
+                return items
+
+    def _ends(self, bracket: str, context: str) -> bool:
+        """Read the closing bracket or a comma."""
+        character = self._next_token()
+        if character not in (",", bracket):
+            raise self._error(context)
+        self.at += 1
+        return character == bracket
+
+    def _literal(self, word: str, value: bool | None) -> bool | None:
+        for expected in word:
+            if self._peek() != expected:
+                raise self._error(f"in literal {word} (expecting '{expected}')")
+            self.at += 1
+        return value
+
+    def _number(self) -> Number:
+        number = _NUMBER.match(self.text, self.at)
+        if number is None:
+            raise self._error("looking for beginning of value")
+        for group, context in enumerate(_NUMBER_CONTEXTS, 1):
+            if number[group] == "":
+                self.at = number.end(group)
+                raise self._error(context)
+        self.at = number.end()
+        return parse_number(number[0])
+
+    def _string(self) -> str:
+        string = _STRING_START.match(self.text, self.at)
+        if string is None:
+            raise self._error("looking for beginning of object key string")
+        self.at = string.end()
+        if self._peek() == "\\":
+            raise self._escape_error()
+        if self._peek() != '"':
+            raise self._error("in string literal")
+        self.at += 1
+        decoded: str = json.loads(string[0] + '"')
+        return _SURROGATE.sub("\ufffd", decoded)
+
+    def _escape_error(self) -> SchemaError:
+        self.at += 1
+        if self._peek() != "u":
+            return self._error("in string escape code")
+        self.at += 1
+        while self._peek() in _HEX:
+            self.at += 1
+        return self._error("in \\u hexadecimal character escape")
+
+
+_EXACT = Context(prec=10_000)
+"""Enough digits for any number of `MAX_NUMBER_DIGITS` as a `big.Float`, written out."""
+
+
+class Number:
+    """A JSON number: its text, and its exact value, computed on first use."""
+
+    __slots__ = ("_value", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._value: int | Fraction | None = None
+
+    @property
+    def value(self) -> int | Fraction:
+        """The exact value; an int if it is whole."""
+        if self._value is None:
+            if "." in self.text or "e" in self.text or "E" in self.text:
+                exact = Fraction(self.text)
+                self._value = exact.numerator if exact.denominator == 1 else exact
+            else:
+                self._value = int(self.text)
+        return self._value
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the value is whole, as in `1.0` and `1e2`."""
+        return isinstance(self.value, int)
+
+    @property
+    def int64(self) -> int | None:
+        """The value if the text is a plain int64, else None."""
+        if not self.text.removeprefix("-").isdigit():
+            return None
+        return int(self.text) if MIN_INT64 <= int(self.text) <= MAX_INT64 else None
+
+
+def parse_number(text: str) -> Number:
+    """Return the number of a schema; raise `SchemaError` if it has too many digits."""
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, fraction = mantissa.removeprefix("-").partition(".")
+    if len(text) <= MAX_NUMBER_DIGITS and len(exponent) < 6:
+        shift = int(exponent or 0)
+        if max(len(whole) + shift, len(fraction) - shift) <= MAX_NUMBER_DIGITS:
+            return Number(text)
+    shown = text if len(text) <= 40 else text[:40] + "…"
+    raise SchemaError(
+        f"number {shown} has more than {MAX_NUMBER_DIGITS} digits: write a smaller or rounder one"
+    )
+
+
+# The cache holds all numbers of the longest schema: each takes up to a millisecond.
+@lru_cache(maxsize=1 << 16)
+def big_float_text(value: int | Fraction) -> str:
+    """Return the text that `%v` prints for the `big.Float` nearest to the value.
+
+    These are the fewest digits that round to this float and to no other of the same precision.
+    """
+    if value == 0:
+        return "0"
+    mantissa, exponent = _big_float(abs(Fraction(value)))
+    exact, half_step = _decimal(mantissa, exponent), _decimal(1, exponent - 1)
+
+    def is_unique(digits: int) -> bool:
+        rounded = Context(prec=digits).plus(exact)
+        distance = _EXACT.subtract(rounded, exact).copy_abs()
+        return distance < half_step or (distance == half_step and mantissa % 2 == 0)
+
+    most = len(exact.as_tuple().digits)
+    fewest = 1 + bisect_left(range(1, most), True, key=is_unique)
+    _, digits, power = Context(prec=fewest).plus(exact).as_tuple()
+    text = place_point("".join(map(str, digits)).rstrip("0"), len(digits) + int(power), "g")
+    return "-" + text if value < 0 else text
+
+
+def _big_float(value: Fraction) -> tuple[int, int]:
+    """Round to `mantissa × 2^exponent` as `SetRat` does, ties to even.
+
+    The mantissa has 64 bits, or as many as the numerator or the denominator has.
+    """
+    bits, denominator_bits = value.numerator.bit_length(), value.denominator.bit_length()
+    precision = max(64, bits, denominator_bits)
+    shift = precision - (bits - denominator_bits)
+    scaled = value * Fraction(2) ** shift
+    if scaled >= 1 << precision:
+        shift -= 1
+        scaled /= 2
+    mantissa = round(scaled)
+    if mantissa == 1 << precision:
+        return mantissa >> 1, 1 - shift
+    return mantissa, -shift
+
+
+def _decimal(mantissa: int, exponent: int) -> Decimal:
+    """Return `mantissa × 2^exponent`, exactly."""
+    if exponent >= 0:
+        return Decimal(mantissa << exponent)
+    return Decimal(f"{mantissa * 5**-exponent}e{exponent}")

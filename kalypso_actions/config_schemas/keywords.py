@@ -10,8 +10,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from kalypso_actions.config_schemas.errors import SchemaError
-from kalypso_actions.config_schemas.json_decoder import decode
-from kalypso_actions.config_schemas.json_values import Json
+from kalypso_actions.config_schemas.json_values import Json, decode
 from kalypso_actions.model.nearest import misspelled
 
 _SCHEMA: Final = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from kalypso_actions.config_schemas import compile_schema, schema_error, validate
+from kalypso_actions.config_schemas import schema_error, validate
+from kalypso_actions.config_schemas.compiler import compile_schema
 
 PREFIX = "Config data validation failed: \n "
 NEEDS_A = '{"required": ["A"]}'

@@ -1,4 +1,4 @@
-"""Texts that become numbers as Go's strconv reads them."""
+"""Configurations as JSON: texts become numbers as Go's strconv reads them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.config_schemas.coercion import coerce_numbers, number_or_text
+from kalypso_actions.config_schemas.document import number_or_text, to_document
+from kalypso_actions.config_schemas.json_values import Number
 
 
 @pytest.mark.parametrize(
@@ -54,9 +55,13 @@ def test_not_a_number_is_a_float() -> None:
 
 
 def test_only_top_level_texts_change() -> None:
-    config = {"A": "5", "B": True, "C": ["5"], "D": {"e": "5"}, "F": None}
+    config = {"B": True, "C": ["5"], "D": {"e": "5"}, "F": None}
 
-    assert coerce_numbers(config) == {**config, "A": 5}
+    document = to_document({**config, "A": "5"})
+
+    number = document.pop("A")
+    assert isinstance(number, Number) and number.text == "5"
+    assert document == config
 
 
 @given(st.text(alphabet="0123456789_.+-eExXpPabfin", max_size=12))

@@ -1,13 +1,16 @@
 """A configuration → the JSON document to validate.
 
-Upstream writes the configuration with jsoniter and reads it back; this converts it directly. Keys
-of nested mappings become texts as jsoniter writes them (`1`, `true`, `1.5`), bytes that are not
-UTF-8 become U+FFFD, and a value without JSON form is an error.
+Upstream reads each top-level text as a decimal integer, else as a float, else leaves it; rendering
+keeps the text. So to a schema, `"8080"` is a number, and `"00501"` is 501. Then upstream writes the
+configuration with jsoniter and reads it back; this converts it directly. Keys of nested mappings
+become texts as jsoniter writes them (`1`, `true`, `1.5`), bytes that are not UTF-8 become U+FFFD,
+and a value without JSON form is an error.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from kalypso_actions.config_schemas.errors import (
@@ -15,9 +18,8 @@ from kalypso_actions.config_schemas.errors import (
     MAX_NESTING,
     UnsupportedValueError,
 )
-from kalypso_actions.config_schemas.json_values import Json
-from kalypso_actions.config_schemas.numbers import Number
-from kalypso_go.gotemplate.numerals import json_number
+from kalypso_actions.config_schemas.json_values import Json, Number
+from kalypso_go.gotemplate.numerals import MAX_INT64, MIN_INT64, json_number, parse_float
 from kalypso_go.gotemplate.text import to_runes
 
 
@@ -28,6 +30,8 @@ def to_document(config: Mapping[str, object]) -> dict[str, Json]:
     texts = 0
     for name in sorted(config):
         value = config[name]
+        if isinstance(value, str) and value[:1] in _FIRST:
+            value = number_or_text(value)
         if type(value) is str and value.isascii():  # nearly all values
             plain: Json = value
             texts += 1
@@ -97,3 +101,23 @@ def _key(key: object) -> str:
     if isinstance(key, float):
         return _float_text(key)
     raise UnsupportedValueError("a key of a mapping is null: give it a name")
+
+
+_INTEGER = re.compile(r"([-+]?)0*([0-9]{1,19})")
+
+
+_FIRST = frozenset("+-.0123456789iInN")
+"""The first characters of numbers, `inf` and `nan`. Most texts begin with another character."""
+
+
+def number_or_text(text: str) -> int | float | str:
+    """Return the result of Go's `strconv.Atoi`, else of its `ParseFloat`, else the text."""
+    digits = _INTEGER.fullmatch(text)
+    if digits is not None:
+        integer = int(digits[1] + digits[2])
+        if MIN_INT64 <= integer <= MAX_INT64:
+            return integer
+    try:
+        return parse_float(text)
+    except ValueError:
+        return text
