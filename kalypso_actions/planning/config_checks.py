@@ -16,7 +16,8 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.sized_cache import SizedCache
-from kalypso_actions.platform_config import AppliedSchema, PlatformConfig
+from kalypso_actions.platform_config import PlatformConfig
+from kalypso_actions.platform_config.layers import AppliedSchema
 
 MAX_TRACED = 5
 """The most violations of one schema to trace; users rarely read more."""

@@ -31,7 +31,7 @@ from kalypso_actions.model.tree import (
 from kalypso_actions.planning.assignment_rendering import AssignmentRenderer, PlannedAssignment
 from kalypso_actions.planning.fleet_checks import BASE_REPO_MISSING
 from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, UnchangedAssignments
-from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
 

@@ -29,7 +29,7 @@ from kalypso_actions.planning.fleet_checks import (
     unpinned_branches,
 )
 from kalypso_actions.planning.trial_rendering import TrialOptions, try_rendering
-from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.promotion.environments import (
     environment_circles,
     near_environment,

@@ -1,4 +1,4 @@
-"""The ConfigMaps of a fleet → the configuration of each assignment."""
+"""The ConfigMaps of a fleet → the configuration of each assignment, and what a change affects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeVar
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.config import MergedConfig, Origins
@@ -18,8 +18,13 @@ from kalypso_actions.model.kinds import (
     Fleet,
 )
 from kalypso_actions.model.sized_cache import SizedCache
-from kalypso_actions.platform_config.digests import ConfigDigests
-from kalypso_actions.platform_config.matching import Applicable, Label, LabelMasks, matched_labels
+from kalypso_actions.platform_config.matching import (
+    Applicable,
+    ConfigDigests,
+    Label,
+    LabelMasks,
+    matched_labels,
+)
 from kalypso_actions.platform_config.merging import Layers
 from kalypso_actions.platform_config.values import parse_value
 
@@ -210,3 +215,49 @@ def split_azure_key(full_key: str) -> tuple[str, tuple[Label, ...]]:
     *segments, key = full_key.split(".")
     labels = dict(zip(segments[0::2], segments[1::2], strict=False))
     return key, matched_labels(labels)
+
+
+Layer = TypeVar("Layer", bound=Hashable)
+
+_Schema = tuple[str, str, tuple[Label, ...]]
+
+
+class ConfigChanges:
+    """The layers of configuration and the schemas that only one of two fleets has."""
+
+    def __init__(self, base: Fleet, head: Fleet) -> None:
+        self._provided = LabelMasks()
+        entries: set[Entry] = _differing(
+            list(read_entries(base.config_maps)), list(read_entries(head.config_maps))
+        )
+        schemas: set[_Schema] = _differing(
+            list(map(_schema, base.config_schemas)), list(map(_schema, head.config_schemas))
+        )
+        labels = {*(entry.labels for entry in entries), *(labels for *_, labels in schemas)}
+        self._masks = {self._provided.required(each) for each in labels}
+
+    def affect(self, assignment: Assignment) -> bool:
+        """Return whether the configuration or the schemas of an assignment may differ.
+
+        Both fleets must have the assignment with the same labels.
+        """
+        if not self._masks:
+            return False
+        provided = self._provided.provided(assignment)
+        return any(mask & provided == mask for mask in self._masks)
+
+
+def _schema(schema: ConfigSchema) -> _Schema:
+    return schema.name, schema.schema, matched_labels(schema.labels)
+
+
+def _differing(base: Sequence[Layer], head: Sequence[Layer]) -> set[Layer]:
+    """Return the layers that only one side has, or all if the others differ in order."""
+    base_set, head_set = set(base), set(head)
+    if _common(base, head_set) != _common(head, base_set):
+        return base_set | head_set
+    return base_set ^ head_set
+
+
+def _common(layers: Iterable[Layer], others: set[Layer]) -> list[Layer]:
+    return [layer for layer in layers if layer in others]

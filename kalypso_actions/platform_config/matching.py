@@ -1,4 +1,4 @@
-"""Find the labelled objects that apply to an assignment.
+"""Find the labelled objects that apply to an assignment, and digest them.
 
 An object (a ConfigMap, a schema, a key of Azure App Configuration) applies to an assignment if the
 cluster type or the target has each of its labels. There are many assignments and few labels, so
@@ -8,10 +8,14 @@ requires, and the masks of the labels that a cluster type and a target provide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from kalypso_actions.model import kinds
+from kalypso_actions.model.kinds import ClusterType, DeploymentTarget
 
 Item = TypeVar("Item")
 
@@ -28,6 +32,15 @@ Label = tuple[str, str]
 def matched_labels(labels: Mapping[str, str]) -> tuple[Label, ...]:
     """Return the labels of an object that decide where it applies."""
     return tuple(sorted(item for item in labels.items() if item[0] not in _NOT_MATCHED))
+
+
+def labels_of(item: kinds.ClusterType | kinds.DeploymentTarget) -> dict[str, str]:
+    """Return the labels of a cluster type or a target, with its names in place of such labels."""
+    if isinstance(item, kinds.ClusterType):
+        names = {"cluster-type": item.name}
+    else:
+        names = {"deployment-target": item.name, "workload": item.workload}
+    return {**{key: value for key, value in item.labels.items() if key not in NAMES}, **names}
 
 
 class LabelMasks:
@@ -57,24 +70,20 @@ class LabelMasks:
         """Return the mask of a cluster type's labels and name."""
         mask = self._of_cluster_types.get(cluster_type.name)
         if mask is None:
-            names = {"cluster-type": cluster_type.name}
-            mask = self._of_cluster_types[cluster_type.name] = self._mask(
-                cluster_type.labels, names
-            )
+            mask = self._of_cluster_types[cluster_type.name] = self._mask(labels_of(cluster_type))
         return mask
 
     def of_target(self, target: kinds.DeploymentTarget) -> int:
         """Return the mask of a target's labels and names."""
         mask = self._of_targets.get(target.name)
         if mask is None:
-            names = {"deployment-target": target.name, "workload": target.workload}
-            mask = self._of_targets[target.name] = self._mask(target.labels, names)
+            mask = self._of_targets[target.name] = self._mask(labels_of(target))
         return mask
 
-    def _mask(self, labels: Mapping[str, str], names: Mapping[str, str]) -> int:
-        """Return the mask of labels and names; an absent label counts as an empty one."""
+    def _mask(self, labels: Mapping[str, str]) -> int:
+        """Return the mask of labels; an absent label counts as an empty one."""
         mask = 0
-        for label in (*names.items(), *(item for item in labels.items() if item[0] not in NAMES)):
+        for label in labels.items():
             mask |= self._bits.get(label, 0)
         for key, bit in self._empty.items():
             if not labels.get(key):
@@ -132,3 +141,131 @@ class Applicable(Generic[Item]):
             label = remaining.bit_length()
             yield label
             remaining ^= 1 << (label - 1)
+
+
+class ConfigDigests:
+    """Digests of the objects that apply to a cluster type, to a target, and only to both together.
+
+    A fleet has a thousand times as many assignments as cluster types and targets, and few objects
+    require labels of both.
+    """
+
+    def __init__(self, masks: LabelMasks, objects: Iterable[tuple[int, object]]) -> None:
+        """`objects` are JSON values in their order, with the masks of the labels they require."""
+        self._masks = masks
+        self._digests = _digests_by_labels(objects)
+        self._all: Applicable[None] = Applicable()
+        self._by_label: defaultdict[int, list[int]] = defaultdict(list)
+        for mask in self._digests:
+            self._all.add(mask, None)
+            if mask.bit_count() > 1:
+                for label in _bits_of(mask):
+                    self._by_label[label].append(mask)
+        self._shared_labels = sum(self._by_label)
+
+    def of_cluster_type(self, cluster_type: ClusterType) -> bytes:
+        """Return the digest of the objects that apply to a cluster type, and of their order."""
+        return self._together(self._all.masks_to(self._masks.of_cluster_type(cluster_type)))
+
+    def of_target(self, target: DeploymentTarget) -> bytes:
+        """Return the digest of the objects that apply to a target, and of their order."""
+        return self._together(self._all.masks_to(self._masks.of_target(target)))
+
+    def of_both(self, cluster_type: ClusterType) -> Callable[[DeploymentTarget], bytes]:
+        """Return a function that digests the objects for a target on this cluster type alone.
+
+        These are objects that require labels of both.
+        """
+        provided = self._masks.of_cluster_type(cluster_type)
+        masks = {
+            mask
+            for label in _bits_of(provided & self._shared_labels)
+            for mask in self._by_label[label]
+            if mask & provided != mask
+        }
+        lacking = sorted((self._digests[mask], mask & ~provided) for mask in masks)
+        labels = 0
+        for _, rest in lacking:
+            labels |= rest
+
+        def of(target: DeploymentTarget) -> bytes:
+            of_target = self._masks.of_target(target)
+            if not of_target & labels:
+                return b""
+            return b"".join([digest for digest, rest in lacking if rest & of_target == rest])
+
+        return of
+
+    def _together(self, masks: Iterable[int]) -> bytes:
+        digests = sorted(self._digests[mask] for mask in masks)
+        return hashlib.sha256(b"".join(digests)).digest()
+
+
+def _bits_of(mask: int) -> Iterator[int]:
+    """Yield the bit of each label in a mask."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest
+        mask ^= lowest
+
+
+def _digests_by_labels(objects: Iterable[tuple[int, object]]) -> Mapping[int, bytes]:
+    """Return a digest of the objects for each combination of labels."""
+    groups: dict[int, list[object]] = defaultdict(list)
+    for required, item in objects:
+        groups[required].append(item)
+    return {
+        mask: hashlib.sha256(json.dumps(group).encode()).digest() for mask, group in groups.items()
+    }
+
+
+class Reach:
+    """The labels of cluster types and targets, by the rules of `LabelMasks`."""
+
+    def __init__(
+        self, cluster_types: Iterable[ClusterType], targets: Iterable[DeploymentTarget]
+    ) -> None:
+        self._cluster_types = _Side(map(labels_of, cluster_types))
+        self._targets = _Side(map(labels_of, targets))
+
+    def includes(self, labels: Sequence[Label]) -> bool:
+        """Return whether a cluster type and a target have all these labels together."""
+        needs = self._cluster_types.lacking(labels)
+        return any(not need or self._targets.has(need) for need in needs) or self._targets.has(
+            labels
+        )
+
+    def labels(self) -> Iterator[Mapping[str, str]]:
+        """Return the labels of each cluster type and target, with their names."""
+        yield from self._cluster_types.objects
+        yield from self._targets.objects
+
+
+class _Side:
+    """Labelled objects, and the numbers of the objects that have a label."""
+
+    def __init__(self, objects: Iterable[Mapping[str, str]]) -> None:
+        self.objects = list(objects)
+        self._having: dict[Label, set[int]] = {}
+        for number, labels in enumerate(self.objects):
+            for label in labels.items():
+                self._having.setdefault(label, set()).add(number)
+
+    def has(self, labels: Iterable[Label]) -> bool:
+        """Return whether one object has all these labels."""
+        return bool(set.intersection(*(self._with(label) for label in labels)))
+
+    def lacking(self, labels: Sequence[Label]) -> set[tuple[Label, ...]]:
+        """Return the labels that each object lacks, each combination once."""
+        having = [(label, self._with(label)) for label in labels]
+        some = set[int]().union(*(numbers for _, numbers in having))
+        lacking = {
+            tuple(label for label, numbers in having if number not in numbers) for number in some
+        }
+        return lacking if len(some) == len(self.objects) else {*lacking, tuple(labels)}
+
+    def _with(self, label: Label) -> set[int]:
+        key, value = label
+        if value or key in NAMES:
+            return self._having.get(label, set())
+        return {number for number, item in enumerate(self.objects) if not item.get(key)}

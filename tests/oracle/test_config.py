@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kalypso_actions.errors import Location
-from kalypso_actions.platform_config import Layers, parse_value
+from kalypso_actions.platform_config import parse_value
+from kalypso_actions.platform_config.merging import Layers
 from tests.oracle.cases import Case, differences, load
 from tests.oracle.tagged import canonical, to_tagged
 

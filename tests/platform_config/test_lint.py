@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.platform_config import config_map_problems, config_map_warnings
+from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from tests.builders import config_map
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import Location
-from kalypso_actions.platform_config import Layers
+from kalypso_actions.platform_config.merging import Layers
 
 A = Location("test", "a.yaml", 1)
 B = Location("test", "b.yaml", 2)

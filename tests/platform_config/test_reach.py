@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.model.kinds import ClusterType, DeploymentTarget
-from kalypso_actions.platform_config import Reach, matched_labels
-from kalypso_actions.platform_config.matching import LabelMasks
+from kalypso_actions.platform_config.matching import LabelMasks, Reach, matched_labels
 from tests.builders import assignment, cluster_type, target
 
 KEYS = st.sampled_from(["size", "region", "team", "cluster-type", "workload", "deployment-target"])

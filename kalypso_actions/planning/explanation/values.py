@@ -12,7 +12,8 @@ from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.planning.explanation.environment import ExplainedEnvironment, names_of
 from kalypso_actions.planning.explanation.names import Question, suggestion
-from kalypso_actions.platform_config import Entry, parse_value
+from kalypso_actions.platform_config import parse_value
+from kalypso_actions.platform_config.layers import Entry
 from kalypso_actions.report.comparison_entries import key_text, value_text
 from kalypso_actions.report.documents import Where
 from kalypso_actions.report.explain_document import (

@@ -14,12 +14,8 @@ from kalypso_actions.model.kinds import (
 )
 from kalypso_actions.planning.fleet_checks.label_advice import label_advice
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
-from kalypso_actions.platform_config import (
-    AZURE_APP_CONFIG_PREFIX,
-    Label,
-    matched_labels,
-    split_azure_key,
-)
+from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX, split_azure_key
+from kalypso_actions.platform_config.matching import Label, matched_labels
 
 NOUN = "cluster type or target"
 

@@ -19,7 +19,7 @@ from kalypso_actions.model.kinds import (
     Workload,
     WorkloadRegistration,
 )
-from kalypso_actions.platform_config import Reach
+from kalypso_actions.platform_config.matching import Reach
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
     LabelIndex,
