@@ -22,7 +22,7 @@ from typing import Any
 from bench.templates import TEMPLATES
 from kalypso_actions.platform_config.values import parse_value
 from kalypso_actions.rendering.data import SharedConfig, TemplateData
-from kalypso_actions.rendering.go_manifests import TextManifest
+from kalypso_actions.rendering.manifests import TextManifest
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
 from tools.oracle import program
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
+from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.rendering.functions import to_template_value
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_go.gotemplate.budget import work_of
@@ -186,3 +188,13 @@ def _copy(value: object, copies: dict[int, object], depth: int) -> object:
     copies[id(value)] = items
     items.extend(_copy(inner, copies, depth + 1) for inner in value)
     return items
+
+
+NamespaceScheme = Literal["current", "legacy"]
+
+
+def namespace_of(assignment: Assignment, environment: str, scheme: NamespaceScheme) -> str:
+    """Return `<environment>-<cluster type>-<target>`; `legacy` has the workspace in the middle."""
+    legacy = scheme == "legacy"
+    middle = assignment.target.workspace if legacy else assignment.cluster_type.name
+    return f"{environment}-{middle}-{assignment.target.name}"

@@ -1,7 +1,12 @@
-"""The files of an assignment's folder, each from a Template or without one."""
+"""The files of an assignment's folder, each from a Template or without one.
+
+Before Templates of type `config` existed, a ClusterType without `configType`, or with `configMap`,
+got a ConfigMap, and one with `envFile` got a shell script. Their values are plain texts.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -21,17 +26,22 @@ from kalypso_actions.model.layout import (
     NAMESPACE_FILE,
     RECONCILER_FILE,
 )
-from kalypso_actions.rendering import builtin_config
-from kalypso_actions.rendering.compiled_templates import (
+from kalypso_actions.rendering.data import (
+    NamespaceScheme,
+    SharedConfig,
+    SharedTexts,
+    TemplateData,
+    namespace_of,
+)
+from kalypso_actions.rendering.failures import Failure
+from kalypso_actions.rendering.manifests import Manifest, ManifestError
+from kalypso_actions.rendering.templates import (
     compiled,
     join_manifests,
     manifest_failure,
     missing_template,
 )
-from kalypso_actions.rendering.data import SharedConfig, SharedTexts, TemplateData
-from kalypso_actions.rendering.failures import Failure
-from kalypso_actions.rendering.manifests import Manifest, ManifestError
-from kalypso_actions.rendering.namespaces import NamespaceScheme, namespace_of
+from kalypso_go import goyaml
 from kalypso_go.gotemplate import DEFAULT_LIMITS
 from kalypso_go.gotemplate.budget import work_of
 
@@ -158,9 +168,9 @@ class FolderFiles:
             return self._render_template(config_type, data, cluster_type, CONFIG_FIELD)
         try:
             if config_type in _CONFIG_MAP_TYPES:
-                return builtin_config.config_map(config.texts, data.namespace)
+                return _config_map(config.texts, data.namespace)
             if config_type == _ENV_FILE_TYPE:
-                return builtin_config.env_file(config.texts)
+                return _env_file(config.texts)
         except ManifestError as error:
             return Failure(error.message, cluster_type.at(CONFIG_FIELD))
         return self._not_found(config_type, cluster_type, CONFIG_FIELD)
@@ -215,3 +225,38 @@ def is_builtin_config(config_type: str) -> bool:
 def _encoded(text: str) -> bytes:
     """Encode a text; a byte that is not UTF-8 (templates may split characters) stays as it is."""
     return text.encode("utf-8", "surrogateescape")
+
+
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_EXPANDS = re.compile(r'["$`\\\n\r\0]')
+
+
+def _config_map(texts: Mapping[str, str], namespace: str) -> str:
+    """Return the ConfigMap `platform-config` as yaml.v2 writes it."""
+    return goyaml.dump_v2(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "platform-config", "namespace": namespace},
+            "data": dict(texts),
+        }
+    )
+
+
+def _env_file(texts: Mapping[str, str]) -> str:
+    """Return lines of `export KEY="VALUE"`, sorted bytewise, without escapes.
+
+    Raises ManifestError for a value that a shell would expand or that would end the quotes; in
+    upstream, such a value becomes a command.
+    """
+    lines = []
+    for key, text in sorted(texts.items(), key=lambda item: item[0].encode()):
+        if not _ENV_NAME.match(key):
+            raise ManifestError(f"{key!r} cannot be the name of an environment variable")
+        if _EXPANDS.search(text):
+            raise ManifestError(
+                f"the value of {key} contains a character that a shell would not take as text "
+                '(one of " $ ` \\ or a line break)'
+            )
+        lines.append(f'export {key}="{text}"\n')
+    return "".join(lines)

@@ -12,7 +12,7 @@ from kalypso_actions.model.kinds import Assignment, ClusterType, Template
 from kalypso_actions.model.layout import NAMESPACE_FILE, RECONCILER_FILE
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.rendering.failures import Failure
-from kalypso_actions.rendering.unquoted import ACTION, PRINTS_NOTHING
+from kalypso_actions.rendering.template_lint import ACTION, PRINTS_NOTHING
 
 NO_VALUE: Final = "<no value>"
 

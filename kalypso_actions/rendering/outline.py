@@ -1,10 +1,10 @@
-"""The documents of rendered files: their number, identities, key paths and kinds of nodes."""
+"""The documents of rendered files: their number, identities, key paths, nodes and commands."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,7 +13,6 @@ import yaml
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.layout import CONFIG_SCRIPT
 from kalypso_actions.rendering.registration_budget import Spend
-from kalypso_actions.rendering.shell_texts import is_shell, shell_syntax
 
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -310,3 +309,29 @@ def _next(path: list[Any]) -> None:
     """Go to the next key or item of the innermost collection."""
     if path:
         path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
+
+
+_QUOTED: Final = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|(?:(?<=\s)|\A)\#[^\n]*|'[^']*'""", re.DOTALL)
+"""Texts in single quotes, which shells do not interpret, and other text that hides such quotes."""
+
+_SYNTAX: Final = re.compile(r"[`$\\'\";|&<>()#*?\[\]{}!~\s]")
+
+_COMMAND_OPTION: Final = re.compile(r"-[a-z]*c")
+"""`sh -ec`: the next argument is a command."""
+
+
+def is_shell(path: Sequence[object], value: str, before: str) -> bool:
+    """Return whether a shell runs the value at a path of YAML; `before` is the previous value."""
+    key = next((step for step in reversed(path) if isinstance(step, str)), "")
+    is_argument = bool(path and isinstance(path[-1], int) and _COMMAND_OPTION.fullmatch(before))
+    return is_argument or key == "script" or key.endswith(".sh") or value.startswith("#!")
+
+
+def shell_syntax(text: str, ignored: str = "") -> str:
+    """Return the characters of a script that have a meaning to shells.
+
+    This leaves out those in single quotes, and those of `ignored`.
+    """
+    if "<<" not in text:  # in a here-document, quotes have no meaning
+        text = _QUOTED.sub(lambda quoted: "''" if quoted[0][0] == "'" else quoted[0], text)
+    return "".join(char for char in _SYNTAX.findall(text) if char not in ignored)

@@ -25,9 +25,9 @@ from kalypso_actions.rendering.delivered import (
     with_usual_texts,
     without_own_keys,
 )
+from kalypso_actions.rendering.document_faults import refused_names, repeated_key
 from kalypso_actions.rendering.failures import Failure
 from kalypso_actions.rendering.folder_files import KEPT_TARGETS, FolderFiles, Options
-from kalypso_actions.rendering.object_names import refused_names
 from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import (
     EACH,
@@ -37,7 +37,6 @@ from kalypso_actions.rendering.registration_budget import (
     RegistrationBudgetError,
     Spend,
 )
-from kalypso_actions.rendering.repeated_keys import repeated_key
 
 Check = Callable[[Spend], Failure | None]
 """Checks an assignment before its rendering, and counts the work of the check."""

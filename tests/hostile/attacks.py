@@ -33,9 +33,8 @@ from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
-from kalypso_actions.rendering.go_manifests import TextManifest
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
-from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_actions.rendering.manifests import ManifestError, TextManifest
 from kalypso_go import gotemplate
 from kalypso_go.gotemplate import Budget, Limits, TemplateError
 from tests.builders import cluster_type, config_map, fleet, policy, target

@@ -14,11 +14,10 @@ from typing import Final
 import pytest
 
 from kalypso_actions.rendering.functions import FUNCTIONS
-from kalypso_actions.rendering.jinja.filters import FILTERS
+from kalypso_actions.rendering.jinja.filters import FILTERS, TESTS
+from kalypso_actions.rendering.jinja.manifests import OWN_FUNCTIONS
+from kalypso_actions.rendering.jinja.members import TEXT_METHODS
 from kalypso_actions.rendering.jinja.sandbox import Sandbox
-from kalypso_actions.rendering.jinja.tests import TESTS
-from kalypso_actions.rendering.jinja.text_methods import TEXT_METHODS
-from kalypso_actions.rendering.jinja.values import OWN_FUNCTIONS
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Function
 from kalypso_go.gotemplate.builtins import BUILTINS
 from tests.hostile.attacks import execute_each, render_each, render_go

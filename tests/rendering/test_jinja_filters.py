@@ -9,9 +9,8 @@ from jinja2.filters import FILTERS as JINJA_FILTERS
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.tests import TESTS as JINJA_TESTS
 
-from kalypso_actions.rendering.jinja.filters import FILTERS, REFUSED_FILTERS
-from kalypso_actions.rendering.jinja.tests import REFUSED_TESTS, TESTS
-from kalypso_actions.rendering.jinja.text_methods import TEXT_METHODS
+from kalypso_actions.rendering.jinja.filters import FILTERS, REFUSED_FILTERS, REFUSED_TESTS, TESTS
+from kalypso_actions.rendering.jinja.members import TEXT_METHODS
 from tests.rendering.jinja_rendering import failure, rendered
 
 CONFIG = {  # sorted, as templates see it

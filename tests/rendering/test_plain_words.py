@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.rendering.plain_words import in_plain_words
+from kalypso_actions.rendering.failures import in_plain_words
 
 GO = 'template: template:3:7: executing "template" at '
 

@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.rendering import TemplateData, template_faults, unknown_fields
 from kalypso_actions.rendering.data import FIELDS, JINJA_NAMES
-from kalypso_actions.rendering.jinja.values import variables
+from kalypso_actions.rendering.jinja.manifests import variables
 from tests.builders import template
 
 

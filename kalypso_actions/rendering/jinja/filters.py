@@ -1,4 +1,4 @@
-"""Jinja2's filters: each is bounded, or refused with a reason.
+"""Jinja2's filters and tests (`value is …`): each is bounded, or refused with a reason.
 
 Where Jinja2's own filter returns a generator, ours returns a list: a generator prints as an
 address in memory, is always true, and is empty the second time.
@@ -12,9 +12,10 @@ from typing import Any, Final
 from jinja2 import pass_context
 from jinja2.filters import FILTERS as DEFAULT_FILTERS
 from jinja2.runtime import Context
+from jinja2.tests import TESTS as JINJA_TESTS
 from markupsafe import escape
 
-from kalypso_actions.rendering.jinja import text_methods
+from kalypso_actions.rendering.jinja.members import PIECE_COST, center, joined, percent, replace
 from kalypso_actions.rendering.jinja.meter import (
     bounded_integer,
     current_meter,
@@ -146,18 +147,18 @@ def _escape(value: object) -> str:
 
 
 def _center(value: object, width: int = 80) -> str:
-    return text_methods.center(_text(value), width)
+    return center(_text(value), width)
 
 
 def _replace(value: object, old: object, new: object, count: int | None = None) -> str:
     limit = -1 if count is None else count
-    return text_methods.replace(_text(value), _text(old), _text(new), limit)
+    return replace(_text(value), _text(old), _text(new), limit)
 
 
 def _format(value: object, *args: object, **kwargs: object) -> str:
     if args and kwargs:
         raise TypeError("format takes positional or keyword arguments, not both")
-    return text_methods.percent(_text(value), kwargs or args)
+    return percent(_text(value), kwargs or args)
 
 
 @pass_context
@@ -166,7 +167,7 @@ def _join(context: Context, value: object, d: object = "", attribute: object = N
     items = current_meter().items(value)
     if attribute is not None:
         items = _original("map", context, items, attribute=attribute)
-    return text_methods.joined(_text(d), [_text(item) for item in items])
+    return joined(_text(d), [_text(item) for item in items])
 
 
 @pass_context
@@ -192,7 +193,7 @@ def _wordwrap(
     text = _text(value)
     meter = current_meter()
     meter.reserve(len(text) * (1 + len(wrapstring or "\n")), "a wrapped text")
-    meter.spend(len(text) * text_methods.PIECE_COST, "the filter wordwrap")
+    meter.spend(len(text) * PIECE_COST, "the filter wordwrap")
     # textwrap copies a long word once for each line that it fills.
     copies = sum(len(line) * (len(line) // max(1, width)) for line in text.splitlines())
     meter.spend(copies, "the filter wordwrap")
@@ -334,3 +335,73 @@ FILTERS: Final[Mapping[str, Filter]] = {
 }
 """Every filter that a template may use. Jinja2's other filters are in `REFUSED_FILTERS`; those of a
 later version are unknown names."""
+
+
+REFUSED_TESTS: Final[Mapping[str, str]] = {
+    "callable": "a template's author knows what can be called",
+    "escaped": FOR_HTML,
+    "filter": "a template's author knows the filters",
+    "sameas": "identity depends on how Python stores values; write == or `is true`",
+    "test": "a template's author knows the tests",
+}
+
+Test = Callable[..., bool]
+
+_ORIGINAL: Final[Mapping[str, Any]] = JINJA_TESTS
+
+
+def _comparing(name: str) -> Test:
+    """Measure both values first: comparing visits all of them."""
+
+    def comparing(value: object, other: object) -> bool:
+        meter = current_meter()
+        meter.measure(value)
+        meter.measure(other)
+        return bool(_ORIGINAL[name](value, other))
+
+    comparing.__qualname__ = name
+    return comparing
+
+
+def _on_number(name: str) -> Test:
+    """Refuse other values: Python's `%` would format a text."""
+
+    def on_number(value: object, *args: Any, **kwargs: Any) -> bool:
+        refuse_undefined(value)
+        if not isinstance(value, int | float):
+            raise TypeError(f"{describe(value)} is not a number")
+        return bool(_ORIGINAL[name](value, *args, **kwargs))
+
+    on_number.__qualname__ = name
+    return on_number
+
+
+def _test_on_text(name: str) -> Test:
+    def on_text(value: object) -> bool:
+        meter = current_meter()
+        text = meter.text(value)
+        meter.spend(len(text), f"the test {name}")
+        return bool(_ORIGINAL[name](text))
+
+    on_text.__qualname__ = name
+    return on_text
+
+
+_COMPARISONS: Final = (
+    *("==", "!=", "<", "<=", ">", ">="),
+    *("eq", "equalto", "ne", "lt", "lessthan", "le", "gt", "greaterthan", "ge"),
+    "in",
+)
+_OF_KIND: Final = (
+    *("boolean", "false", "float", "integer", "none", "number", "string", "true"),
+    *("iterable", "mapping", "sequence"),
+    *("defined", "undefined"),
+)
+
+TESTS: Final[Mapping[str, Test]] = {
+    **{name: _comparing(name) for name in _COMPARISONS},
+    **{name: _on_number(name) for name in ("divisibleby", "even", "odd")},
+    **{name: _test_on_text(name) for name in ("lower", "upper")},
+    **{name: _ORIGINAL[name] for name in _OF_KIND},
+}
+"""Every test that a template may use."""

@@ -15,9 +15,9 @@ from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from kalypso_actions.rendering.jinja import syntax, text_methods
-from kalypso_actions.rendering.jinja.filters import FILTERS, NOT_REPRODUCIBLE
-from kalypso_actions.rendering.jinja.members import ABSENT, Function, member_of
+from kalypso_actions.rendering.jinja import syntax
+from kalypso_actions.rendering.jinja.filters import FILTERS, NOT_REPRODUCIBLE, TESTS
+from kalypso_actions.rendering.jinja.members import ABSENT, Function, member_of, percent
 from kalypso_actions.rendering.jinja.meter import (
     ELEMENT_COST,
     MAX_INTEGER_BITS,
@@ -25,7 +25,6 @@ from kalypso_actions.rendering.jinja.meter import (
     current_meter,
     describe,
 )
-from kalypso_actions.rendering.jinja.tests import TESTS
 from kalypso_go.gotemplate import LimitError
 
 
@@ -95,7 +94,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             case _, int() | float(), int() | float():
                 return self._calculate(operator, left, right)
             case "%", str(), _:
-                return text_methods.percent(left, right)
+                return percent(left, right)
             case ("+", str(), str()) | ("+", list(), list()) | ("+", tuple(), tuple()):
                 return _repeated(left, 1, right)
             case "*", str() | list() | tuple(), int():

@@ -8,10 +8,13 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION, ClusterType, Template
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.failures import Excerpt, Failure
-from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
-from kalypso_actions.rendering.manifests import Manifest, ManifestError
-from kalypso_actions.rendering.plain_words import UNCLOSED, in_plain_words
+from kalypso_actions.rendering.failures import UNCLOSED, Excerpt, Failure, in_plain_words
+from kalypso_actions.rendering.manifests import (
+    Manifest,
+    ManifestError,
+    ObjectManifest,
+    TextManifest,
+)
 
 MANIFEST_SEPARATOR = "---\n"
 
