@@ -27,8 +27,9 @@ import yaml
 from kalypso_actions.clients.git import RemoteRepositories, basic
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.document_reader import PARALLEL_READS, Reader
-from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
 from kalypso_actions.commands.shared.reading.repositories import Repositories
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_sandbox import Sandbox
 
@@ -96,7 +97,8 @@ def read(github: GitHub, count: int) -> None:
     ) as remotes:
         reader = Reader(Repositories((), remotes, programs), None)
         own = RepositoryPath(f"{github.url}/{CONTROL_PLANE}", ENVIRONMENT, ".")
-        snapshot = gather(ENVIRONMENT, reader.documents(own), reader)
+        environment = EnvironmentReading(ENVIRONMENT, reader.documents(own))
+        snapshot = read_snapshot(read_control_plane(environment, reader), reader)
     usable = [
         registration for registration in snapshot.registrations if registration.state == "head"
     ]

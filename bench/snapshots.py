@@ -1,4 +1,4 @@
-"""A fleet's snapshot, as `kalypso render` gathers it."""
+"""A fleet's snapshot, as `kalypso render` reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from bench.fleet import ENVIRONMENT, Fleet
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import LocalContext
-from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.progress import no_progress
@@ -24,4 +25,5 @@ def snapshot_of(fleet: Fleet) -> Snapshot:
     inputs = checked_inputs(RenderInputs, options)
     with LocalContext(Programs(os.environ), no_progress).reader(inputs.source) as reader:
         own = reader.documents_of(FolderFiles(folder), branch=ENVIRONMENT)
-        return gather(ENVIRONMENT, own, reader)
+        environment = EnvironmentReading(ENVIRONMENT, own)
+        return read_snapshot(read_control_plane(environment, reader), reader)

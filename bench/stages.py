@@ -30,7 +30,7 @@ from kalypso_actions import gitops
 from kalypso_actions.clients.git import Signature, WritableRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.clients.worker_processes import WorkerProcesses
-from kalypso_actions.commands.shared.reading.base_tree import read_base_tree
+from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
 from kalypso_actions.model import kinds as model
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.object_ids import FileContent, blob_id

@@ -12,7 +12,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.current_clone import CurrentClone
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.registered_workloads import read_registered
+from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.fleet import Diagnostics, parse_document
 from kalypso_actions.inputs.paths import Source

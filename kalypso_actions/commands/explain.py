@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.shared.base_trees import no_trees, trees_for
-from kalypso_actions.commands.shared.environment_reading import read_branch_of
+from kalypso_actions.commands.shared.control_plane_place import read_branch_of
 from kalypso_actions.commands.shared.local_context import LocalContext
-from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.main_position import main_position
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.comparison import Mask
 from kalypso_actions.inputs.local import ExplainInputs
 from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
@@ -33,28 +33,18 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
     """
     with context.reader(inputs.source) as reader:
         branch = read_branch_of(inputs, reader, context, verb="Explaining")
+        control_plane = read_control_plane(branch, reader, promoted_commit=inputs.base_commit)
         scheduler = inputs.scheduler or (branch.declared.scheduler if branch.declared else "")
-        trees = trees_for(scheduler, reader.repositories)
-        snapshot = gather(
-            branch.environment,
-            branch.own,
+        trees = ReadableBaseTrees(reader.repositories)
+        snapshot = read_snapshot(
+            control_plane,
             reader,
-            promoted_commit=inputs.base_commit,
-            declared=branch.declared,
-            delivery=inputs.delivery,
-            open_base_trees=trees.open if trees else no_trees,
-        )
-        options = PlanOptions(
-            namespace_scheme=inputs.namespace_scheme,
-            config_file=inputs.config_file,
-            missing_values=inputs.missing_values,
-            scheduler=inputs.scheduler,
+            base_trees=trees.needed(control_plane.fleet.gitops_repos, scheduler),
             delivery=inputs.delivery,
         )
-        scheduler = scheduler or DEFAULT_SCHEDULER
         environment = ExplainedEnvironment.of(
             snapshot,
-            options,
+            PlanOptions.of(inputs),
             scheduler_of(branch.declared, inputs.scheduler),
             Mask(inputs.mask),
         )
@@ -64,12 +54,12 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
     readings += [(f"base:{base.name}", reading.revision) for base, reading in snapshot.bases]
     problems = answer.pop("problems", ())
     return ExplainDocument(
-        environment=branch.environment,
-        scheduler=scheduler,
-        main=PositionEntry.of(branch.environment, main) if main else None,
+        environment=branch.name,
+        scheduler=scheduler or DEFAULT_SCHEDULER,
+        main=PositionEntry.of(branch.name, main) if main else None,
         sources=SourceEntry.all_of(readings),
         **answer,
-        warnings=ProblemEntry.all_of((*environment.warnings, *(trees.warnings if trees else ()))),
+        warnings=ProblemEntry.all_of((*environment.warnings, *trees.warnings)),
         problems=ProblemEntry.all_of((*environment.problems, *problems)),
     )
 

@@ -9,13 +9,15 @@ from pathlib import Path
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import is_path
 from kalypso_actions.commands.shared.current_clone import CurrentClone
-from kalypso_actions.commands.shared.local_context import LocalContext, given_sources
-from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.local_context import (
+    LocalContext,
+    check_given_sources,
+    given_sources,
+)
+from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
 from kalypso_actions.commands.shared.reading.environments import find_environments
-from kalypso_actions.commands.shared.reading.given_sources import check_given_sources
 from kalypso_actions.commands.shared.reading.main_position import absent_commit, position_in_clone
-from kalypso_actions.commands.shared.reading.registered_workloads import read_registered
-from kalypso_actions.commands.shared.reading.revision_reader import read_branch
+from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet import Diagnostics, folder_of_workloads
 from kalypso_actions.inputs.local import ValidateInputs
@@ -25,7 +27,7 @@ from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.planning.fleet_checks import has_kind
-from kalypso_actions.planning.trial_rendering import TrialOptions
+from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
@@ -72,7 +74,8 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
                 for item, position in zip(readings, positions, strict=True)
             ],
             registered,
-            TrialOptions(inputs.missing_values, inputs.delivery, inputs.scheduler, context.now),
+            PlanOptions.of(inputs),
+            context.now,
             clone.head_of_main if clone else "",
         )
     main = [

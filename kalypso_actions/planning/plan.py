@@ -10,7 +10,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from kalypso_actions import gitops, rendering
 from kalypso_actions.errors import Location, Problem
@@ -57,6 +57,16 @@ class PlanOptions:
     scheduler: str = ""
     code: str = ""
     verify: bool = False
+
+    @classmethod
+    def of(cls, inputs: object, **decided: Any) -> PlanOptions:
+        """Return the options in the inputs of a command, and those `decided` by the command.
+
+        An option that the inputs lack has its default.
+        """
+        names = [each.name for each in dataclasses.fields(cls)]
+        given = {name: getattr(inputs, name) for name in names if hasattr(inputs, name)}
+        return cls(**given | decided)
 
 
 @dataclass(frozen=True, slots=True)

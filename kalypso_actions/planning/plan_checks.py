@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kalypso_actions import gitops
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import Branch, assemble
 from kalypso_actions.model.documents import Document, Reading
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, WorkloadRegistration
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, WorkloadRegistration
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.planning.fleet_checks import (
     Acknowledgements,
@@ -56,6 +56,27 @@ def documents_of(snapshot: Snapshot) -> Iterator[Document]:
         yield from registration.documents
 
 
+def fleet_view(
+    plan: Plan,
+    snapshot: Snapshot,
+    environments: Mapping[str, Environment] | None,
+    others: Mapping[str, Reading],
+) -> FleetView:
+    """Return a planned environment with the others of its control plane.
+
+    `environments` are the Environment objects, None if they were not read, and `others` the
+    branches of other environments, as far as they could be read.
+    """
+    scope = scope_of(plan, snapshot)
+    if scope is None or environments is None:
+        return FleetView((scope,) if scope else ())
+    names = [name for name in environments if name != plan.environment]
+    known = [_other_scope(name, others[name], snapshot) for name in names if name in others]
+    scopes = [item for item in known if isinstance(item, FleetScope)]
+    faults = tuple(item for item in known if isinstance(item, Problem))
+    return FleetView((scope, *scopes), environments, len(scopes) == len(names), faults)
+
+
 def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
     """Return the documents of one environment that the checks judge.
 
@@ -78,7 +99,7 @@ def scope_of(plan: Plan, snapshot: Snapshot) -> FleetScope | None:
     )
 
 
-def other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScope | Problem | None:
+def _other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScope | Problem | None:
     """Return another environment of the same control plane, with the snapshot's commit of main.
 
     Return its first problem if documents are faulty: others may refer to these documents. Return

@@ -5,19 +5,28 @@ The branches belong to a control plane, or to repositories of Workloads; their d
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from kalypso_actions import config_schemas, fleet, rendering
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.kinds import Assignment, Fleet, Template
+from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.planning.fleet_checks import (
     Acknowledgements,
     ControlPlaneBranches,
+    FleetScope,
+    FleetView,
     Registered,
     check_branches,
     check_fleet,
@@ -28,7 +37,8 @@ from kalypso_actions.planning.fleet_checks import (
     unknown_types,
     unpinned_branches,
 )
-from kalypso_actions.planning.trial_rendering import TrialOptions, try_rendering
+from kalypso_actions.planning.plan import PlanOptions, layout_options
+from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.promotion.environments import (
     environment_circles,
@@ -56,12 +66,13 @@ class _Branch:
 def validate_control_plane(
     readings: Sequence[Reading],
     registered: Registered,
-    trial: TrialOptions,
+    options: PlanOptions,
+    now: datetime | None = None,
     main_commit: str = "",
 ) -> fleet.Diagnostics:
     """Check the documents one by one, then together, and set acknowledged warnings apart.
 
-    `main_commit` is the head of main, if it is known.
+    `now` is when Placements are decided, `main_commit` the head of main, if it is known.
     """
     diagnostics = validate_branches(readings)
     if readings and not any(item.documents or item.problems for item in readings):
@@ -73,9 +84,9 @@ def validate_control_plane(
     diagnostics.problems += check_branches(branches, main_commit)
     diagnostics.warnings += foreign_bases(branches)
     diagnostics.notes += unpinned_branches(branches)
-    view = branches.view(registered, diagnostics, trial.delivery)
+    view = branches.view(registered, diagnostics, options.delivery)
     findings = check_fleet(view)
-    try_rendering(view, findings, trial)
+    _try_rendering(view, findings, options, now)
     for warning in findings.warnings:
         is_left_out = warning.code == "application-missing"
         (findings.problems if is_left_out else diagnostics.warnings).append(warning)
@@ -322,3 +333,104 @@ def _without_templates(
         message = f"the Templates of {names} are not checked"
         advice = "validate together with the branch that has them"
         diagnostics.notes.append(Problem(message, where, advice, "templates-unchecked"))
+
+
+_Failures = dict[tuple[Location, str], Problem]
+"""Failures by place and message."""
+
+
+def _try_rendering(
+    view: FleetView, diagnostics: Diagnostics, options: PlanOptions, now: datetime | None = None
+) -> None:
+    """Schedule, configure, validate and render, and add each failure once, with an example.
+
+    `now` is when Placements are decided. Raises UsageError for an unknown `scheduler` of the
+    options.
+    """
+    failures: _Failures = {}
+    rendered: list[rendering.Rendered] = []
+    templates: dict[str, Template] = {}
+    for scope in view.scopes:
+        assignments = _assignments(scope, view, options.scheduler, now, diagnostics)
+        rendered += _rendered(scope.fleet, assignments, layout_options(options), failures)
+        templates |= {template.name: template for template in scope.fleet.templates}
+    diagnostics.problems += failures.values()
+    gaps = rendering.missing_values(rendered, [*templates.values()])
+    is_error = options.missing_values == "error"
+    (diagnostics.problems if is_error else diagnostics.warnings).extend(gaps)
+
+
+def _assignments(
+    scope: FleetScope,
+    view: FleetView,
+    scheduler_name: str,
+    now: datetime | None,
+    diagnostics: Diagnostics,
+) -> tuple[Assignment, ...]:
+    """Schedule an environment, and add the findings of its scheduler.
+
+    The trial does not know which cluster types have the targets now. It assumes all of them: some
+    taints spare cluster types that already have a target, but could otherwise empty a Placement.
+    """
+    declared = (view.environments or {}).get(scope.environment)
+    try:
+        scheduler = scheduler_of(declared, scheduler_name)
+    except UsageError:
+        raise
+    except KalypsoError:
+        return ()  # the check of the Environments reports it
+    names = tuple(cluster_type.name for cluster_type in scope.fleet.cluster_types)
+    assigned = {target.name: names for target in scope.fleet.targets}
+    state = dataclasses.replace(scope.fleet.placement, assigned=assigned, now=now)
+    schedule = scheduler.schedule(dataclasses.replace(scope.fleet, placement=state))
+    diagnostics.problems += schedule.problems
+    diagnostics.warnings += schedule.warnings
+    return schedule.assignments
+
+
+def _rendered(
+    fleet: Fleet,
+    assignments: Iterable[Assignment],
+    options: rendering.Options,
+    failures: _Failures,
+) -> Iterator[rendering.Rendered]:
+    """Yield the rendered assignments of an environment, and add its failures to `failures`."""
+    platform_config = PlatformConfig(fleet)
+    validator = ConfigValidator(platform_config)
+    renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
+    excess: Counter[str] = Counter()
+    for alike in _alike(assignments):
+        assignment = alike[0]
+        config = platform_config.config_of(assignment)
+        check = partial(validator.failure, assignment, config)
+        registration = assignment.target.registration
+        before = renderer.excess_of(registration)
+        outcome = renderer.render(assignment, config, check)
+        excess[registration] += len(alike) * (renderer.excess_of(registration) - before)
+        if rendering.is_excessive(excess[registration]):
+            outcome = rendering.too_large(assignment.target)
+        if not isinstance(outcome, rendering.Failure):
+            yield from ((other, outcome) for other in alike)
+        elif not outcome.is_consequence and outcome.code not in rendering.OF_TEMPLATES:
+            # Validation reports the failures of Templates.
+            key = outcome.where, outcome.message
+            failures.setdefault(key, outcome.problem_of(assignment))
+
+
+def _alike(assignments: Iterable[Assignment]) -> Iterable[list[Assignment]]:
+    """Group the assignments by cluster type and kind of target; one of each group is rendered.
+
+    Targets of one kind have the same keys in manifests and labels, which templates read, and the
+    same texts with special characters.
+    """
+    by_kind: dict[object, list[Assignment]] = {}
+    for assignment in assignments:
+        target = assignment.target
+        kind = (
+            assignment.cluster_type.name,
+            frozenset(target.manifests),
+            frozenset(target.labels),
+            frozenset(target.manifests[key] for key in rendering.special_texts(target.manifests)),
+        )
+        by_kind.setdefault(kind, []).append(assignment)
+    return by_kind.values()

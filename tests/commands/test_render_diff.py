@@ -9,8 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from kalypso_actions.commands.shared.file_diffs import file_diffs
-from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.model.differences import FileChange
 from tests.command_line import call_kalypso
 
@@ -100,5 +99,4 @@ def test_the_branch_that_the_gitopsrepo_names(gitops: Path) -> None:
 
 def test_only_a_secret_differs() -> None:
     file = FileChange("a", "modified", b"password: one", b"password: two")
-    (entry,) = file_diffs([Mask().diff(file)])
-    assert entry.diff == "--- a/a\n+++ b/a\n\\ Only masked values differ.\n"
+    assert unified_diff(Mask().diff(file)) == "--- a/a\n+++ b/a\n\\ Only masked values differ.\n"

@@ -11,16 +11,16 @@ from typing import Final
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.registrations import (
-    RegistrationReader,
-    read_registrations,
-)
-from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
-from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.commands.shared.reading.revision_reader import (
+from kalypso_actions.commands.shared.reading.document_reader import (
     KustomizeBuild,
+    Reader,
     kustomize_builder,
+)
+from kalypso_actions.commands.shared.reading.repositories import Repositories
+from kalypso_actions.commands.shared.reading.snapshot import (
+    RegistrationSources,
+    plan_registrations,
+    read_registrations,
 )
 from kalypso_actions.comparison.key_names import KeyNames
 from kalypso_actions.comparison.text_masking import mask_text
@@ -122,7 +122,9 @@ def read_registration(path: Path, kustomize: KustomizeBuild | None = None) -> st
     )
     with RemoteRepositories(programs(), protocols=frozenset({"file"})) as remotes:
         reader = Reader(Repositories((), remotes, programs()), kustomize or _build)
-        (reading,) = read_registrations([registration], (), RegistrationReader("dev", reader, None))
+        (reading,) = read_registrations(
+            [registration], (), RegistrationSources("dev", reader, None)
+        )
     problems = [f"{problem.where}: {problem.message}" for problem in reading.problems]
     return f"{reading.state}: {problems[:1]}".replace(f"file://{path}", "app")
 

@@ -15,7 +15,8 @@ from kalypso_actions.commands.check_promote.other_urls import OtherUrls
 from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_history import EnvironmentCommit
-from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane
 from kalypso_actions.compliance import (
     Assessment,
     Cluster,
@@ -102,8 +103,7 @@ class Watch:
             ignore_clusters=inputs.ignore_clusters,
         )
         fleet = read_control_plane(
-            verified.environment.name,
-            verified.reading,
+            EnvironmentReading(verified.environment.name, verified.reading),
             context.reader,
             promoted_commit=self._promoted_commit,
         ).fleet

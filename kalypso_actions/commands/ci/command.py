@@ -12,9 +12,8 @@ from kalypso_actions.commands.ci.environment_checks import CheckedEnvironment, E
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.dry_run import dry_run_result
-from kalypso_actions.commands.shared.reading.document_reader import SharedReader
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader, read_branch
 from kalypso_actions.commands.shared.reading.environments import environments_among
-from kalypso_actions.commands.shared.reading.revision_reader import read_branch
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.ci import CiInputs
@@ -129,14 +128,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     environments, _ = environments_among(reading.documents)  # `findings` has the problems
     first, unknown_first = _first(inputs, environments)
     problems = (*findings.problems, *unknown_first)
-    options = PlanOptions(
-        namespace_scheme=inputs.namespace_scheme,
-        config_file=inputs.config_file,
-        on_source_failure=inputs.on_source_failure,
-        missing_values=inputs.missing_values,
-        scheduler=inputs.scheduler,
-        delivery=inputs.delivery,
-    )
+    options = PlanOptions.of(inputs)
     checks = EnvironmentChecks(context, reader, options, commit, lambda: _before(context, commit))
     checked = []
     for environment in environments.values():

@@ -6,14 +6,17 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kalypso_actions.commands.shared.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.own_branch import MainCommit, read_own_branch
+from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
-from kalypso_actions.commands.shared.reading.gathering import gather
-from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
+from kalypso_actions.commands.shared.reading.environments import read_own_branch
+from kalypso_actions.commands.shared.reading.snapshot import (
+    plan_registrations,
+    read_control_plane,
+    read_snapshot,
+)
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.fleet_checks import FleetScope
@@ -75,11 +78,16 @@ class _EnvironmentCheck:
 
     def __init__(self, environment: Environment, checks: EnvironmentChecks) -> None:
         """Read the environment's own branch. Raises KalypsoError."""
-        self._name = environment.name
-        self._declared = environment
         self._checks = checks
         self._base_trees = ReadableBaseTrees(checks.context.repositories)
-        self._own, self._promoted_commit = _read_own(environment, checks)
+        context = checks.context
+        self._environment = read_own_branch(
+            environment,
+            context.url(context.control_plane),
+            checks.reader,
+            main=context.main(),
+            main_commit=checks.commit,
+        )
 
     def result(self) -> CheckedEnvironment:
         after = self._rendered(self._checks.commit)
@@ -89,15 +97,15 @@ class _EnvironmentCheck:
             broken = regressions(after.faults, self._faults_before(after.faults))
         warnings = after.plan.all_warnings if after.plan else ()
         return CheckedEnvironment(
-            self._name,
-            self._promoted_commit,
+            self._environment.name,
+            self._environment.promoted_commit,
             after.plan,
             bool(after.snapshot and after.snapshot.base_trees),
             broken.problems,
             (*broken.warnings, *self._base_trees.warnings, *warnings),
             scope_of(after.plan, after.snapshot) if after.plan and after.snapshot else None,
             tuple(documents_of(after.snapshot)) if after.snapshot else (),
-            self._promoted_commit is None,
+            self._environment.promoted_commit is None,
         )
 
     def _faults_before(self, after: EnvironmentFaults) -> EnvironmentFaults | None:
@@ -116,8 +124,8 @@ class _EnvironmentCheck:
         return known
 
     def _earlier_commits(self) -> Iterator[str]:
-        if self._promoted_commit:
-            yield self._promoted_commit
+        if self._environment.promoted_commit:
+            yield self._environment.promoted_commit
         before = self._checks.before()
         if before:
             yield before
@@ -125,14 +133,14 @@ class _EnvironmentCheck:
     def _rendered(self, commit: str) -> _Rendered:
         checks = self._checks
         try:
-            snapshot = gather(
-                self._name,
-                self._own,
+            control_plane = read_control_plane(
+                self._environment, checks.reader, promoted_commit=commit
+            )
+            snapshot = read_snapshot(
+                control_plane,
                 checks.reader,
-                promoted_commit=commit,
-                declared=self._declared,
+                base_trees=self._base_trees.open(control_plane.fleet.gitops_repos),
                 delivery=checks.options.delivery,
-                open_base_trees=self._base_trees.open,
             )
         except KalypsoError as error:
             return _Rendered(EnvironmentFaults(faults=error.problems))
@@ -160,12 +168,3 @@ def _faults(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
         usable=frozenset(item.registration.name for item in readings if not item.problems),
         faults=plan.faults,
     )
-
-
-def _read_own(environment: Environment, checks: EnvironmentChecks) -> tuple[Reading, str | None]:
-    """Return the documents of the environment's branch, and the commit of main that it names."""
-    context = checks.context
-    url = context.url(context.control_plane)
-    place = dataclasses.replace(environment.control_plane, repo=url)
-    main = MainCommit(url, context.main(), checks.commit)
-    return read_own_branch(checks.reader, place, url, main)

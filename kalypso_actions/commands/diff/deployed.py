@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from kalypso_actions import gitops
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
-from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace, EnvironmentPlace
-from kalypso_actions.commands.shared.reading.base_tree import folder_of_tree, read_base_tree
+from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace
+from kalypso_actions.commands.shared.reading.base_trees import folder_of_tree, read_base_tree
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
 from kalypso_actions.comparison import Mask, assignment_names, differing_paths, manifest_entries
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.provenance import PreviousSources
@@ -25,13 +26,13 @@ from kalypso_actions.report.diff_document import DiffSideEntry
 class _Tree:
     """The tree of an environment at a commit of its GitOps branch."""
 
-    place: EnvironmentPlace
+    place: EnvironmentReading
     files: RevisionFiles
     tree: BaseTree
 
     @property
     def environment(self) -> str:
-        return self.place.environment.name
+        return self.place.name
 
     @property
     def manifests(self) -> dict[str, FileEntry]:
@@ -96,12 +97,12 @@ def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference
     )
 
 
-def _tree(plane: ControlPlanePlace, place: EnvironmentPlace, revision: str) -> _Tree:
+def _tree(plane: ControlPlanePlace, place: EnvironmentReading, revision: str) -> _Tree:
     repositories = plane.reader.repositories
     if not place.gitops_repos:
-        environment = place.environment
-        message = f"the environment {environment.name} has no GitOpsRepo"
-        raise KalypsoError(message, environment.where, "add one to its branch")
+        message = f"the environment {place.name} has no GitOpsRepo"
+        where = plane.environments[place.name].where
+        raise KalypsoError(message, where, "add one to its branch")
     target = place.gitops_repos[0].target
     commit = repositories.resolve(target.repo, target.branch, revision) if revision else None
     files = repositories.open(target.repo, branch=target.branch, commit=commit)
@@ -116,7 +117,7 @@ def _commits(plane: ControlPlanePlace, base: _Tree, head: _Tree) -> Iterator[Com
         yield commit_range(
             repositories,
             plane.place,
-            base.place.repository,
+            base.place.main_url,
             plane.main,
             base.main_commit,
             head.main_commit,

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
 
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
-from kalypso_actions.commands.shared.base_trees import ReadableBaseTrees, no_trees
-from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace, EnvironmentPlace
-from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace
+from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.model.differences import MaskedComparison
-from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.model.tree import BaseTree, Snapshot
+from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import plan_pair
 from kalypso_actions.report.diff_document import DiffSideEntry
-from kalypso_actions.scheduling.registry import scheduler_of, uses_present_assignments
+from kalypso_actions.scheduling.registry import scheduler_of
 
 
 def compare_rendered(
@@ -32,37 +31,33 @@ def compare_rendered(
     For a single environment, the inputs give the commits, by default its present commit and the
     head of main.
     """
-    place = plane.environment(inputs.environments[-1])
+    environment = plane.environment(inputs.environments[-1])
+    present_commit = plane.commit_of(environment)
     if len(inputs.environments) == 2:
         newer = plane.environment(inputs.environments[0])
-        base, head, name = place.commit, newer.commit, newer.environment.name
+        base, head, name = present_commit, plane.commit_of(newer), newer.name
     else:
-        base = _resolved(plane, inputs.from_) or place.commit
+        base = _resolved(plane, inputs.from_) or present_commit
         head = _resolved(plane, inputs.to) or plane.head
-        name = place.environment.name
-    options = PlanOptions(
-        namespace_scheme=inputs.namespace_scheme,
-        config_file=inputs.config_file,
-        missing_values=inputs.missing_values,
-        scheduler=inputs.scheduler,
-        delivery=inputs.delivery,
-    )
-    scheduler = inputs.scheduler or place.environment.scheduler
-    chosen = scheduler_of(place.environment, inputs.scheduler)
+        name = environment.name
+    scheduler = scheduler_of(environment.declared, inputs.scheduler)
     trees = ReadableBaseTrees(plane.reader.repositories)
-    opened = trees.open if uses_present_assignments(scheduler) else no_trees
-    before, after = (_snapshot(plane, place, commit, inputs, opened) for commit in (base, head))
+    before, after = (
+        _snapshot(environment, commit, inputs, plane, trees) for commit in (base, head)
+    )
     if trees.warnings:
         raise KalypsoError.of(trees.warnings)
     mask = Mask(inputs.mask)
-    pair = plan_pair(before, after, options, chosen, progress, mask, processes=WorkerProcesses())
+    options = PlanOptions.of(inputs)
+    processes = WorkerProcesses()
+    pair = plan_pair(before, after, options, scheduler, progress, mask, processes=processes)
     repositories = plane.reader.repositories
     return Difference(
-        environment=place.environment.name,
-        base=DiffSideEntry(environment=place.environment.name, commit=base),
+        environment=environment.name,
+        base=DiffSideEntry(environment=environment.name, commit=base),
         head=DiffSideEntry(environment=name, commit=head),
         commits=(
-            commit_range(repositories, plane.place, place.repository, plane.main, base, head),
+            commit_range(repositories, plane.place, environment.main_url, plane.main, base, head),
         ),
         comparison=_without_pins(pair.masked(mask)),
     )
@@ -75,20 +70,20 @@ def _resolved(plane: ControlPlanePlace, revision: str) -> str:
 
 
 def _snapshot(
-    plane: ControlPlanePlace,
-    place: EnvironmentPlace,
+    environment: EnvironmentReading,
     commit: str,
     inputs: DiffInputs,
-    open_base_trees: Callable[[Sequence[GitOpsRepo]], Sequence[BaseTree]],
+    plane: ControlPlanePlace,
+    trees: ReadableBaseTrees,
 ) -> Snapshot:
-    return gather(
-        place.environment.name,
-        place.own,
+    """Read the environment with a commit of main."""
+    control_plane = read_control_plane(environment, plane.reader, promoted_commit=commit)
+    scheduler = inputs.scheduler or plane.environments[environment.name].scheduler
+    return read_snapshot(
+        control_plane,
         plane.reader,
-        promoted_commit=commit,
-        declared=place.environment,
+        base_trees=trees.needed(control_plane.fleet.gitops_repos, scheduler),
         delivery=inputs.delivery,
-        open_base_trees=open_base_trees,
     )
 
 

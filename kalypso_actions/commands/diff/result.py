@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kalypso_actions.commands.shared.file_diffs import file_diffs
+from kalypso_actions.comparison import unified_diff
 from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.diff_document import CommitRangeEntry, DiffDocument, DiffSideEntry
@@ -23,7 +23,6 @@ class Difference:
 
     def document(self) -> DiffDocument:
         """Return the document."""
-        diffs = file_diffs(self.comparison.files)
         return DiffDocument(
             environment=self.environment,
             deployed=self.deployed,
@@ -31,6 +30,6 @@ class Difference:
             head=self.head,
             commits=CommitRangeEntry.all_of(self.commits),
             comparison=ComparisonEntry.of(
-                self.comparison, {entry.path: entry.diff for entry in diffs}
+                self.comparison, {file.path: unified_diff(file) for file in self.comparison.files}
             ),
         )

@@ -9,7 +9,7 @@ from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.schedule.read import read_everything
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
+from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.doctor import DoctorInputs

@@ -13,8 +13,8 @@ from kalypso_actions.commands.preview.sides import (
     with_unread_as_warnings,
     without_content,
 )
+from kalypso_actions.commands.shared.reading.document_reader import read_branch
 from kalypso_actions.commands.shared.reading.environments import environments_among
-from kalypso_actions.commands.shared.reading.revision_reader import read_branch
 from kalypso_actions.comparison import Mask, new_findings
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
@@ -245,15 +245,7 @@ def _compared(sides: _Sides, base: Side, inputs: PreviewInputs, progress: Progre
     head = sides.head
     if base.snapshot is None or head.snapshot is None:
         return Compared(_unread(sides.name, base, head))
-    options = PlanOptions(
-        namespace_scheme=inputs.namespace_scheme,
-        config_file=inputs.config_file,
-        on_failure="block",
-        on_source_failure="block",
-        missing_values=inputs.missing_values,
-        scheduler=inputs.scheduler,
-        delivery=inputs.delivery,
-    )
+    options = PlanOptions.of(inputs, on_failure="block", on_source_failure="block")
     old, new = map(find_scheduler, sides.schedulers)
     snapshots = base.snapshot, head.snapshot
     if inputs.on_source_failure != "block":

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kalypso_actions.commands.shared.base_trees import ReadableBaseTrees
-from kalypso_actions.commands.shared.own_branch import MainCommit, read_own_branch
+from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.environments import read_own_branch
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.preview import PreviewInputs
-from kalypso_actions.model.kinds import Environment, Fleet, GitOpsRepo
-from kalypso_actions.model.tree import BaseTree, Snapshot
+from kalypso_actions.model.kinds import Environment, Fleet
+from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import split
-from kalypso_actions.scheduling.registry import uses_present_assignments
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +103,30 @@ class SideReader:
 
     def _side(self, environment: Environment, commit: str) -> Side:
         change = self.change
-        place = dataclasses.replace(environment.control_plane, repo=change.url)
-        main = MainCommit(
-            change.url, change.main, commit if change.is_main else change.head_of_main
-        )
-        own_commit = "" if change.is_main else commit
-        own, promoted = read_own_branch(self.reader, place, change.url, main, own_commit)
-        name = environment.name
-        trees = self._base_trees.setdefault(name, ReadableBaseTrees(self.reader.repositories))
-        scheduler = self.inputs.scheduler or environment.scheduler
-        with_trees = self.with_base_trees or uses_present_assignments(scheduler)
-        snapshot = gather(
-            name,
-            own,
+        own = read_own_branch(
+            environment,
+            change.url,
             self.reader,
-            promoted_commit=commit if change.is_main else None,
-            declared=environment,
-            delivery=self.inputs.delivery,
-            open_base_trees=trees.open if with_trees else _no_trees,
+            main=change.main,
+            main_commit=commit if change.is_main else change.head_of_main,
+            commit="" if change.is_main else commit,
         )
-        return Side(snapshot, promoted_commit=promoted)
+        promoted_commit = commit if change.is_main else None
+        control_plane = read_control_plane(own, self.reader, promoted_commit=promoted_commit)
+        trees = self._base_trees.setdefault(
+            environment.name, ReadableBaseTrees(self.reader.repositories)
+        )
+        repos = control_plane.fleet.gitops_repos
+        scheduler = self.inputs.scheduler or environment.scheduler
+        snapshot = read_snapshot(
+            control_plane,
+            self.reader,
+            base_trees=trees.open(repos)
+            if self.with_base_trees
+            else trees.needed(repos, scheduler),
+            delivery=self.inputs.delivery,
+        )
+        return Side(snapshot, promoted_commit=own.promoted_commit)
 
 
 def _in_environment(problem: Problem, environment: Environment) -> Problem:
@@ -131,10 +134,6 @@ def _in_environment(problem: Problem, environment: Environment) -> Problem:
     if problem.where and problem.where.path:
         return problem
     return dataclasses.replace(problem, where=environment.where)
-
-
-def _no_trees(_: Sequence[GitOpsRepo]) -> tuple[BaseTree, ...]:
-    return ()
 
 
 def with_unread_as_warnings(snapshot: Snapshot) -> Snapshot:

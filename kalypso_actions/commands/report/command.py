@@ -8,15 +8,15 @@ from pathlib import Path
 
 from kalypso_actions.commands.report.merged_trees import MergedTrees
 from kalypso_actions.commands.report.page_parts import page_parts
-from kalypso_actions.commands.shared.base_trees import no_trees, trees_for
 from kalypso_actions.commands.shared.control_plane_place import (
     ControlPlanePlace,
     find_control_plane,
 )
 from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
-from kalypso_actions.commands.shared.reading.gathering import gather
 from kalypso_actions.commands.shared.reading.main_position import main_position
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.local import ReportInputs
@@ -67,29 +67,22 @@ def _add(
     inputs: ReportInputs,
     context: LocalContext,
 ) -> None:
-    place = plane.environment(name)
-    scheduler = inputs.scheduler or place.environment.scheduler
-    trees = trees_for(scheduler, plane.reader.repositories)
-    snapshot = gather(
-        name,
-        place.own,
-        plane.reader,
-        promoted_commit=place.commit,
-        declared=place.environment,
-        delivery=inputs.delivery,
-        open_base_trees=trees.open if trees else no_trees,
+    environment = plane.environment(name)
+    reader, declared = plane.reader, plane.environments[name]
+    scheduler = inputs.scheduler or declared.scheduler
+    control_plane = read_control_plane(
+        environment, reader, promoted_commit=plane.commit_of(environment)
     )
-    if trees and trees.warnings:
+    trees = ReadableBaseTrees(reader.repositories)
+    base_trees = trees.needed(control_plane.fleet.gitops_repos, scheduler)
+    snapshot = read_snapshot(control_plane, reader, base_trees=base_trees, delivery=inputs.delivery)
+    if trees.warnings:
         raise KalypsoError.of(trees.warnings)
-    options = PlanOptions(
-        namespace_scheme=inputs.namespace_scheme,
-        config_file=inputs.config_file,
-        missing_values=inputs.missing_values,
-        scheduler=inputs.scheduler,
-        delivery=inputs.delivery,
-    )
     plan = make_plan(
-        snapshot, options, scheduler_of(place.environment, inputs.scheduler), context.progress
+        snapshot,
+        PlanOptions.of(inputs),
+        scheduler_of(declared, inputs.scheduler),
+        context.progress,
     )
     collection.add(
         plan,

@@ -11,7 +11,8 @@ from kalypso_actions.commands.schedule.lookups import Lookups
 from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane
 from kalypso_actions.comparison import Mask, visibility
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.provenance import PreviousSources
@@ -131,8 +132,8 @@ def _values(
         return ()
     place = RepositoryPath(own.repository, own.branch, own.path)
     try:
-        branch = context.reader.documents(place, was.commit)
-        earlier = read_control_plane(plan.environment, branch, context.reader)
+        branch = EnvironmentReading(plan.environment, context.reader.documents(place, was.commit))
+        earlier = read_control_plane(branch, context.reader)
     except KalypsoError as error:
         context.runtime.log(f"The changed values are unknown: {error.problem.message}")
         return ()

@@ -8,7 +8,7 @@ from typing import Final
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
-from kalypso_actions.clients.installed_code import RENDERING, code_digest
+from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.commands.schedule.arrivals import arrivals
 from kalypso_actions.commands.schedule.at_rest import left_nothing, run_digest
 from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges, disabled_on_failure
@@ -40,7 +40,7 @@ from kalypso_actions.commands.schedule.result import (
     record_schedule,
 )
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
+from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.schedule import ScheduleInputs
@@ -84,7 +84,7 @@ def _attempt(
         read = read_everything(inputs, context)
         sources, plan = plan_registrations(
             read.sources,
-            _options(inputs),
+            PlanOptions.of(inputs, code=code_digest()),
             context.reader,
             context.runtime.progress,
             _blob_writer(read, context),
@@ -140,21 +140,6 @@ def _blob_writer(read: EnvironmentSnapshot, context: CommandContext) -> WriteBlo
     """
     urls = {state.url for state in read.states}
     return context.remotes.blob_writer(*urls) if len(urls) == 1 else None
-
-
-def _options(inputs: ScheduleInputs) -> PlanOptions:
-    return PlanOptions(
-        namespace_scheme=inputs.namespace_scheme,
-        config_file=inputs.config_file,
-        on_failure=inputs.on_failure,
-        on_source_failure=inputs.on_source_failure,
-        missing_values=inputs.missing_values,
-        scheduler=inputs.scheduler,
-        delivery=inputs.delivery,
-        max_removal_percent=inputs.max_removal_percent,
-        code=code_digest(RENDERING),
-        verify=inputs.verify,
-    )
 
 
 def _check_removals(

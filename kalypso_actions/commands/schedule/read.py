@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import GitHubError, commits
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.reading.base_tree import as_written
-from kalypso_actions.commands.shared.reading.control_plane import ControlPlane
-from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.base_trees import as_written
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
 from kalypso_actions.commands.shared.reading.gitops_state import GitOpsState, read_gitops_state
+from kalypso_actions.commands.shared.reading.snapshot import (
+    ControlPlaneReading,
+    read_control_plane,
+    read_snapshot,
+)
 from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
 from kalypso_actions.commands.shared.tree_records import written_trees
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
-from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
+from kalypso_actions.model.tree import Snapshot, TreeChanges
 
 
 class MovedError(KalypsoError):
@@ -49,70 +53,67 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
     """
     environments = context.environments()
     environment = context.environment(inputs.environment, environments)
-    place = environment.control_plane
-    own = context.reader.documents(
-        RepositoryPath(context.url(context.control_plane), place.branch, place.path)
+    place, url = environment.control_plane, context.url(context.control_plane)
+    own = context.reader.documents(RepositoryPath(url, place.branch, place.path))
+    branch = EnvironmentReading(environment.name, own, environment, url)
+    control_plane = read_control_plane(branch, context.reader)
+    folders = _registered_folders(control_plane, context)
+    states = _read_gitops_branches(
+        environment, control_plane.fleet.gitops_repos, inputs.branch_prefix, context
     )
-    reading = _Reading(environment, inputs.branch_prefix, context)
-    sources = gather(
-        environment.name,
-        own,
+    sources = read_snapshot(
+        control_plane,
         context.reader,
-        declared=environment,
+        base_trees=[state.tree for state in states],
         delivery=inputs.delivery,
-        open_base_trees=reading.open_base_trees,
-        look_at_sources=reading.look_at_sources,
     )
-    return EnvironmentSnapshot(
-        environment, environments, sources, tuple(reading.states), reading.folders
-    )
+    return EnvironmentSnapshot(environment, environments, sources, states, folders)
 
 
-@dataclass(slots=True)
-class _Reading:
-    """Reads and keeps the facts for which `gather` calls back: see `EnvironmentSnapshot`."""
+def _registered_folders(
+    control_plane: ControlPlaneReading, context: CommandContext
+) -> Mapping[RepositoryPath, str | None] | None:
+    """Return the tree ids of the registered folders; None if GitHub did not return them."""
+    try:
+        folders, _ = read_trees(context, moving_folders(control_plane))
+    except GitHubError as error:
+        log = context.runtime.log
+        log(f"Poll will look at the sources again: {error.problem.message}")
+        return None
+    return folders
 
-    environment: Environment
-    branch_prefix: str
-    context: CommandContext
-    states: list[GitOpsState] = field(default_factory=list)
-    folders: Mapping[RepositoryPath, str | None] | None = None
 
-    def open_base_trees(self, gitops_repos: Sequence[GitOpsRepo]) -> Sequence[BaseTree]:
-        environment, context = self.environment, self.context
-        if not gitops_repos:
-            raise KalypsoError(
-                f"the environment {environment.name} has no GitOpsRepo",
-                environment.where,
-                f"add one on its branch {environment.control_plane.branch}: it says where "
-                "manifests are proposed",
-            )
-        branches = gitops.own_branches(self.branch_prefix, environment.name, gitops_repos)
-        for gitops_repo in gitops_repos:
-            repository = context.repository(gitops_repo.target.repo, gitops_repo.where)
-            own_branch = branches[gitops_repo.name]
-            self.states.append(
-                read_gitops_state(
-                    gitops_repo, repository, own_branch, context.repositories, context.remotes
-                )
-            )
-        self._find_written_trees()
-        return [state.tree for state in self.states]
-
-    def _find_written_trees(self) -> None:
-        """Note the trees that a run wrote and nobody has changed since."""
-        trees = [state.tree for state in self.states]
-        written = written_trees(self.context, self.environment.name, trees)
-        for index, state in enumerate(self.states):
-            files = self.context.repositories.open(state.url, commit=state.commit)
-            self.states[index] = replace(state, tree=as_written(state.tree, files, written))
-
-    def look_at_sources(self, control_plane: ControlPlane) -> None:
-        try:
-            self.folders, _ = read_trees(self.context, moving_folders(control_plane))
-        except GitHubError as error:
-            log = self.context.runtime.log
-            log(f"Poll will look at the sources again: {error.problem.message}")
+def _read_gitops_branches(
+    environment: Environment,
+    gitops_repos: Sequence[GitOpsRepo],
+    branch_prefix: str,
+    context: CommandContext,
+) -> tuple[GitOpsState, ...]:
+    """Read the GitOps branches; mark the trees that a run wrote and nobody has changed since."""
+    if not gitops_repos:
+        raise KalypsoError(
+            f"the environment {environment.name} has no GitOpsRepo",
+            environment.where,
+            f"add one on its branch {environment.control_plane.branch}: it says where "
+            "manifests are proposed",
+        )
+    branches = gitops.own_branches(branch_prefix, environment.name, gitops_repos)
+    states = [
+        read_gitops_state(
+            gitops_repo,
+            context.repository(gitops_repo.target.repo, gitops_repo.where),
+            branches[gitops_repo.name],
+            context.repositories,
+            context.remotes,
+        )
+        for gitops_repo in gitops_repos
+    ]
+    written = written_trees(context, environment.name, [state.tree for state in states])
+    marked = []
+    for state in states:
+        files = context.repositories.open(state.url, commit=state.commit)
+        marked.append(replace(state, tree=as_written(state.tree, files, written)))
+    return tuple(marked)
 
 
 def main_position(read: EnvironmentSnapshot, context: CommandContext) -> BranchPosition | None:

@@ -25,7 +25,7 @@ def disable_all(
     """
     try:
         environment = context.environment(name)
-        reading, _ = read_leniently(context, environment)
+        reading = read_leniently(context, environment)
     except KalypsoError as error:
         yield from map(_still_enabled, error.problems)
         return

@@ -13,12 +13,13 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.credentials import CredentialTable
 from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
-from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.allowed_repositories import (
+    AllowedRepositories,
+    TrustedRepositories,
+)
+from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
 from kalypso_actions.commands.shared.reading.environments import find_environments
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.commands.shared.reading.revision_reader import kustomize_builder
-from kalypso_actions.commands.shared.trusted_repositories import TrustedRepositories
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
 from kalypso_actions.inputs.values import whole_minutes

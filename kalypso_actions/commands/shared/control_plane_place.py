@@ -1,35 +1,24 @@
-"""The control plane that diff reads, with its environments and their branches."""
+"""The control plane, or the branch of one of its environments, that a person names."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kalypso_actions import fleet
+from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.commands.shared.local_context import LocalContext
-from kalypso_actions.commands.shared.own_branch import MainCommit, read_own_branch
 from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.environments import find_environments
+from kalypso_actions.commands.shared.reading.environments import (
+    EnvironmentReading,
+    find_environments,
+    read_environment_branch,
+    read_own_branch,
+)
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.model.documents import Reading
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo
+from kalypso_actions.inputs.local import EnvironmentInputs
+from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
-
-
-@dataclass(frozen=True, slots=True)
-class EnvironmentPlace:
-    """An environment with its own branch, and its present commit of main.
-
-    `repository` is the URL of main in its BaseRepo.
-    """
-
-    environment: Environment
-    own: Reading
-    commit: str
-    repository: str
-    gitops_repos: tuple[GitOpsRepo, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +37,7 @@ class ControlPlanePlace:
         place = self.place if "://" in self.place else str(Path(self.place).resolve())
         return Path(place).name.removesuffix(".git")
 
-    def environment(self, name: str) -> EnvironmentPlace:
+    def environment(self, name: str) -> EnvironmentReading:
         """Read an environment's branch. Raises KalypsoError, UsageError for an unknown one."""
         declared = self.environments.get(name)
         if declared is None:
@@ -56,18 +45,13 @@ class ControlPlanePlace:
             suggestion = f"did you mean {close}? " if close else ""
             advice = f"{suggestion}Environments: {', '.join(self.environments)}"
             raise UsageError(f"there is no Environment {name!r} on {self.main}", advice=advice)
-        place = dataclasses.replace(declared.control_plane, repo=self.place)
-        main = MainCommit(self.place, self.main, self.head)
-        own, commit = read_own_branch(self.reader, place, self.place, main)
-        branch = fleet.Branch(name, own.documents)
-        assembled, _ = fleet.assemble(name, branch, ())
-        repositories = (
-            base.source.repo for base in assembled.base_repos if base.name == MAIN_BASE_REPO
+        return read_own_branch(
+            declared, self.place, self.reader, main=self.main, main_commit=self.head
         )
-        repository = next(repositories, self.place)
-        return EnvironmentPlace(
-            declared, own, commit or self.head, repository, assembled.gitops_repos
-        )
+
+    def commit_of(self, environment: EnvironmentReading) -> str:
+        """Return the commit of main that an environment has, or that cd will write."""
+        return environment.promoted_commit or self.head
 
 
 def find_control_plane(
@@ -92,3 +76,44 @@ def find_control_plane(
         raise KalypsoError.of(problems)
     head = reader.repositories.resolve(place, main, main)
     return ControlPlanePlace(place, main, head, environments, reader)
+
+
+def read_branch_of(
+    inputs: EnvironmentInputs, reader: Reader, context: LocalContext, *, verb: str
+) -> EnvironmentReading:
+    """Read the branch of the control plane, folder or clone that the inputs name.
+
+    `verb` begins the log line about the files of a clone. Raises KalypsoError for an
+    unreadable branch, UsageError if nothing is named.
+    """
+    name = inputs.environment
+    if inputs.control_plane is not None:
+        return read_environment_branch(reader, inputs.control_plane, name)
+    folder = inputs.environment_dir
+    if folder is None:
+        return _branch_of_clone(name, reader, context, verb)
+    if not folder.is_dir():
+        raise UsageError(f"--environment-dir {folder}: there is no such folder")
+    # Even in a clone, read the working tree: people render before they commit.
+    return EnvironmentReading(name, reader.documents_of(FolderFiles(folder), branch=name))
+
+
+def _branch_of_clone(
+    name: str, reader: Reader, context: LocalContext, verb: str
+) -> EnvironmentReading:
+    clone = context.clone(reader)
+    if clone is None:
+        raise UsageError(
+            f"no control plane is named, and {context.why_no_clone()}",
+            advice="change to a clone of the control plane, or name it with --control-plane, or "
+            "the environment's folder with --environment-dir",
+        )
+    environment = clone.environment(name)
+    place = environment.control_plane
+    context.log(f"{verb} {environment.name}: {clone.place(place.branch)} of {clone}.")
+    files = clone.files_of(place.branch)
+    if files:
+        own = reader.documents_of(files, branch=place.branch, path=place.path)
+    else:
+        own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
+    return EnvironmentReading(environment.name, own, environment, str(clone.path))

@@ -16,7 +16,7 @@ from kalypso_actions.clients.github.idempotent_writes import WriteResult
 from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import WITHDRAWN, make_labels
-from kalypso_actions.commands.shared.reading.base_file import BaseFile, read_base_file
+from kalypso_actions.commands.shared.reading.environments import BaseFile, read_base_file
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment

@@ -8,9 +8,8 @@ from itertools import groupby
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import EnvironmentReading
-from kalypso_actions.commands.shared.reading.base_file import read_base_file
 from kalypso_actions.commands.shared.reading.base_history import BaseWrite, read_base_writes
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading, read_base_file
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import Relation

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kalypso_actions import fleet
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
 from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.gitops import tracked_commit
+from kalypso_actions.gitops.provenance import is_of_another
 from kalypso_actions.model.gitops_folder import gitops_folder
-from kalypso_actions.model.kinds import BaseRepo, Environment, GitOpsRepo, RepositoryPath
+from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
+from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.promotion.base_branch import base_document
-
-KINDS = frozenset({"BaseRepo", "GitOpsRepo"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,6 @@ class GitOpsBranch:
         return f"{self.repository}, branch {self.branch}{below}"
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentReading:
-    """The repositories that an environment's own branch names.
-
-    `promoted_commit` is the commit of main that the branch names, if any.
-    """
-
-    own: Reading
-    promoted_commit: str | None
-    base_repos: tuple[BaseRepo, ...]
-    gitops_repos: tuple[GitOpsRepo, ...]
-
-
 def read_environment(
     context: CommandContext, environment: Environment, reader: Reader | None = None
 ) -> EnvironmentReading:
@@ -58,31 +45,24 @@ def read_environment(
     Raises KalypsoError if any part of the branch cannot be read: the clusters of an overlooked
     GitOpsRepo would not be checked.
     """
-    reading, problems = read_leniently(context, environment, reader)
-    if problems:
-        raise KalypsoError.of(problems)
+    reading = read_leniently(context, environment, reader)
+    if reading.problems:
+        raise KalypsoError.of(reading.problems)
     return reading
 
 
 def read_leniently(
     context: CommandContext, environment: Environment, reader: Reader | None = None
-) -> tuple[EnvironmentReading, Sequence[Problem]]:
+) -> EnvironmentReading:
     """Read an environment's branch of the control plane as `read_environment`, as far as it can.
 
     Raises KalypsoError for a branch that cannot be read at all.
     """
-    place = environment.control_plane
-    source = RepositoryPath(context.url(context.control_plane), place.branch, place.path)
-    own = (reader or context.reader).documents(source)
-    documents = tuple(document for document in own.documents if document.kind in KINDS)
-    assembled, findings = fleet.assemble(
-        environment.name, fleet.Branch(environment.name, documents), ()
-    )
-    base = base_document(documents)
-    reading = EnvironmentReading(
-        own, base.promoted_commit if base else None, assembled.base_repos, assembled.gitops_repos
-    )
-    return reading, (*own.problems, *findings.problems)
+    place, url = environment.control_plane, context.url(context.control_plane)
+    own = (reader or context.reader).documents(RepositoryPath(url, place.branch, place.path))
+    base = base_document(own.documents)
+    promoted_commit = base.promoted_commit if base else None
+    return EnvironmentReading(environment.name, own, environment, url, promoted_commit)
 
 
 def gitops_branches(
@@ -108,3 +88,20 @@ def gitops_branches(
         )
         for repo in repos
     )
+
+
+def tree_at(context: CommandContext, place: GitOpsBranch, commit: str) -> BaseTree:
+    """Return the tree of a GitOps branch at a commit. Raises KalypsoError."""
+    files = context.repositories.open(place.url, branch=place.branch, commit=commit)
+    return read_base_tree(files, place.branch, place.folder)
+
+
+def named_commit(tree: BaseTree, environment: str) -> str | None:
+    """Return the commit of main that an environment's tree names, if any.
+
+    Until its first merge, a branch that was cut from another environment's branch names the commit
+    of that environment: this commit does not count.
+    """
+    if is_of_another(tree.sources, environment):
+        return None
+    return tracked_commit(tree.promoted_commit)

@@ -14,12 +14,12 @@ from kalypso_actions.commands.shared.gitops_branches import (
     gitops_branches,
     read_environment,
 )
-from kalypso_actions.commands.shared.reading.control_plane import ControlPlane, read_control_plane
 from kalypso_actions.commands.shared.reading.document_reader import (
     Reader,
     SharedReader,
     in_parallel,
 )
+from kalypso_actions.commands.shared.reading.snapshot import ControlPlaneReading, read_control_plane
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.github import PullRequest, RegisteredPath
 from kalypso_actions.model.kinds import Environment, RepositoryPath
@@ -125,7 +125,7 @@ def our_pull_requests_among(
     )
 
 
-def moving_folders(control_plane: ControlPlane) -> frozenset[RepositoryPath]:
+def moving_folders(control_plane: ControlPlaneReading) -> frozenset[RepositoryPath]:
     """Return the registered folders, and those of base repositories without a commit."""
     floating = {base.source for base, _ in control_plane.bases if base.commit is None}
     return frozenset({item.source for item in control_plane.fleet.registrations} | floating)
@@ -167,7 +167,7 @@ def _read_facts(
     context: CommandContext, reader: Reader, environment: Environment
 ) -> _EnvironmentFacts:
     reading = read_environment(context, environment, reader)
-    control_plane = read_control_plane(environment.name, reading.own, reader)
+    control_plane = read_control_plane(reading, reader)
     return _EnvironmentFacts(
         head=reading.own.revision.commit or "",
         promoted_commit=reading.promoted_commit,

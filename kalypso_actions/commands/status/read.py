@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from kalypso_actions.clients.github import overviews
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.gitops_branches import (
-    EnvironmentReading,
     GitOpsBranch,
     gitops_branches,
     read_leniently,
+    tree_at,
 )
-from kalypso_actions.commands.shared.gitops_trees import tree_at
 from kalypso_actions.commands.shared.labels import FAILURE
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import RepositoryOverview
@@ -89,11 +89,11 @@ def read_pipeline(context: CommandContext, environments: Sequence[Environment]) 
 
 def _branches(context: CommandContext, environment: Environment) -> EnvironmentBranches:
     try:
-        reading, problems = read_leniently(context, environment)
+        reading = read_leniently(context, environment)
     except KalypsoError as error:
         return EnvironmentBranches(environment, None, (), error.problems)
     try:
         places = gitops_branches(context, environment, reading.gitops_repos)
     except KalypsoError as error:
-        return EnvironmentBranches(environment, reading, (), (*problems, *error.problems))
-    return EnvironmentBranches(environment, reading, places, tuple(problems))
+        return EnvironmentBranches(environment, reading, (), (*reading.problems, *error.problems))
+    return EnvironmentBranches(environment, reading, places, reading.problems)

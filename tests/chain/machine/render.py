@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kalypso_actions.clients.git.local import GitRepository
-from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.gathering import gather
-from kalypso_actions.commands.shared.reading.revision_reader import read_documents
+from kalypso_actions.commands.shared.reading.document_reader import Reader, read_documents
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE
@@ -57,7 +57,8 @@ def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
     reader = _Recorded(None, None, sandbox, heads)  # type: ignore[arg-type]
     branch = sources["environmentBranch"]
     place = RepositoryPath(branch["repository"], branch["branch"], branch["path"])
-    snapshot = gather(sources["environment"], reader.documents(place), reader)
+    environment = EnvironmentReading(sources["environment"], reader.documents(place))
+    snapshot = read_snapshot(read_control_plane(environment, reader), reader)
     plan = make_plan(snapshot, PlanOptions(), find_scheduler(), no_progress)
     assert not plan.problems, plan.problems
     changes = plan.changes

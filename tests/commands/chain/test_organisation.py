@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.reading.control_plane import read_environment_branch
-from kalypso_actions.commands.shared.reading.gathering import gather
+from kalypso_actions.commands.shared.reading.environments import read_environment_branch
+from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.planning.plan import PlanOptions, make_plan
@@ -16,10 +16,11 @@ from tests.commands.chain.organisation import ENVIRONMENTS, Organisation
 
 
 def rendered(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
-    own, _ = read_environment_branch(
+    environment = read_environment_branch(
         context.reader, context.url(context.control_plane), inputs.environment
     )
-    snapshot = gather(inputs.environment, own, context.reader)
+    control_plane = read_control_plane(environment, context.reader)
+    snapshot = read_snapshot(control_plane, context.reader)
     plan = make_plan(snapshot, PlanOptions(), find_scheduler(), context.runtime.progress)
     assert not plan.problems
     assert not plan.warnings

@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.schedule import publish
 from kalypso_actions.commands.shared.labels import LABELS
-from kalypso_actions.commands.shared.reading.rendered_registrations import plan_registrations
+from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
 from kalypso_sandbox import Fault
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.folder import FolderFiles
-from kalypso_actions.commands.shared.reading.revision_reader import read_documents
+from kalypso_actions.commands.shared.reading.document_reader import read_documents
 from kalypso_actions.model.documents import Reading
 
 KIND = "GitOpsRepo"

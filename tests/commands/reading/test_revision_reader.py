@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitFiles, GitRepository
-from kalypso_actions.commands.shared.reading.revision_reader import (
+from kalypso_actions.commands.shared.reading.document_reader import (
     KustomizeBuild,
     kustomize_builder,
     read_documents,

@@ -12,7 +12,7 @@ from kalypso_actions.model.documents import Document, Reading, Revision
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.planning.fleet_checks import RegisteredReading
-from kalypso_actions.planning.trial_rendering import TrialOptions
+from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
@@ -173,8 +173,8 @@ def findings(
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
     registered = {APP: RegisteredReading(app, app_fault)}
-    trial = TrialOptions(missing_values, scheduler=scheduler)
-    return validate_control_plane(readings, registered, trial, main_commit)
+    options = PlanOptions(missing_values=missing_values, scheduler=scheduler)
+    return validate_control_plane(readings, registered, options, main_commit=main_commit)
 
 
 def reading(branch: str, files: Files) -> Reading:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import urlsplit
 
+from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.urls import normal_url, repository_key, without_secret
 
@@ -180,3 +181,27 @@ def _literal(text: str) -> str:
         raise KalypsoError("a bracket is not closed")
     parts[::2] = map(re.escape, parts[::2])
     return "".join(part.replace("[!", "[^") for part in parts)
+
+
+class TrustedRepositories:
+    """Gives the run's credentials to all repositories, until `restrict` names some."""
+
+    def __init__(self, authorize: Authorize) -> None:
+        """`authorize` returns the run's credential for a URL."""
+        self._authorize = authorize
+        self._keys: frozenset[str] | None = None
+        self._others: Authorize = no_credential
+
+    def authorize(self, url: str) -> str:
+        """Return the header Authorization for a URL; "" for none."""
+        if self._keys is None or repository_key(url) in self._keys:
+            return self._authorize(url)
+        return self._others(url)
+
+    def restrict(self, urls: Iterable[str], others: Authorize) -> None:
+        """From now on, give the run's credentials only to these repositories.
+
+        `others` returns the credential for every other URL.
+        """
+        self._keys = frozenset(map(repository_key, urls))
+        self._others = others

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
+from kalypso_actions.clients.kustomize import find_kustomize
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.commands.shared.reading.revision_reader import KustomizeBuild, read_documents
-from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.documents import Reading, RevisionFiles
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.fleet.schemas import KALYPSO_API
+from kalypso_actions.model.documents import (
+    Document,
+    FilesTooLargeError,
+    Reading,
+    Revision,
+    RevisionFiles,
+)
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.model.progress import Progress, no_progress
-from kalypso_actions.sources.limits import Limits
+from kalypso_actions.sources.discovery import Build, Discovery, discover
+from kalypso_actions.sources.limits import (
+    REGISTRATION,
+    Limits,
+    too_many_builds,
+    too_many_files,
+    too_much_text,
+)
+from kalypso_actions.sources.parsed_contents import ParsedContents
+from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable
+from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -140,3 +162,271 @@ def _outcome(future: Future[Result]) -> Result:
     while not future.done():
         wait([future], timeout=CHECK_SECONDS)
     return future.result()
+
+
+class KustomizeBuild(Protocol):
+    """Runs `kustomize build` on a folder among these files and returns its output."""
+
+    def __call__(
+        self,
+        files: Mapping[str, bytes],
+        folder: str,
+        /,
+        *,
+        cpu_seconds: int | None = None,
+        max_memory: int | None = None,
+    ) -> bytes:
+        """Raises KalypsoError with the program's message, or if the program exceeds a bound."""
+
+
+def kustomize_builder(programs: Programs) -> KustomizeBuild | None:
+    """Return the machine's kustomize program, if any."""
+    return find_kustomize(programs)
+
+
+def read_documents(
+    files: RevisionFiles,
+    *,
+    repository: str,
+    branch: str,
+    path: str,
+    kustomize: KustomizeBuild | None,
+    ignore_sourceignore: bool = False,
+    limits: Limits | None = None,
+    kinds: Collection[str] = (),
+) -> Reading:
+    """Read all documents below `path`, by the rules of Flux.
+
+    `repository` is the URL as it was written, for locations and provenance. Without `kustomize`, a
+    folder that must be built is a problem. With `ignore_sourceignore`, read every YAML file of the
+    tree, regardless of `.sourceignore` files and kustomizations. `limits` apply to all files
+    together. With `kinds`, only files in which one of them may occur are parsed: the reading lacks
+    the other files' documents and problems. Raises KalypsoError if the files cannot be read; the
+    returned reading has the problems of their content.
+    """
+    entries = files.entries()
+    rounds = _Rounds(files, repository, limits)
+    failures: list[Problem] = []
+    parsed = ParsedByKind(kinds) if kinds else ParsedContents(limits)
+    while True:
+        discovery = discover(
+            repository,
+            path,
+            entries,
+            rounds.contents,
+            rounds.built,
+            whole_tree=ignore_sourceignore,
+            parsed=parsed,
+        )
+        if not (discovery.wanted or discovery.builds):
+            break
+        failures += rounds.build_all(discovery.builds, kustomize)
+        excess = rounds.read(sorted(discovery.wanted)) if discovery.wanted else None
+        if excess:
+            discovery = Discovery(problems=(excess,))
+            break
+    placements, faults = _placements(files, repository, path)
+    reading = Reading(
+        _revision(files, repository, branch, path),
+        discovery.documents,
+        (*discovery.problems, *failures, *faults),
+        discovery.warnings,
+        placements,
+    )
+    return _located(reading, branch, files.commit) if files.commit else reading
+
+
+def _placements(
+    files: RevisionFiles, repository: str, path: str
+) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
+    """Read the YAML files of `.github/kalypso`, which Flux ignores."""
+    try:
+        folder = normalize(path)
+    except OutsideRepositoryError:
+        return (), ()
+    prefix = f"{folder}/{PLACEMENTS_FOLDER}/" if folder else f"{PLACEMENTS_FOLDER}/"
+    paths = [
+        name
+        for name, entry in files.entries().items()
+        if name.startswith(prefix) and name.endswith((".yaml", ".yml")) and entry.mode != "120000"
+    ]
+    if not paths:
+        return (), ()
+    parsed = [parse_yaml(repository, name, text) for name, text in files.read(paths).items()]
+    documents = tuple(document for file in parsed for document in file.documents)
+    return documents, tuple(problem for file in parsed for problem in file.problems)
+
+
+def read_branch(
+    files: RevisionFiles, source: RepositoryPath, kustomize: KustomizeBuild | None
+) -> Reading:
+    """Read a branch's documents, and its Environments, which a `.sourceignore` of main often hides.
+
+    Raises KalypsoError.
+    """
+
+    def read(*, ignore_sourceignore: bool) -> Reading:
+        return read_documents(
+            files,
+            repository=source.repo,
+            branch=source.branch,
+            path=source.path,
+            kustomize=kustomize,
+            ignore_sourceignore=ignore_sourceignore,
+        )
+
+    reading = read(ignore_sourceignore=False)
+    seen = {document.where for document in reading.documents}
+    hidden = tuple(
+        document
+        for document in read(ignore_sourceignore=True).documents
+        if _is_environment(document) and document.where not in seen
+    )
+    return dataclasses.replace(reading, documents=reading.documents + hidden)
+
+
+def _is_environment(document: Document) -> bool:
+    """Whether a document is an Environment, or one with a misspelled kind."""
+    if document.kind == "Environment":
+        return True
+    return document.api_version == KALYPSO_API and bool(nearest(document.kind, ("Environment",)))
+
+
+def _located(reading: Reading, branch: str, commit: str) -> Reading:
+    """Add branch and commit to all locations."""
+
+    def located(where: Location) -> Location:
+        return dataclasses.replace(where, branch=branch, commit=commit)
+
+    def of_revision(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        return tuple(
+            dataclasses.replace(problem, where=located(problem.where)) if problem.where else problem
+            for problem in problems
+        )
+
+    return dataclasses.replace(
+        reading,
+        documents=tuple(
+            dataclasses.replace(document, where=located(document.where))
+            for document in reading.documents
+        ),
+        placements=tuple(
+            dataclasses.replace(document, where=located(document.where))
+            for document in reading.placements
+        ),
+        problems=of_revision(reading.problems),
+        warnings=of_revision(reading.warnings),
+    )
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """The files that one reading has read and built in its rounds, within its limits."""
+
+    files: RevisionFiles
+    repository: str
+    limits: Limits | None
+    contents: dict[str, bytes] = field(default_factory=dict)
+    built: dict[str, bytes] = field(default_factory=dict)
+    built_size: int = 0
+    failed: bool = False
+
+    def read(self, paths: Sequence[str]) -> Problem | None:
+        """Read files; return a problem if there are too many, or if they are too large together."""
+        if self.limits is None:
+            self.contents.update(self.files.read(paths))
+            return None
+        count = len(self.contents) + len(paths)
+        if count > self.limits.files:
+            return too_many_files(self.limits, self._at(paths[0]), count)
+        try:
+            self.contents.update(self.files.read(paths, self.limits.text_bytes))
+        except FilesTooLargeError as error:
+            return too_much_text(self.limits, self._at(error.largest))
+        return self._excess(self.contents, sum(map(len, self.contents.values())))
+
+    def build_all(
+        self, builds: Iterable[Build], kustomize: KustomizeBuild | None
+    ) -> Iterator[Problem]:
+        """Build folders with kustomize; with limits, stop after the first failure."""
+        for build in builds:
+            failure = None if self.limits and self.failed else self.build(build, kustomize)
+            self.built.setdefault(build.folder, b"")
+            if failure:
+                self.failed = True
+                yield failure
+
+    def build(self, build: Build, kustomize: KustomizeBuild | None) -> Problem | None:
+        """Build a folder with kustomize; its files and its output count toward the limits."""
+        self.built[build.folder] = b""
+        if kustomize is None:
+            fields = ", ".join(build.fields)
+            message = f"the kustomization has {fields}, which only the kustomize program builds"
+            advice = "install kustomize, or only list resources"
+            return Problem(message, build.where, advice, "kustomize-missing")
+        limits = self.limits
+        if limits and len(self.built) > limits.builds:
+            return too_many_builds(limits, build.where)
+        try:
+            contents = self.files.read(sorted(build.files), limits.text_bytes if limits else None)
+            self.built_size += sum(map(len, contents.values()))
+            excess = self._excess(contents, self.built_size)
+            if excess:
+                return excess
+            self.built[build.folder] = (
+                kustomize(
+                    contents,
+                    build.folder,
+                    cpu_seconds=limits.build_seconds,
+                    max_memory=limits.build_bytes,
+                )
+                if limits
+                else kustomize(contents, build.folder)
+            )
+        except FilesTooLargeError as error:
+            return too_much_text(limits or REGISTRATION, self._at(error.largest))
+        except KalypsoError as error:
+            where = error.problem.where or build.where
+            return dataclasses.replace(error.problem, where=where, code="kustomize-failed")
+        return self._excess(self.built, sum(map(len, self.built.values())))
+
+    def _excess(self, contents: Mapping[str, bytes], size: int) -> Problem | None:
+        """Return the problem of files of `size` bytes, the largest of which is in `contents`."""
+        if self.limits is None or size <= self.limits.text_bytes:
+            return None
+        return too_much_text(self.limits, self._at(max(contents, key=lambda p: len(contents[p]))))
+
+    def _at(self, path: str) -> Location:
+        return Location(self.repository, printable(path))
+
+
+def _revision(files: RevisionFiles, repository: str, branch: str, path: str) -> Revision:
+    try:
+        folder = normalize(path)
+    except OutsideRepositoryError:
+        return Revision(repository, branch, files.commit, path, None)
+    return Revision(repository, branch, files.commit, folder or ".", files.tree_id(folder))
+
+
+DISGUISES = rb"[\\!]|\A(?:\xff\xfe|\xfe\xff)"
+"""Escapes, tags (`!!binary`) and UTF-16, by which a file names a kind without its plain text."""
+
+
+class ParsedByKind(ParsedContents):
+    """Parses the files in which one of the kinds may occur.
+
+    Other files have neither objects nor problems.
+    """
+
+    __slots__ = ("_kinds",)
+
+    def __init__(self, kinds: Iterable[str]) -> None:
+        super().__init__()
+        names = b"|".join(re.escape(kind.encode()) for kind in sorted(kinds))
+        self._kinds = re.compile(names + b"|" + DISGUISES)
+
+    def objects(self, repository: str, path: str, content: bytes) -> ParsedFile:
+        """Return the objects of a file that may hold some of the kinds."""
+        if self._kinds.search(content) is None:
+            return ParsedFile()
+        return super().objects(repository, path, content)

@@ -1,15 +1,77 @@
-"""Find the Environment objects of main."""
+"""Read the Environment objects of main, and the environments' own branches.
+
+environments, problems = find_environments(reader, url, "main")
+dev = read_own_branch(environments["dev"], url, reader, main="main", main_commit=head)
+dev.own.documents, dev.promoted_commit
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
 from kalypso_actions import fleet
-from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.revision_reader import read_documents
-from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import Document, RevisionFiles
-from kalypso_actions.model.kinds import Environment
+from kalypso_actions.commands.shared.reading.document_reader import Reader, read_documents
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.model.documents import Document, Reading, RevisionFiles
+from kalypso_actions.model.kinds import (
+    MAIN_BASE_REPO,
+    BaseRepo,
+    Environment,
+    Fleet,
+    GitOpsRepo,
+    RepositoryPath,
+)
+from kalypso_actions.promotion.base_branch import BASE_REPO_FILE, BaseDocument, base_document
+from kalypso_actions.promotion.base_repo import with_commit
+from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize
+from kalypso_actions.sources.yaml_documents import parse_yaml
+
+
+@dataclass(frozen=True)
+class EnvironmentReading:
+    """An environment's own branch or folder, as it was read.
+
+    `declared` is the Environment object, and `control_plane` the URL or path of the repository; a
+    folder that is read alone has neither. `promoted_commit` is the commit of main that the branch
+    names, if it was looked for.
+    """
+
+    name: str
+    own: Reading
+    declared: Environment | None = None
+    control_plane: str = ""
+    promoted_commit: str | None = None
+
+    @property
+    def base_repos(self) -> tuple[BaseRepo, ...]:
+        """The base repositories that the branch names."""
+        return self._named[0].base_repos
+
+    @property
+    def gitops_repos(self) -> tuple[GitOpsRepo, ...]:
+        """The GitOps repositories that the branch names itself."""
+        return self._named[0].gitops_repos
+
+    @property
+    def main_url(self) -> str:
+        """The URL of main in the BaseRepo, else the place of the control plane."""
+        urls = (base.source.repo for base in self.base_repos if base.name == MAIN_BASE_REPO)
+        return next(urls, self.control_plane)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems of the branch's files, and of the documents that name repositories."""
+        return (*self.own.problems, *self._named[1].problems)
+
+    @cached_property
+    def _named(self) -> tuple[Fleet, Diagnostics]:
+        kinds = {"BaseRepo", "GitOpsRepo"}
+        documents = tuple(item for item in self.own.documents if item.kind in kinds)
+        return fleet.assemble(self.name, fleet.Branch(self.name, documents), ())
 
 
 def find_environments(
@@ -37,7 +99,7 @@ def environments_among(
     documents: Iterable[Document],
 ) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
     """Return the Environment objects among documents by name, and their problems."""
-    findings = fleet.Diagnostics()
+    findings = Diagnostics()
     environments: dict[str, Environment] = {}
     for document in documents:
         if document.kind != "Environment":
@@ -51,3 +113,110 @@ def environments_among(
                 problem = Problem(message, environment.where, advice, "object-duplicate")
                 findings.problems.append(problem)
     return environments, tuple(findings.problems)
+
+
+def read_environment_branch(reader: Reader, control_plane: str, name: str) -> EnvironmentReading:
+    """Read the branch of an environment in a control plane.
+
+    The Environment object names the branch; without one, the branch has the environment's name. The
+    object's `repo` does not matter: the caller names the control plane.
+    """
+    main = reader.repositories.main_branch(control_plane)
+    environments, problems = find_environments(reader, control_plane, main)
+    if problems:
+        raise KalypsoError.of(problems)
+    declared = environments.get(name)
+    place = declared.control_plane if declared else RepositoryPath("", name, ".")
+    try:
+        own = reader.documents(RepositoryPath(control_plane, place.branch, place.path))
+    except KalypsoError as error:
+        if declared:
+            raise
+        advice = f"there is no Environment {name!r} on {main} either; check the name"
+        raise UsageError(error.problem.message, error.problem.where, advice) from error
+    return EnvironmentReading(name, own, declared, control_plane)
+
+
+def read_own_branch(
+    environment: Environment,
+    control_plane: str,
+    reader: Reader,
+    *,
+    main: str,
+    main_commit: str,
+    commit: str = "",
+) -> EnvironmentReading:
+    """Read an environment's branch at `commit`, else at its head, to plan it with any commit.
+
+    If the branch names no commit of the branch `main`, its documents name `main_commit`, as cd will
+    write it.
+    """
+    place = environment.control_plane
+    files = reader.repositories.open(control_plane, branch=place.branch, commit=commit or None)
+    own = read_documents(
+        files,
+        repository=control_plane,
+        branch=place.branch,
+        path=place.path,
+        kustomize=reader.kustomize,
+    )
+    document = base_document(own.documents)
+    promoted_commit = document.promoted_commit if document else None
+    if document is None:
+        base = read_base_file(files, place.path)
+        promoted_commit = base.promoted_commit
+        if not promoted_commit:  # else the plan warns that nobody applies the file
+            where = Location(control_plane, base.where.path)
+            text = with_commit(None, main_commit, repo=control_plane, branch=main, where=where)
+            new = parse_yaml(control_plane, base.where.path, text.encode()).documents
+            own = dataclasses.replace(own, documents=(*own.documents, *new))
+    return EnvironmentReading(environment.name, own, environment, control_plane, promoted_commit)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
+    """The file with the BaseRepo named main: its text (None for no file) and its commit."""
+
+    where: Location
+    text: str | None
+    promoted_commit: str | None
+
+
+def read_base_file(files: RevisionFiles, folder: str) -> BaseFile:
+    """Read the file of the environment in `folder`.
+
+    Without the BaseRepo, return the file of the usual name. Problems of other documents do not
+    matter, because a promotion may correct them. Raises KalypsoError if the branch cannot be read,
+    or has two such files.
+    """
+    try:
+        usual = join(normalize(folder), BASE_REPO_FILE)
+    except OutsideRepositoryError as error:
+        message = f"the environment's path {folder!r} leaves the repository"
+        raise KalypsoError(message, Location(files.repository)) from error
+    document = _base_document(files, folder) or BaseDocument(usual, None)
+    where = Location(files.repository, document.path)
+    if document.path not in files.entries():
+        return BaseFile(where, None, None)
+    try:
+        text = files.read([document.path])[document.path].decode()
+    except UnicodeDecodeError as error:
+        raise KalypsoError("it is not UTF-8", where, "save it as UTF-8") from error
+    return BaseFile(where, text, document.promoted_commit)
+
+
+def _base_document(files: RevisionFiles, folder: str) -> BaseDocument | None:
+    """Find the document as Flux does, or else anywhere in the folder, without building it."""
+    for whole_tree in (False, True):
+        reading = read_documents(
+            files,
+            repository=files.repository,
+            branch="",
+            path=folder,
+            kustomize=None,
+            ignore_sourceignore=whole_tree,
+        )
+        document = base_document(reading.documents)
+        if document:
+            return document
+    return None

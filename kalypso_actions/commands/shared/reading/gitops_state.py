@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.github import GitHub, GitHubError, commits
-from kalypso_actions.commands.shared.reading.base_tree import read_base_tree
+from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import RevisionFiles

@@ -1,0 +1,124 @@
+"""The existing trees of GitOps branches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kalypso_actions import gitops
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.git import GitRepository, is_repository
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.reading.repositories import Repositories
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.gitops_folder import gitops_folder
+from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
+from kalypso_actions.model.layout import PLACEMENTS_FILE, PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.scheduling.registry import uses_present_assignments
+
+
+def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
+    """Read the ids of all files, and the contents of the tracking files."""
+    prefix = f"{folder}/" if folder else ""
+    promoted, sources = prefix + PROMOTED_COMMIT_FILE, prefix + SOURCES_FILE
+    placements = prefix + PLACEMENTS_FILE
+    entries = files.entries()
+    contents = files.read(path for path in (promoted, sources, placements) if path in entries)
+    return BaseTree(
+        repository=files.repository,
+        branch=branch,
+        path=folder,
+        entries=entries,
+        promoted_commit=contents.get(promoted),
+        sources=contents.get(sources),
+        placements=contents.get(placements),
+    )
+
+
+def as_written(base: BaseTree, files: RevisionFiles, known: Collection[str]) -> BaseTree:
+    """Mark the tree as written by us if its id is one of `known`."""
+    written = bool(known) and gitops.tree_id(base.sources, files.folder_ids(base.path)) in known
+    return dataclasses.replace(base, is_as_written=written)
+
+
+@dataclass(slots=True)
+class ReadableBaseTrees:
+    """The readable GitOps branches of an environment, each read once; `warnings` of the others."""
+
+    repositories: Repositories
+    trees: dict[RepositoryPath, BaseTree | None] = field(default_factory=dict)
+    warnings: list[Problem] = field(default_factory=list)
+
+    def open(self, gitops_repos: Sequence[GitOpsRepo]) -> list[BaseTree]:
+        """Return the trees of GitOpsRepos, without unreadable ones."""
+        for gitops_repo in gitops_repos:
+            if gitops_repo.target not in self.trees:
+                self.trees[gitops_repo.target] = self._read(gitops_repo)
+        trees = (self.trees[gitops_repo.target] for gitops_repo in gitops_repos)
+        return [tree for tree in trees if tree is not None]
+
+    def needed(self, gitops_repos: Sequence[GitOpsRepo], scheduler: str) -> list[BaseTree]:
+        """Return the trees if the scheduler of this name decides by them, else none."""
+        return self.open(gitops_repos) if uses_present_assignments(scheduler) else []
+
+    def _read(self, gitops_repo: GitOpsRepo) -> BaseTree | None:
+        target = gitops_repo.target
+        try:
+            folder = gitops_folder(target.path, gitops_repo.where)
+            files = self.repositories.open(target.repo, branch=target.branch)
+            return read_base_tree(files, target.branch, folder)
+        except KalypsoError as error:
+            self.warnings += [
+                Problem(
+                    f"what would change in {target.repo} is not known: {problem.message}",
+                    gitops_repo.where,
+                    problem.advice,
+                )
+                for problem in error.problems
+            ]
+            return None
+
+
+def open_gitops(
+    path: Path, branch: str, gitops_repos: Sequence[GitOpsRepo], programs: Programs
+) -> RevisionFiles:
+    """Open the files of a local GitOps repository or folder.
+
+    The default for `branch` is the branch of a GitOpsRepo if the repository has it, or else the
+    repository's default branch. In a plain folder, `branch` has no effect.
+    """
+    if not path.is_dir():
+        raise UsageError(f"--gitops {path}: there is no such folder")
+    if not is_repository(path):
+        return FolderFiles(path)
+    repository = GitRepository(path, programs)
+    branches = [
+        repo.target.branch for repo in gitops_repos if repository.has_branch(repo.target.branch)
+    ]
+    return repository.at_branch(branch or next(iter(branches), "") or repository.default_branch())
+
+
+def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
+    """Return the folder of the tree in the repository, "" for the root.
+
+    All GitOpsRepos of an environment get the same tree, each below its own path; `branch` selects
+    one of several paths. Raises KalypsoError if it selects none or several.
+    """
+    folders = {repo.name: gitops_folder(repo.target.path, repo.where) for repo in gitops_repos}
+    if len(set(folders.values())) > 1:
+        folders = {
+            repo.name: folders[repo.name] for repo in gitops_repos if repo.target.branch == branch
+        }
+    if len(set(folders.values())) > 1 or (gitops_repos and not folders):
+        names = ", ".join(repo.name for repo in gitops_repos)
+        raise KalypsoError(
+            f"the GitOpsRepos {names} have different paths, and "
+            + (f"the branch {branch!r} does not select one" if branch else "no branch is named"),
+            gitops_repos[0].where,
+            "name the branch: --gitops PATH@BRANCH, where PATH may be an empty folder",
+        )
+    return next(iter(folders.values()), "")

@@ -1,0 +1,286 @@
+"""Read everything that one run needs, in the order of these functions.
+
+control_plane = read_control_plane(environment, reader)
+snapshot = read_snapshot(control_plane, reader, base_trees=trees)
+snapshot, plan = plan_registrations(snapshot, options, reader, progress)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from kalypso_actions import fleet, gitops
+from kalypso_actions.clients.git.errors import is_unreachable
+from kalypso_actions.clients.worker_processes import WorkerProcesses
+from kalypso_actions.commands.shared.reading.document_reader import Reader, in_parallel
+from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.gitops import PreviousSources
+from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.kinds import (
+    MAIN_BASE_REPO,
+    BaseRepo,
+    DeploymentTarget,
+    Fleet,
+    RepositoryPath,
+    WorkloadRegistration,
+)
+from kalypso_actions.model.processes import WriteBlobs
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
+from kalypso_actions.planning import registrations as decisions
+from kalypso_actions.planning.fleet_checks import (
+    KnownRepositories,
+    Registered,
+    RegisteredReading,
+    missing_repositories,
+)
+from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.scheduling.registry import scheduler_of
+from kalypso_actions.sources.limits import REGISTRATION
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlaneReading:
+    """An environment's own branch with its base repositories, without the registered ones."""
+
+    environment: EnvironmentReading
+    bases: tuple[tuple[BaseRepo, Reading], ...]
+    fleet: Fleet
+    findings: Diagnostics
+
+    @property
+    def promoted_commit(self) -> str | None:
+        """The commit of main that the branch names, if any."""
+        return next((base.commit for base, _ in self.bases if base.name == MAIN_BASE_REPO), None)
+
+
+def read_control_plane(
+    environment: EnvironmentReading, reader: Reader, *, promoted_commit: str | None = None
+) -> ControlPlaneReading:
+    """Read the base repositories that an environment branch names.
+
+    `promoted_commit`, a branch, a tag or an id, replaces the commit in `base-repo.yaml`. The
+    findings concern the documents, not the files. Raises KalypsoError for an unreadable base
+    repository.
+    """
+    name, own = environment.name, environment.own
+    bases = [_pinned(base, promoted_commit, reader) for base in environment.base_repos]
+    readings = in_parallel(lambda base: _read_base(base, reader), bases)
+    assembled, findings = fleet.assemble(
+        name,
+        fleet.Branch(name, own.documents),
+        [
+            fleet.Branch(f"{name}-{base.name}", reading.documents)
+            for base, reading in zip(bases, readings, strict=True)
+        ],
+    )
+    read = tuple(zip(bases, readings, strict=True))
+    return ControlPlaneReading(environment, read, assembled, findings)
+
+
+def _pinned(base: BaseRepo, revision: str | None, reader: Reader) -> BaseRepo:
+    if revision is None or base.name != MAIN_BASE_REPO:
+        return base
+    commit = reader.repositories.resolve(base.source.repo, base.source.branch, revision)
+    return dataclasses.replace(base, commit=commit)
+
+
+def _read_base(base: BaseRepo, reader: Reader) -> Reading:
+    try:
+        return reader.documents(base.source, base.commit)
+    except KalypsoError as error:
+        problems = [
+            Problem(
+                f"BaseRepo {base.name!r}: {base.source.repo}: {problem.message}",
+                base.where,
+                problem.advice,
+                problem.code or "base-repo-unreadable",
+            )
+            for problem in error.problems
+        ]
+        raise KalypsoError.of(problems) from error
+
+
+def read_snapshot(
+    control_plane: ControlPlaneReading,
+    reader: Reader,
+    *,
+    base_trees: Sequence[BaseTree] = (),
+    delivery: DeliveryRules = DELIVERY,
+    known: KnownRepositories | None = None,
+) -> Snapshot:
+    """Read the registered repositories of a control plane.
+
+    `base_trees` are the trees of the environment's GitOpsRepos, which name the last good commits;
+    `delivery` says what registrations may deliver, and `known` serves the advice on missing
+    documents. The snapshot has the problems of unreadable registrations.
+    """
+    environment, own = control_plane.environment, control_plane.environment.own
+    previous = gitops.previous_sources(base_trees, environment.name, control_plane.promoted_commit)
+    registrations = read_registrations(
+        control_plane.fleet.registrations,
+        control_plane.fleet.targets,
+        RegistrationSources(environment.name, reader, previous, delivery),
+    )
+    everything = (own, *(reading for _, reading in control_plane.bases))
+    problems = chain.from_iterable(reading.problems for reading in everything)
+    warnings = chain.from_iterable(reading.warnings for reading in everything)
+    lacking = missing_repositories(environment.name, own, environment.declared, known)
+    return Snapshot(
+        environment=environment.name,
+        own=own,
+        bases=control_plane.bases,
+        fleet=control_plane.fleet,
+        registrations=registrations,
+        base_trees=tuple(base_trees),
+        unpromoted_templates=_unpromoted_templates(control_plane, reader),
+        problems=(*problems, *control_plane.findings.problems),
+        warnings=(*warnings, *control_plane.findings.warnings),
+        lacking=tuple(lacking),
+        declared=environment.declared,
+        now=reader.now,
+    )
+
+
+def _unpromoted_templates(control_plane: ControlPlaneReading, reader: Reader) -> frozenset[str]:
+    """Return the Templates at the head of main, if the environment's commit lacks one."""
+    known = {template.name for template in control_plane.fleet.templates}
+    used = {
+        name
+        for cluster_type in control_plane.fleet.cluster_types
+        for name in (cluster_type.reconciler, cluster_type.namespace_service)
+    }
+    main = next((base for base, _ in control_plane.bases if base.name == MAIN_BASE_REPO), None)
+    if used <= known or main is None or main.commit is None:
+        return frozenset()
+    try:
+        head = reader.documents(main.source)
+    except KalypsoError:
+        return frozenset()  # the environment does not need the head of main
+    return frozenset(
+        document.name for document in head.documents if document.kind == "Template"
+    ).difference(known)
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationSources:
+    """The reader of registrations for an environment, and the sources of its last tree.
+
+    `previous` has the commits that the last tree was made from, and the owners of its names.
+    """
+
+    environment: str
+    reader: Reader
+    previous: PreviousSources | None
+    delivery: DeliveryRules = DELIVERY
+
+    def read(
+        self, registration: WorkloadRegistration, commit: str | None = None
+    ) -> RegistrationReading:
+        """Read a registration at the branch's head or at `commit`."""
+        try:
+            reading = self.reader.documents(registration.source, commit, REGISTRATION)
+        except KalypsoError as error:
+            return decisions.unreadable(registration, error.problems)
+        return decisions.registration_reading(
+            registration, reading, self.environment, self.delivery
+        )
+
+    def last_good(self, heads: Mapping[str, RegistrationReading]) -> dict[str, RegistrationReading]:
+        """Return each unusable head with its last good commit, if that can be read and used."""
+
+        def read(head: RegistrationReading) -> RegistrationReading:
+            place = decisions.last_good_place(head, self.previous)
+            if place is None:
+                return head
+            source, commit = place
+            moved = dataclasses.replace(head.registration, source=source)
+            return decisions.with_last_good(head, self.read(moved, commit))
+
+        return dict(zip(heads, in_parallel(read, heads.values()), strict=True))
+
+
+def read_registrations(
+    registrations: Sequence[WorkloadRegistration],
+    own: Sequence[DeploymentTarget],
+    sources: RegistrationSources,
+) -> tuple[RegistrationReading, ...]:
+    """Read every registration at its branch's head, or at its last good commit.
+
+    `own` are the targets in the control plane. See `planning.registrations`.
+    """
+    heads = in_parallel(sources.read, registrations, sources.reader.fetched)
+    faulty = decisions.faulty_heads(heads, sources.environment, own, sources.previous)
+    usable = {head.registration.name: head for head in heads} | sources.last_good(faulty)
+    return tuple(usable[head.registration.name] for head in heads)
+
+
+def plan_registrations(
+    snapshot: Snapshot,
+    options: PlanOptions,
+    reader: Reader,
+    progress: Progress,
+    write_blobs: WriteBlobs | None = None,
+) -> tuple[Snapshot, Plan]:
+    """Plan a run; return the snapshot that the plan uses, and the plan.
+
+    If heads of registrations fail, this reads their last good commits, and plans again: see
+    `planning.registrations`. If the fleet is large, `write_blobs` writes the files while others are
+    rendered, and the plan has their ids.
+    """
+    previous = gitops.previous_sources(
+        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
+    )
+    sources = RegistrationSources(snapshot.environment, reader, previous, options.delivery)
+    if options.namespace_scheme == "legacy":
+        conflicting = decisions.namespace_conflicts(snapshot, previous)
+        snapshot = decisions.replaced(snapshot, sources.last_good(conflicting))
+    scheduler = scheduler_of(snapshot.declared, options.scheduler)
+    processes = WorkerProcesses(write_blobs=write_blobs)
+
+    def make(with_readings: Snapshot) -> Plan:
+        return make_plan(with_readings, options, scheduler, progress, processes)
+
+    plan = make(snapshot)
+    if snapshot.problems:
+        return snapshot, plan
+    last_good = sources.last_good(decisions.failing_heads(snapshot, plan))
+    return decisions.plan_again(snapshot, plan, last_good, options, make)
+
+
+def read_registered(
+    readings: Iterable[Reading], reader: Reader, *, allow_network: bool
+) -> Registered:
+    """Return the documents of each registered folder of given branches, by its place.
+
+    Without `allow_network`, read only repositories on this machine. Repositories of an unreachable
+    server count as not read, because the machine may be offline.
+    """
+    sources = list(dict.fromkeys(_registered_places(readings)))
+
+    def read(source: RepositoryPath) -> RegisteredReading:
+        if not (allow_network or reader.repositories.is_at_hand(source.repo, source.branch)):
+            return RegisteredReading(None)
+        try:
+            return RegisteredReading(reader.documents(source, limits=REGISTRATION))
+        except KalypsoError as error:
+            if is_unreachable(error):
+                return RegisteredReading(None)
+            return RegisteredReading(None, f"{source.repo}: {error.problem.message}")
+
+    return dict(zip(sources, in_parallel(read, sources), strict=True))
+
+
+def _registered_places(readings: Iterable[Reading]) -> Iterator[RepositoryPath]:
+    for reading in readings:
+        for document in reading.documents:
+            if document.kind == "WorkloadRegistration":
+                registration = fleet.parse_document(document, Diagnostics())
+                if isinstance(registration, WorkloadRegistration):
+                    yield registration.source
