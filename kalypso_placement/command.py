@@ -119,7 +119,7 @@ def decide(wanted: str, fleet: Path, now: datetime, *, spread: bool = False) -> 
         fields |= {"placement": chosen.name, "namespace": chosen.namespace}
     problems = ProblemEntry.all_of(sorted(objects.problems, key=_place))
     fields |= {"now": format_instant(instant), "problems": problems}
-    return PlacementDocument.model_validate(fields, from_attributes=True)
+    return PlacementDocument.model_validate(fields)
 
 
 def _decision(chosen: Placement, hub: Hub, now: int, *, spread: bool) -> dict[str, Any]:

@@ -86,6 +86,8 @@ def _printing(name: str, point: EntryPoint) -> Callable[..., None]:
     def command(*, output: str, **options: Any) -> None:
         with errors_as_json(output, failed), _faults_of(name):
             document = function(**options)
+            if not isinstance(document, result):
+                raise TypeError(f"the result is a {type(document).__name__}")
             if output == "text":
                 document.show(stdout())
         if output == "json":

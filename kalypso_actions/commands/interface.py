@@ -51,8 +51,8 @@ class CommandDocument(Document):
     """The result of a command; JSON has its fields in camel case.
 
     The first field of a class is `schema_name`, with the alias `schema`, and the last field
-    `problems: tuple[ProblemEntry, ...] = ()`. All fields have defaults: after an error, the
-    document has nothing but problems.
+    `problems: tuple[ProblemEntry, ...] = ()`; it may have `warnings` of the same type. All fields
+    have defaults: after an error, the document has nothing but problems.
     """
 
     if TYPE_CHECKING:

@@ -91,7 +91,7 @@ def test_an_error_has_its_exit_code(fleet: Path) -> None:
         ),
         ("import typer", "import no_such_module", "No module named 'no_such_module'"),
         (") -> CostDocument:", ") -> None:", "the result is not annotated as a CommandDocument"),
-        ("return CostDocument(", "return dict(", "'dict' object has no attribute 'show'"),
+        ("return CostDocument(", "return dict(", "failed: TypeError: the result is a dict"),
     ],
     ids=["exception", "import", "annotation", "result"],
 )
@@ -102,4 +102,5 @@ def test_a_fault_names_the_package(fleet: Path, old: str, new: str, message: str
     assert done.returncode == 1
     assert message in " ".join(done.stderr.split())
     assert "bug in kalypso" not in done.stderr
+    assert call_kalypso("cost", fleet, "--json").returncode == 1
     assert call_kalypso("--help").returncode == 0

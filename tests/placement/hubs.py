@@ -85,7 +85,7 @@ def decide(wanted: Body, *bodies: Body, now: str = NOW, choose: Choice = first) 
     hub, instant = objects.hub(), parse_instant(now)
     assert instant is not None
     result = reconcile(objects.placements[0], hub, CelExpressions(hub), instant, choose)
-    document = PlacementDocument.model_validate(answer_fields(result), from_attributes=True)
+    document = PlacementDocument.model_validate(answer_fields(result))
     return document.model_dump(by_alias=True, mode="json")
 
 
