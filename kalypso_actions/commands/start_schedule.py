@@ -6,9 +6,10 @@ from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.start_schedule import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.model.writes import StartWorkflow
 from kalypso_actions.promotion.starts import schedule_start
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.start_schedule_document import StartScheduleDocument
@@ -45,10 +46,7 @@ def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> Comm
     if inputs.dry_run:
         document = StartScheduleDocument(branch=branch, problems=ProblemEntry.all_of(problems))
         return dry_run_result("start-schedule", document, writes, context)
-    done = Done(problems=problems)
-    for write in writes:
-        with done.collecting(KalypsoError):
-            carry_out([write], context, done)
+    done = carry_out(writes, context, Done(problems=problems), goes_on_after=(StartWorkflow,))
     started = done.started()
     document = StartScheduleDocument(
         branch=branch,

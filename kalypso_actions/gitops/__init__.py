@@ -59,9 +59,9 @@ from kalypso_actions.gitops.placement_record import (
     recorded_placements,
 )
 from kalypso_actions.gitops.proposal_decision import (
-    Decision,
     OpenProposal,
-    Proposal,
+    ProposalDecision,
+    ProposedTree,
     auto_merge,
     decide,
     ends_auto_merge,
@@ -94,14 +94,14 @@ from kalypso_actions.gitops.unchanged_folders import UnchangedFolders, unchanged
 
 __all__ = [
     "ClosedProposal",
-    "Decision",
     "DesiredTree",
     "InputsRecord",
     "MergeHistory",
     "OpenProposal",
     "PreservedFolders",
     "PreviousSources",
-    "Proposal",
+    "ProposalDecision",
+    "ProposedTree",
     "RejectedContent",
     "Rejection",
     "Restrictions",

@@ -1,7 +1,7 @@
 """The rules that decide, from values alone, which action a proposed tree needs.
 
 People have the last word: Kalypso does not propose a tree again that they rejected.
-`commands.schedule.propose` reads the values from GitHub.
+`commands.schedule.reading` reads the values from GitHub.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ https://docs.github.com/graphql/reference/enums#mergestatestatus
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedTree:
     """The tree that this run proposes for one GitOps branch.
 
     `has_changes`: the tree differs from the branch in more than `sources.json`. `is_promotion`: the
@@ -41,16 +41,19 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class OpenProposal:
-    """Our open pull request. It `fits` if the branch has not changed the same files."""
+    """The proposal on our branch. It `fits` if the GitOps branch has not changed the same files.
 
-    number: int
+    `parent` is the commit of the GitOps branch below it, "" for a merge commit.
+    """
+
     digest: str | None
     promoted_commit: str | None
     fits: bool = True
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ProposalDecision:
     """The action and its reason. For `again` and `hold` see `Restrictions`.
 
     none      no difference, no open pull request
@@ -69,7 +72,7 @@ class Decision:
 
 def propose(
     changes: TreeChanges, base: BaseTree, environment: str, promoted_commit: str | None
-) -> Proposal:
+) -> ProposedTree:
     """Return the proposal that `changes` make for the branch with the tree `base`."""
     branch_promoted_commit = tracked_commit(base.promoted_commit)
     # A branch that was cut from another environment's branch still names the commit of that
@@ -81,7 +84,7 @@ def propose(
     )
     changed = bool(changes.added or changes.modified or changes.deleted)
     differs = is_new or base.promoted_commit != (promoted_commit or "").encode()
-    return Proposal(
+    return ProposedTree(
         digest=digest(changes.files, base.path, preserved_files(changes, base), changes.listed),
         has_changes=changed or is_new or is_incomplete,
         promoted_commit=promoted_commit or branch_promoted_commit,
@@ -91,29 +94,29 @@ def propose(
 
 
 def decide(
-    proposal: Proposal,
+    proposal: ProposedTree,
     open_proposal: OpenProposal | None,
     restrictions: Restrictions,
     *,
     force: bool,
-) -> Decision:
+) -> ProposalDecision:
     """Decide what to do about a proposal. With `force`, propose rejected content again."""
     if not proposal.has_changes:
         action: Action = "withdraw" if open_proposal else "none"
-        return Decision(action, "the branch has all of this already")
+        return ProposalDecision(action, "the branch has all of this already")
     is_open = open_proposal is not None and (
         (open_proposal.digest, open_proposal.promoted_commit)
         == (proposal.digest, proposal.promoted_commit)
     )
+    again, hold = restrictions.again, restrictions.hold
     # If a rejected tree is open, somebody reopened or forced it.
     if restrictions.rejected and not (force or is_open):
-        return Decision("stop", restrictions.rejected, restrictions.again, restrictions.hold)
+        return ProposalDecision("stop", restrictions.rejected, again, hold)
     if open_proposal is None:
-        return Decision("create", "", restrictions.again, restrictions.hold)
+        return ProposalDecision("create", "", again, hold)
     if is_open and open_proposal.fits:
-        reason = "nothing has changed since"
-        return Decision("leave", reason, restrictions.again, restrictions.hold)
-    return Decision("update", "", restrictions.again, restrictions.hold)
+        return ProposalDecision("leave", "nothing has changed since", again, hold)
+    return ProposalDecision("update", "", again, hold)
 
 
 def auto_merge(
@@ -124,7 +127,7 @@ def auto_merge(
     return option if is_asked else ""
 
 
-def ends_auto_merge(decision: Decision | None, *, merges: bool, is_own: bool) -> bool:
+def ends_auto_merge(decision: ProposalDecision | None, *, merges: bool, is_own: bool) -> bool:
     """Whether schedule must disable GitHub's auto-merge of our open pull request.
 
     `decision` is about this pull request (None: the environment is blocked). `merges`: schedule

@@ -9,6 +9,7 @@ from pydantic import Field
 from kalypso_actions.inputs.chain import (
     CheckPromoteWorkflow,
     CommitBy,
+    DryRun,
     EnvironmentInput,
     PlanInputs,
 )
@@ -56,3 +57,4 @@ class ScheduleInputs(PlanInputs):
     mask: MaskedKeys = ()
     commit_by: CommitBy = "auto"
     check_promote_workflow: CheckPromoteWorkflow = "check-promote.yaml"
+    dry_run: DryRun = False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document, FileEntry, Reading, Revision
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
@@ -51,6 +51,49 @@ class BaseTree:
         if not isinstance(self.entries, TreeListing):
             return self
         return replace(self, entries=self.entries.without(folders))
+
+
+@dataclass(frozen=True, slots=True)
+class GitOpsBranch:
+    """A branch to which an environment's manifests are merged, and our own branch beside it.
+
+    `repository` is `owner/name`, `url` is for git. The tree lies in `folder` ("" is the root);
+    `where` and `gitops_repo` are the place and the name of the GitOpsRepo. Two such values are
+    equal if they name the same tree.
+
+    The other fields are what a run has read: `head` is the commit of the branch, `base_tree` its
+    content, `own_head` the head of `own_branch` (None: absent), and `own_pulls` the heads of our
+    open pull requests into the branch, by number.
+    """
+
+    repository: str
+    url: str
+    branch: str
+    folder: str
+    where: Location = field(compare=False)
+    gitops_repo: str = field(default="", compare=False)
+    own_branch: str = field(default="", compare=False)
+    own_head: str | None = field(default=None, compare=False)
+    head: str = field(default="", compare=False)
+    base_tree: BaseTree | None = field(default=None, compare=False, repr=False)
+    own_pulls: Mapping[int, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        below = f", folder {self.folder}" if self.folder else ""
+        return f"{self.repository}, branch {self.branch}{below}"
+
+    def path_of(self, place: str) -> str:
+        """Return the path of a file of the tree from the repository's root."""
+        return f"{self.folder}/{place}" if self.folder else place
+
+    @property
+    def tree(self) -> BaseTree:
+        """The content of the branch. Raises ValueError if the run has not read it."""
+        if self.base_tree is None:
+            raise ValueError(f"{self.name} has not been read")
+        return self.base_tree
 
 
 @dataclass(frozen=True, slots=True)

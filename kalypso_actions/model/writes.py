@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import CommitStatus, Issue, PullRequest
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 T = TypeVar("T")
 
@@ -57,18 +58,16 @@ class OpenedPullRequest:
 
 @dataclass(frozen=True, slots=True)
 class Later(Generic[T]):
-    """A value that `make` returns for `given` and a result of an earlier write.
+    """A value that `make` returns for `given` and the result of earlier writes.
 
-    The result is the commit of a `NewCommit`, or the number of an `OpenedPullRequest`.
+    The result is the commit of a `NewCommit`, the number of an `OpenedPullRequest`, or, for None,
+    all that the run has done (`carry_out.Done`). `shown` stands for the value in a dry run.
     """
 
     make: Callable[[Any, Any], T]
-    given: object
-    of: NewCommit | OpenedPullRequest
-
-    def shown(self) -> T:
-        """Return the value for people, before the result is known."""
-        return self.make(self.given, UNKNOWN)
+    given: object = field(repr=False)
+    of: NewCommit | OpenedPullRequest | None
+    shown: T
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +111,12 @@ class Push:
 class OpenPullRequest:
     """Open our pull request from `head` into `base`, or give it this title and body.
 
-    `labels` are added, `needed` are the labels that the repository must have for that (by default
-    the same), and `dropped` are taken from the pull request. `replaced` are labels for a pull
-    request of a former identity, which is closed. `read_first` is false if the run has just found
-    no open pull request.
-
-    `known` is our open pull request if its title and body stay as they are.
+    Without a body, the title and the body of the `known` pull request stay. `commit` is that of
+    `head`. `known` is our open pull request, if the run has found one; `read_first` is false if
+    GitHub has just shown that none is open. `labels` are added to the pull request, `dropped` are
+    taken from it, and `new_labels` are created in the repository if they are not among
+    `repository_labels` (None: not known). `former_labels` are for the pull request of a former
+    identity, which is closed.
     """
 
     kind: ClassVar[str] = "open pull request"
@@ -126,19 +125,21 @@ class OpenPullRequest:
     head: str
     base: str
     title: str
-    body: str | Later[str] = field(repr=False)
-    labels: tuple[str, ...] = ()
-    needed: tuple[str, ...] = ()
-    present: tuple[str, ...] | None = None
-    dropped: tuple[str, ...] = ()
-    replaced: tuple[str, ...] = ()
-    read_first: bool = True
+    body: str | Later[str] | None = field(repr=False)
+    commit: str | NewCommit = ""
     known: PullRequest | None = field(default=None, repr=False)
+    read_first: bool = True
+    labels: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    new_labels: tuple[str, ...] = ()
+    repository_labels: tuple[str, ...] | None = field(default=None, repr=False)
+    former_labels: tuple[str, ...] = ()
 
     @property
     def what(self) -> str:
         """The write for people."""
-        return f"{self.title} ({self.head} to {self.base})"
+        number = f"#{self.known.number} " if self.known else ""
+        return f"{number}{self.title}"
 
     @property
     def pull_request(self) -> OpenedPullRequest:
@@ -158,7 +159,8 @@ class ClosePullRequest:
     repository: str
     number: int
     mark: str
-    comment: str
+    comment: str = field(repr=False)
+    url: str = ""
     labels: tuple[str, ...] = ()
 
     @property
@@ -169,12 +171,16 @@ class ClosePullRequest:
 
 @dataclass(frozen=True, slots=True)
 class DisableAutoMerge:
-    """Keep GitHub from merging a pull request by itself."""
+    """Keep GitHub from merging a pull request by itself.
+
+    `forgets_refusal`: poll then lets schedule try to merge the pull request once more.
+    """
 
     kind: ClassVar[str] = "disable auto-merge"
 
     repository: str
     pull: PullRequest = field(repr=False)
+    forgets_refusal: bool = False
 
     @property
     def what(self) -> str:
@@ -188,7 +194,8 @@ class PostStatus:
 
     `keeps_deployed`: the status `Deployed` of the same context stays. `is_record`: the status
     records something for later runs, and is left out with a token that cannot post statuses.
-    `is_new`: the run has just read that the latest status differs.
+    `keeps_force`: so does the record of a start with `force` whose run has not begun.
+    `if_complete`: it is left out if a write of the run was refused.
     """
 
     kind: ClassVar[str] = "post status"
@@ -198,13 +205,36 @@ class PostStatus:
     status: CommitStatus | Later[CommitStatus]
     keeps_deployed: bool = False
     is_record: bool = False
-    is_new: bool = False
+    keeps_force: bool = False
+    if_complete: bool = False
 
     @property
     def what(self) -> str:
         """The write for people."""
-        status = self.status.shown() if isinstance(self.status, Later) else self.status
+        status = self.status.shown if isinstance(self.status, Later) else self.status
         return f"{status.context}: {status.description} (on {short(self.commit)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordTrees:
+    """Record the ids of the trees that the run pushes: later runs copy folders from them.
+
+    The record stands on a `commit` of the environment's branch. `trees` have the URL, the pushed
+    commit, the folder, and the content of `sources.json`.
+    """
+
+    kind: ClassVar[str] = "post status"
+
+    repository: str
+    environment: str
+    commit: str
+    trees: tuple[tuple[str, NewCommit, str, bytes], ...] = field(repr=False)
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        number = counted(len(self.trees), "tree")
+        return f"kalypso / tree {self.environment}: {number} (on {short(self.commit)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,27 +264,46 @@ class StartWorkflow:
 class MergePullRequest:
     """Merge our pull request at exactly `commit`, or let GitHub merge it when its rules allow.
 
-    GitHub starts no workflow for our merge: `then` is started after it, and may name the merge by
-    `NewCommit(repository, base)`.
+    If GitHub refuses, the pull request stays open, and its text notes its state and the head of its
+    base branch (`base_head`): poll lets schedule try each state once. After a merge, for which
+    GitHub starts no workflow, `then` starts one; it may name the merge by `NewCommit(repository,
+    base)`.
     """
 
     kind: ClassVar[str] = "merge pull request"
 
-    pull_request: OpenedPullRequest
-    number: int | None = None
-    commit: str | NewCommit = ""
+    repository: str
+    head: str
+    base: str
+    commit: str | NewCommit
+    base_head: str
+    known: PullRequest | None = field(default=None, repr=False)
     then: StartWorkflow | None = None
-
-    @property
-    def repository(self) -> str:
-        """The repository of the pull request."""
-        return self.pull_request.repository
 
     @property
     def what(self) -> str:
         """The write for people."""
-        pull = f"#{self.number}" if self.number else str(self.pull_request)
+        pull = f"#{self.known.number}" if self.known else f"the pull request from {self.head}"
         return f"{pull} at {short(self.commit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRefusal:
+    """Note in the text of a pull request that GitHub cannot merge it into `base_head`.
+
+    poll lets schedule try each state once.
+    """
+
+    kind: ClassVar[str] = "edit pull request"
+
+    repository: str
+    pull: PullRequest = field(repr=False)
+    base_head: str
+
+    @property
+    def what(self) -> str:
+        """The write for people."""
+        return f"#{self.pull.number}: it cannot be merged at {short(self.base_head)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,12 +366,40 @@ class WriteComment:
         return f"on #{self.number}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmoved:
+    """No write, but a condition for those after it: a branch is where the run has read it.
+
+    `commit` is its head, also one that the run has pushed (None: absent); `message` says what
+    another head means. Another head does not matter if it leaves the files of `changes` as they are
+    in `base_tree`.
+    """
+
+    kind: ClassVar[str] = "check"
+
+    repository: str
+    url: str
+    branch: str
+    commit: str | NewCommit | None
+    message: str
+    changes: TreeChanges | None = field(default=None, repr=False)
+    base_tree: BaseTree | None = field(default=None, repr=False)
+
+    @property
+    def what(self) -> str:
+        """The condition for people."""
+        return f"{self.branch} is at {short(self.commit) if self.commit else 'no commit'}"
+
+
 Write = (
     Push
+    | Unmoved
+    | RecordTrees
     | OpenPullRequest
     | ClosePullRequest
     | DisableAutoMerge
     | MergePullRequest
+    | NoteRefusal
     | PostStatus
     | StartWorkflow
     | WriteIssue
@@ -332,12 +409,14 @@ Write = (
 
 
 def parts(write: Write) -> tuple[Write, ...]:
-    """Return a write, and the record or the start that belongs to it, in the order of a run."""
+    """Return a write with the record and the start that belong to it; nothing for a condition."""
     match write:
         case MergePullRequest(then=StartWorkflow() as start):
             return (write, *parts(start))
         case StartWorkflow(record=PostStatus() as record):
             return (record, write)
+        case Unmoved():
+            return ()
     return (write,)
 
 

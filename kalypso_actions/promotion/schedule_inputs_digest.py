@@ -10,27 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.tree import GitOpsBranch
 
 LENGTH: Final = 16
 """Hexadecimal digits of a digest; the description of a status is short."""
 
 
-@dataclass(frozen=True, slots=True)
-class GitOpsBranchState:
-    """A GitOps branch at `head`, and Kalypso's open pull requests to it: head commits by number."""
-
-    repository: str
-    branch: str
-    head: str
-    pull_requests: Mapping[int, str] = field(default_factory=dict)
-
-
 def inputs_digest(
-    folders: Mapping[RepositoryPath, str | None], branches: Iterable[GitOpsBranchState]
+    folders: Mapping[RepositoryPath, str | None], branches: Iterable[GitOpsBranch]
 ) -> str:
     """Return the digest; `folders` maps each folder that schedule reads to its tree id.
 
@@ -43,7 +33,7 @@ def inputs_digest(
     )
     lines += sorted(
         json.dumps(["branch", branch.repository.lower(), branch.branch, branch.head])
-        + json.dumps(sorted(branch.pull_requests.items()))
+        + json.dumps(sorted(branch.own_pulls.items()))
         for branch in branches
     )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:LENGTH]

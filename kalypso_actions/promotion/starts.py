@@ -159,7 +159,7 @@ def check_promote_start(
     status = (
         _starting(start, gitops_commit)
         if isinstance(gitops_commit, str)
-        else Later(_starting, start, gitops_commit)
+        else Later(_starting, start, gitops_commit, _starting(start, str(gitops_commit)))
     )
     record = PostStatus(
         repository=control_plane, commit=promoted_commit, status=status, is_record=True
@@ -208,16 +208,13 @@ def record_of(
     commit: str | NewCommit,
     context: str,
     record: StartRecord,
-    *,
-    is_new: bool = False,
 ) -> PostStatus:
-    """Return the write of a record on a commit; for `is_new` see `PostStatus`."""
+    """Return the write of a record on a commit."""
     return PostStatus(
         repository=control_plane,
         commit=commit,
         status=record.status(context),
         is_record=True,
-        is_new=is_new,
     )
 
 

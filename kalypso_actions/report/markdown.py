@@ -183,6 +183,11 @@ class CommitLink:
     commit: str
     url: str
 
+    @classmethod
+    def on(cls, repository_url: str, commit: str | None) -> CommitLink | None:
+        """Return a commit of a repository with its page; None for None."""
+        return cls(commit, f"{repository_url}/commit/{commit}") if commit else None
+
     def __str__(self) -> str:
         """Format the short id as a link in Markdown."""
         if not self.url:

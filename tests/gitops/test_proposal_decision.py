@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.gitops import (
-    Decision,
     OpenProposal,
-    Proposal,
+    ProposalDecision,
+    ProposedTree,
     Restrictions,
     decide,
     ends_auto_merge,
@@ -18,12 +18,12 @@ REJECTED = Restrictions("#7 was closed", (7,), "held")
 AGAIN = Restrictions("", (7,), "held")
 
 
-def proposed(changed: bool = True) -> Proposal:
-    return Proposal("new", changed, M1, M0)
+def proposed(changed: bool = True) -> ProposedTree:
+    return ProposedTree("new", changed, M1, M0)
 
 
 def is_open(digest: str = "new", commit: str | None = M1, fits: bool = True) -> OpenProposal:
-    return OpenProposal(9, digest, commit, fits)
+    return OpenProposal(digest, commit, fits)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,10 @@ def is_open(digest: str = "new", commit: str | None = M1, fits: bool = True) -> 
     ],
 )
 def test_decision(
-    proposal: Proposal, open_proposal: OpenProposal | None, restrictions: Restrictions, action: str
+    proposal: ProposedTree,
+    open_proposal: OpenProposal | None,
+    restrictions: Restrictions,
+    action: str,
 ) -> None:
     decision = decide(proposal, open_proposal, restrictions, force=False)
     assert decision.action == action
@@ -119,18 +122,20 @@ def test_why_schedule_is_started(
 @pytest.mark.parametrize(
     ("decision", "merges", "is_own", "ends"),
     [
-        pytest.param(Decision("leave"), True, True, False, id="the same content"),
-        pytest.param(Decision("leave"), False, True, True, id="held, or no longer asked for"),
-        pytest.param(Decision("leave"), False, False, False, id="people want this content"),
-        pytest.param(Decision("update"), True, True, True, id="new content"),
-        pytest.param(Decision("update"), True, False, True, id="people know other content"),
-        pytest.param(Decision("withdraw"), False, False, True, id="withdrawn"),
-        pytest.param(Decision("stop"), False, True, True, id="rejected"),
+        pytest.param(ProposalDecision("leave"), True, True, False, id="the same content"),
+        pytest.param(
+            ProposalDecision("leave"), False, True, True, id="held, or no longer asked for"
+        ),
+        pytest.param(ProposalDecision("leave"), False, False, False, id="people want this content"),
+        pytest.param(ProposalDecision("update"), True, True, True, id="new content"),
+        pytest.param(ProposalDecision("update"), True, False, True, id="people know other content"),
+        pytest.param(ProposalDecision("withdraw"), False, False, True, id="withdrawn"),
+        pytest.param(ProposalDecision("stop"), False, True, True, id="rejected"),
         pytest.param(None, False, True, True, id="blocked"),
         pytest.param(None, False, False, False, id="blocked, enabled by people"),
     ],
 )
 def test_the_end_of_auto_merge(
-    decision: Decision | None, merges: bool, is_own: bool, ends: bool
+    decision: ProposalDecision | None, merges: bool, is_own: bool, ends: bool
 ) -> None:
     assert ends_auto_merge(decision, merges=merges, is_own=is_own) == ends

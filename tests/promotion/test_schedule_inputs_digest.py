@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.promotion.schedule_inputs_digest import GitOpsBranchState, inputs_digest
+from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.promotion.schedule_inputs_digest import inputs_digest
 
 SHOP = RepositoryPath("https://git.test/acme/shop", "main", "workload")
 TEA = RepositoryPath("https://git.test/acme/tea", "main", ".")
@@ -22,10 +25,10 @@ FOLDERS: Mapping[RepositoryPath, str | None] = {SHOP: T}
 
 def branch(
     repository: str = "acme/gitops", name: str = "dev", head: str = HEAD, **pulls: str
-) -> GitOpsBranchState:
+) -> GitOpsBranch:
     """Return a GitOps branch; pull requests are written `pr<number>=<head>`."""
     numbers = {int(key.removeprefix("pr")): commit for key, commit in pulls.items()}
-    return GitOpsBranchState(repository, name, head, numbers)
+    return GitOpsBranch(repository, "", name, "", Location(""), head=head, own_pulls=numbers)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,7 @@ def branch(
     ],
 )
 def test_what_changes_the_digest(
-    folders: Mapping[RepositoryPath, str | None], branches: Sequence[GitOpsBranchState]
+    folders: Mapping[RepositoryPath, str | None], branches: Sequence[GitOpsBranch]
 ) -> None:
     assert inputs_digest(folders, branches) != inputs_digest(FOLDERS, [branch()])
 
@@ -65,7 +68,7 @@ def test_what_changes_the_digest(
         pytest.param(branch(pr1=OWN, pr2=OWN), id="one more"),
     ],
 )
-def test_the_state_of_our_pull_request_changes_the_digest(other: GitOpsBranchState) -> None:
+def test_the_state_of_our_pull_request_changes_the_digest(other: GitOpsBranch) -> None:
     assert inputs_digest(FOLDERS, [other]) != inputs_digest(FOLDERS, [branch(pr1=OWN)])
 
 
@@ -82,7 +85,13 @@ NAMES = st.text(max_size=4)
 IDS = st.sampled_from([T, OTHER])
 PLACES = st.builds(RepositoryPath, NAMES, NAMES, NAMES)
 BRANCHES = st.builds(
-    GitOpsBranchState, NAMES, NAMES, IDS, st.dictionaries(st.integers(1, 9), IDS, max_size=3)
+    lambda repository, name, head, pulls: GitOpsBranch(
+        repository, "", name, "", Location(""), head=head, own_pulls=pulls
+    ),
+    NAMES,
+    NAMES,
+    IDS,
+    st.dictionaries(st.integers(1, 9), IDS, max_size=3),
 )
 
 
@@ -95,17 +104,12 @@ BRANCHES = st.builds(
 )
 def test_the_order_does_not_matter(
     folders: list[tuple[RepositoryPath, str | None]],
-    branches: list[GitOpsBranchState],
+    branches: list[GitOpsBranch],
     data: st.DataObject,
 ) -> None:
     shuffled = dict(data.draw(st.permutations(folders)))
     turned = [
-        GitOpsBranchState(
-            branch.repository,
-            branch.branch,
-            branch.head,
-            dict(reversed(list(branch.pull_requests.items()))),
-        )
+        replace(branch, own_pulls=dict(reversed(list(branch.own_pulls.items()))))
         for branch in data.draw(st.permutations(branches))
     ]
     assert inputs_digest(shuffled, turned) == inputs_digest(dict(folders), branches)

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.github import commits, viewer
 from kalypso_actions.commands.cd.rollback_check import RollbackCheck
-from kalypso_actions.commands.shared.auto_merge import disable_all
+from kalypso_actions.commands.shared.auto_merge import auto_merge_warnings, read_auto_merges
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
@@ -17,6 +18,7 @@ from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
 from kalypso_actions.model.own_account import JOBS
+from kalypso_actions.model.writes import DisableAutoMerge
 from kalypso_actions.promotion.cd_decision import Advance, advance, expected_commit
 from kalypso_actions.promotion.rollbacks import Rollback
 
@@ -192,7 +194,9 @@ def _disable_auto_merges(inputs: CdInputs, context: CommandContext) -> Sequence[
     """
     if viewer.identity(context.github, context.control_plane).login == JOBS:
         return ()
-    return tuple(disable_all(inputs.environment, context, of_people=True))
+    ends, problems = read_auto_merges(inputs.environment, context, of_people=True)
+    done = carry_out(ends, context, goes_on_after=(DisableAutoMerge,))
+    return (*problems, *auto_merge_warnings(done, context))
 
 
 def _unchanged(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import GitOpsBranch, named_commit, tree_at
+from kalypso_actions.commands.shared.gitops_branches import named_commit, tree_at
 from kalypso_actions.gitops import contradicts
 from kalypso_actions.model.layout import SOURCES_FILE
-from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from kalypso_actions.commands.check_promote.branch_tree import read_head, read_tree
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import GitOpsBranch
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.promotion.run_verdict import holds
 
 

@@ -9,7 +9,6 @@ from typing import Final
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.clients.github.errors import GitHubError
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import GitOpsBranch
 from kalypso_actions.compliance import (
     LOOKUP_INTERVAL,
     ClusterReports,
@@ -24,6 +23,7 @@ from kalypso_actions.compliance.other_urls import (
 )
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.cluster_reports import BranchFollower
+from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.urls import owner_of, repository_key
 
 UNREADABLE: Final = frozenset({403, 404, 451})

@@ -96,10 +96,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     done = Done()
     _post(status, context, done)
     unposted = done.problems
-    done = Done()
-    for start in starts:
-        with done.collecting():
-            carry_out([start], context, done)
+    done = carry_out(starts, context, goes_on_after=(StartWorkflow,))
     if done.problems:
         raise KalypsoError.of(done.problems)
     started = done.started()

@@ -7,7 +7,7 @@ from functools import partial
 from kalypso_actions.clients.github import environments
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
-from kalypso_actions.commands.schedule.read import read_everything
+from kalypso_actions.commands.schedule.reading import read_everything
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
 from kalypso_actions.doctor_rules import environments as rules

@@ -9,17 +9,14 @@ from typing import Final
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import (
-    GitOpsBranch,
-    gitops_branches,
-    read_environment,
-)
+from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.doctor_rules import pages, warning
 from kalypso_actions.gitops import own_branches
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.onboarding import default_branch_conflict
 
 OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default

@@ -108,7 +108,7 @@ class Repairs:
     def _pull_request_reason(self, environment: EnvironmentInputs) -> str:
         """Return the reason why an open pull request of ours needs schedule; "" if none does."""
         for branch in environment.branches:
-            for number in branch.pull_requests:
+            for number in branch.own_pulls:
                 pull = pull_requests.get(self.context.github, branch.repository, number)
                 mark = read_mark(pull.body)
                 reason = why_schedule(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kalypso_actions.clients.installed_code import code_digest
-from kalypso_actions.commands.schedule.commit_link import commit_link
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.commands.shared.result import CommandResult
@@ -18,18 +16,14 @@ from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.schedulers import is_own_scheduler
 from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest
 from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
+from kalypso_actions.report.markdown import CommitLink
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, schedule_summary
-
-if TYPE_CHECKING:
-    from kalypso_actions.commands.schedule.propose import ProposalPlan
-    from kalypso_actions.commands.schedule.result import Results
-    from kalypso_actions.planning.plan import Plan
 
 LENGTH: Final = 16
 """Hexadecimal digits of `run_digest`; the description of a status is short."""
 
-PER_RUN: Final = frozenset({"allow_removals", "force", "now", "verify"})
+PER_RUN: Final = frozenset({"allow_removals", "dry_run", "force", "now", "verify"})
 """Inputs that a person gives for one run."""
 
 
@@ -65,17 +59,6 @@ def run_digest(inputs: ScheduleInputs, environment: Environment) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
 
 
-def left_nothing(plan: Plan, proposals: Iterable[ProposalPlan], results: Results) -> bool:
-    """Whether a run found everything in its desired state, and started nothing."""
-    return not (
-        plan.degraded
-        or results.problems
-        or results.entries
-        or results.started
-        or any(item.proposal.has_changes for item in proposals)
-    )
-
-
 def _result(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | None:
     environment = context.environment(inputs.environment, context.environments())
     # The other documents of these commits had no problems when that run read them.
@@ -95,7 +78,7 @@ def _result(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | 
         requeue_time=f"{record.again_at:{TIME}}" if record.again_at else "",
     )
     facts = ScheduleFacts(
-        main=commit_link(now.promoted_commit, context),
+        main=CommitLink.on(context.url(context.control_plane), now.promoted_commit),
         branches=[f"{branch.repository}@{branch.branch}" for branch in now.branches],
         earlier_run=status.target_url,
     )

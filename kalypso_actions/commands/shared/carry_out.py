@@ -10,8 +10,7 @@ again, because the other run may have had newer inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -42,7 +41,9 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import make_labels
 from kalypso_actions.commands.shared.local_commits import AUTHOR
 from kalypso_actions.commands.shared.own_statuses import NOT_ALLOWED, latest_record, own_statuses
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.commands.shared.tree_records import record_trees
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.gitops import changes_under, tree_id
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.writes import (
@@ -52,10 +53,13 @@ from kalypso_actions.model.writes import (
     Later,
     MergePullRequest,
     NewCommit,
+    NoteRefusal,
     OpenPullRequest,
     PostStatus,
     Push,
+    RecordTrees,
     StartWorkflow,
+    Unmoved,
     Write,
     WriteComment,
     WriteIssue,
@@ -63,6 +67,7 @@ from kalypso_actions.model.writes import (
 from kalypso_actions.promotion.schedule_runs import is_served
 from kalypso_actions.promotion.start_records import read_record
 from kalypso_actions.promotion.statuses import is_deployed
+from kalypso_actions.report.pull_request_mark import marked, read_mark
 
 T = TypeVar("T")
 MergeResult = merging.Merged | auto_merges.Enabled | merging.Refused
@@ -70,35 +75,39 @@ MergeResult = merging.Merged | auto_merges.Enabled | merging.Refused
 DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds to wait after a dispatch with an unknown result."""
 
+ISSUES_DISABLED: Final = 410
+"""GitHub's answer to the creation of an issue in a repository without issues."""
+
 RULE: Final = "rule violations"
 UNSIGNED: Final = "verified signatures"
+
+
+class MovedError(KalypsoError):
+    """A branch has moved since it was read."""
 
 
 @dataclass(slots=True)
 class Done:
     """What the writes of a run have done, for its later writes and for its document.
 
-    `commits` are the new heads by repository and branch, `pulls` the pull requests by repository,
-    head and base, each with the action on it, `merges` the results of merges by repository and
-    number, `pages` those of started runs by environment, `closed` the pull requests that this run
-    closed. `problems` are refusals that do not end the run.
+    `commits` are the new heads of branches, by repository and branch; `pulls` the pull requests, by
+    repository, head and base, each with the action on it; `merges` the results of merges, by
+    repository and number; `disabled` the pull requests without auto-merge, as they are now; `pages`
+    those of started runs.
+
+    `problems` are the refusals of writes without which the run goes on, `warnings` other news.
     """
 
     commits: dict[tuple[str, str], str] = field(default_factory=dict)
     pulls: dict[tuple[str, str, str], tuple[PullRequest, WriteResult]] = field(default_factory=dict)
     merges: dict[tuple[str, int], MergeResult] = field(default_factory=dict)
+    disabled: list[tuple[DisableAutoMerge, PullRequest]] = field(default_factory=list)
     pages: list[tuple[StartWorkflow, str]] = field(default_factory=list)
     closed: list[ClosePullRequest] = field(default_factory=list)
     comments: list[tuple[WriteComment, WriteResult]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-
-    @contextmanager
-    def collecting(self, refusal: type[KalypsoError] = GitHubError) -> Iterator[None]:
-        """Add refusals to `problems`, so that the run goes on, and reports the rest."""
-        try:
-            yield
-        except refusal as error:
-            self.problems += error.problems
+    warnings: list[Problem] = field(default_factory=list)
+    _without_issues: set[str] = field(default_factory=set)
 
     def started(self) -> dict[str, str]:
         """Return the pages of the started runs by their environment."""
@@ -122,43 +131,79 @@ class Done:
         of = value.of
         if isinstance(of, NewCommit):
             return value.make(value.given, self.commit(of))
+        if of is None:
+            return value.make(value.given, self)
         pull, _ = self.pulls[of.repository, of.head, of.base]
         return value.make(value.given, pull.number)
 
 
-def carry_out(  # noqa: C901 - one case for each kind of write
-    writes: Iterable[Write], context: CommandContext, done: Done | None = None
+def carry_out(
+    writes: Iterable[Write],
+    context: CommandContext,
+    done: Done | None = None,
+    goes_on_after: tuple[type[Write], ...] = (),
 ) -> Done:
     """Carry out writes in order; return what they have done, added to `done`.
 
-    Raises PushConflictError if another run has moved a branch, GitHubError and KalypsoError for
-    refusals.
+    A refusal ends the run, but a refusal of one of the kinds `goes_on_after` only adds to the
+    problems. Raises MovedError and PushConflictError if another run has moved a branch, GitHubError
+    and KalypsoError for refusals.
     """
     done = Done() if done is None else done
     for write in writes:
-        match write:
-            case Push():
-                done.commits[write.repository, write.branch] = push(write, context)
-            case OpenPullRequest():
-                done.pulls[write.repository, write.head, write.base] = _open(write, context, done)
-            case ClosePullRequest():
-                if _close_pull_request(write, context):
-                    done.closed.append(write)
-            case DisableAutoMerge():
-                _disable_auto_merge(write, context)
-            case MergePullRequest():
-                _merge(write, context, done)
-            case PostStatus():
-                _post(write, context, done)
-            case StartWorkflow():
-                done.pages.append((write, _start(write, context, done)))
-            case WriteIssue():
-                _write_issue(write, context)
-            case CloseIssue():
-                _close_issue(write, context)
-            case WriteComment():
-                done.comments.append((write, _comment(write, context)))
+        try:
+            _carry_out(write, context, done, goes_on_after)
+        except KalypsoError as error:
+            if not isinstance(write, goes_on_after):
+                raise
+            done.problems += error.problems
     return done
+
+
+def _carry_out(  # noqa: C901, PLR0912 - one case for each kind of write
+    write: Write, context: CommandContext, done: Done, goes_on_after: tuple[type[Write], ...]
+) -> None:
+    match write:
+        case Unmoved():
+            _check_unmoved(write, context, done)
+        case Push():
+            done.commits[write.repository, write.branch] = push(write, context)
+        case RecordTrees():
+            _record_trees(write, context, done)
+        case OpenPullRequest():
+            done.pulls[write.repository, write.head, write.base] = _open(write, context, done)
+        case ClosePullRequest():
+            if _close_pull_request(write, context):
+                done.closed.append(write)
+        case DisableAutoMerge():
+            _disable_auto_merge(write, context, done)
+        case MergePullRequest():
+            is_merged = _merge(write, context, done)
+            if is_merged and write.then:
+                carry_out([write.then], context, done, goes_on_after)
+        case NoteRefusal():
+            _note_refusal(write, context)
+        case PostStatus():
+            _post(write, context, done)
+        case StartWorkflow():
+            done.pages.append((write, _start(write, context, done)))
+        case WriteIssue() | CloseIssue():
+            _keep_issue(write, context, done)
+        case WriteComment():
+            done.comments.append((write, _comment(write, context)))
+
+
+def _check_unmoved(write: Unmoved, context: CommandContext, done: Done) -> None:
+    head = context.remotes.heads(write.url, [write.branch]).get(write.branch)
+    if head == (done.commit(write.commit) if write.commit else None):
+        return
+    if write.changes and write.base_tree:
+        if head is None:
+            return
+        now = context.repositories.open(write.url, commit=head).entries()
+        if not changes_under(write.changes, write.base_tree.entries, now):
+            return
+    raise MovedError(write.message, Location(write.repository), "run again")
 
 
 def push(write: Push, context: CommandContext) -> str:
@@ -260,23 +305,38 @@ def _contents(write: Push, context: CommandContext) -> dict[str, bytes | None]:
     return {path: content for path, content in changes.items() if not isinstance(content, str)}
 
 
+def _record_trees(write: RecordTrees, context: CommandContext, done: Done) -> None:
+    written = []
+    for url, commit, folder, sources in write.trees:
+        files = context.repositories.open(url, commit=done.commit(commit))
+        written.append(tree_id(sources, files.folder_ids(folder)))
+    record_trees(context, write.environment, write.commit, written)
+
+
 def _open(
     write: OpenPullRequest, context: CommandContext, done: Done
 ) -> tuple[PullRequest, WriteResult]:
     github, repository = context.github, write.repository
+    if write.commit:  # an earlier run may just have pushed it
+        github.recent_writes.add_push(repository, write.head, done.commit(write.commit))
+    pull = write.known
     outcome: WriteResult = "unchanged"
-    make_labels(repository, write.needed, context, write.present)
-    pull, outcome = pull_requests.ensure(
-        github,
-        repository,
-        head=write.head,
-        base=write.base,
-        title=write.title,
-        body=done.value(write.body),
-        labels=write.labels,
-        replaced_labels=write.replaced,
-        read_first=write.read_first,
-    )
+    body = pull.body if pull else ""
+    if write.body is not None:
+        body = done.value(write.body)
+    if pull is None or write.body is not None or labels.missing(write.labels, pull.labels):
+        make_labels(repository, write.new_labels, context, write.repository_labels)
+        pull, outcome = pull_requests.ensure(
+            github,
+            repository,
+            head=write.head,
+            base=write.base,
+            title=write.title,
+            body=body,
+            labels=write.labels,
+            replaced_labels=write.former_labels,
+            read_first=write.read_first,
+        )
     for name in write.dropped:
         if not labels.missing([name], pull.labels):
             labels.remove(github, repository, pull.number, name)
@@ -299,51 +359,86 @@ def _close_pull_request(write: ClosePullRequest, context: CommandContext) -> boo
     return closed
 
 
-def _disable_auto_merge(write: DisableAutoMerge, context: CommandContext) -> None:
-    auto_merges.disable(context.github, write.repository, write.pull.number)
-    context.runtime.log(f"{write.repository}: the auto-merge of #{write.pull.number} is off")
+def _disable_auto_merge(write: DisableAutoMerge, context: CommandContext, done: Done) -> None:
+    github, repository, pull = context.github, write.repository, write.pull
+    now = auto_merges.disable(github, repository, pull.number)
+    done.disabled.append((write, now))
+    if not now.merged:
+        context.runtime.log(f"{repository}: the auto-merge of #{pull.number} is off")
+    mark = read_mark(pull.body)
+    if write.forgets_refusal and mark and viewer.identity(github, repository).wrote(pull.author):
+        # Otherwise poll waits until the state differs from that of the last refused merge.
+        body = marked(pull.body, replace(mark, tried=None))
+        pull_requests.set_texts(github, repository, pull, pull.title, body)
 
 
-def _merge(write: MergePullRequest, context: CommandContext, done: Done) -> None:
-    pull, _ = done.pulls[write.repository, write.pull_request.head, write.pull_request.base]
-    result = auto_merges.merge_when_allowed(
-        context.github, write.repository, pull.number, head=done.commit(write.commit)
-    )
-    done.merges[write.repository, pull.number] = result
+def _merge(write: MergePullRequest, context: CommandContext, done: Done) -> bool:
+    """Merge a pull request; return whether it is merged."""
+    github, repository, commit = context.github, write.repository, done.commit(write.commit)
+    github.recent_writes.add_push(repository, write.head, commit)
+    pull, _ = done.pulls.get((repository, write.head, write.base), (write.known, ""))
+    if pull is None:
+        return False
+    before = pull_requests.get(github, repository, pull.number)
+    result = auto_merges.merge_when_allowed(github, repository, pull.number, head=commit)
+    done.merges[repository, pull.number] = result
+    if isinstance(result, merging.Merged):
+        done.commits[repository, write.base] = result.commit
+        context.runtime.log(f"{repository}: pull request #{pull.number} merged")
+        return True
+    _note_refusal(NoteRefusal(repository, before, write.base_head), context)
+    if isinstance(result, auto_merges.Enabled):
+        context.runtime.log(
+            f"{repository}: GitHub merges #{pull.number} when its rules allow it: {result.reason}"
+        )
+    return False
 
 
-def _post(write: PostStatus, context: CommandContext, done: Done) -> bool:
-    """Post a status; return whether it was posted."""
-    commit, status = done.commit(write.commit), done.value(write.status)
+def _note_refusal(write: NoteRefusal, context: CommandContext) -> None:
+    pull = write.pull
+    mark = read_mark(pull.body)
+    if mark:
+        # GitHub may merge it at any moment: edit it by number, also if it is closed.
+        body = marked(pull.body, replace(mark, tried=(write.base_head, pull.merge_state)))
+        pull_requests.set_texts(context.github, write.repository, pull, pull.title, body)
+
+
+def _post(write: PostStatus, context: CommandContext, done: Done) -> None:
+    commit = done.commit(write.commit)
+    if write.if_complete and done.problems:
+        return
+    status = done.value(write.status)
     if write.is_record:
-        return _post_record(write, status, commit, context)
+        _post_record(write, status, commit, context)
+        return
     if write.keeps_deployed:
         # The App that posts Deployed has another account than the job in which cd runs by default.
         latest = own_statuses(context, commit, any_app=True)
         if is_deployed(latest.get(status.context.lower())):
-            return False
+            return
     # The link of a status that the command itself links says something else than this run's page.
     run_url = "" if status.target_url else context.runtime.job.run_url
-    posted = statuses.post(
-        context.github, write.repository, commit, status, run_url=run_url, is_new=write.is_new
-    )
-    if posted:
+    if statuses.post(context.github, write.repository, commit, status, run_url=run_url):
         context.runtime.log(f"{commit[:7]}: {status.context}: {status.description}")
-    return posted
 
 
 def _post_record(
     write: PostStatus, status: CommitStatus, commit: str, context: CommandContext
-) -> bool:
+) -> None:
     """Post a record; if the token cannot post statuses, poll cannot repeat a lost start."""
+    is_new = False
+    if write.keeps_force:
+        latest = latest_record(context, commit, status.context)
+        if not is_served(latest, force=False):
+            return
+        is_new = latest is not None and latest.description != status.description
     status = replace(status, target_url=context.runtime.job.run_url)
     try:
-        return statuses.post(context.github, write.repository, commit, status, is_new=write.is_new)
+        statuses.post(context.github, write.repository, commit, status, is_new=is_new)
     except GitHubError as error:
         if error.status not in NOT_ALLOWED:
             raise
         context.runtime.log(f"The start is not recorded: {error.problem.message}")
-        return False
 
 
 def _start(write: StartWorkflow, context: CommandContext, done: Done) -> str:
@@ -405,6 +500,25 @@ def _status_context(record: PostStatus) -> str:
     return record.status.context if isinstance(record.status, CommitStatus) else ""
 
 
+def _keep_issue(write: WriteIssue | CloseIssue, context: CommandContext, done: Done) -> None:
+    """Write or close an issue; after a refusal of the repository, leave out its others."""
+    repository = write.repository
+    if repository in done._without_issues:
+        return
+    try:
+        if isinstance(write, WriteIssue):
+            _write_issue(write, context)
+        elif issues.close(
+            context.github, repository, write.number, mark=write.mark, comment=write.comment
+        ):
+            context.runtime.log(f"{repository}: issue #{write.number} closed: {write.title}")
+    except GitHubError as error:
+        done._without_issues.add(repository)
+        if error.status != ISSUES_DISABLED:
+            raise
+        done.warnings += error.problems
+
+
 def _write_issue(write: WriteIssue, context: CommandContext) -> None:
     make_labels(write.repository, write.labels, context)
     issue, outcome = issues.ensure(
@@ -416,13 +530,6 @@ def _write_issue(write: WriteIssue, context: CommandContext) -> None:
         among=write.among,
     )
     context.runtime.log(f"{write.repository}: issue #{issue.number} {outcome}: {write.title}")
-
-
-def _close_issue(write: CloseIssue, context: CommandContext) -> None:
-    issues.close(
-        context.github, write.repository, write.number, mark=write.mark, comment=write.comment
-    )
-    context.runtime.log(f"{write.repository}: issue #{write.number} closed: {write.title}")
 
 
 def _comment(write: WriteComment, context: CommandContext) -> WriteResult:

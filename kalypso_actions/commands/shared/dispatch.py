@@ -99,13 +99,8 @@ def acknowledge_end(
 
 
 def post_record(
-    context: CommandContext,
-    commit: str,
-    status_context: str,
-    record: StartRecord,
-    *,
-    is_new: bool = False,
+    context: CommandContext, commit: str, status_context: str, record: StartRecord
 ) -> None:
     """Post a record on a commit of the control plane: see `PostStatus`. Raises GitHubError."""
-    write = record_of(context.control_plane, commit, status_context, record, is_new=is_new)
+    write = record_of(context.control_plane, commit, status_context, record)
     carry_out([write], context)

@@ -1,40 +1,21 @@
-"""The GitOps branches of an environment."""
+"""Read the GitOps branches that an environment names, each at one commit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import replace
 
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops import tracked_commit
 from kalypso_actions.gitops.provenance import is_of_another
 from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
-from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.promotion.base_branch import base_document
-
-
-@dataclass(frozen=True, slots=True)
-class GitOpsBranch:
-    """A branch to which an environment's manifests are merged; `repository` is `owner/name`.
-
-    The tree lies in `folder` ("" is the root); `where` is the place of the GitOpsRepo.
-    """
-
-    repository: str
-    url: str
-    branch: str
-    folder: str
-    where: Location
-
-    @property
-    def name(self) -> str:
-        """The name for people."""
-        below = f", folder {self.folder}" if self.folder else ""
-        return f"{self.repository}, branch {self.branch}{below}"
 
 
 def read_environment(
@@ -85,9 +66,43 @@ def gitops_branches(
             branch=repo.target.branch,
             folder=gitops_folder(repo.target.path, repo.where),
             where=repo.where,
+            gitops_repo=repo.name,
         )
         for repo in repos
     )
+
+
+def read_gitops_branch(branch: GitOpsBranch, context: CommandContext) -> GitOpsBranch:
+    """Read the head of a GitOps branch, its tree, and the head of our own branch beside it.
+
+    Raises KalypsoError if the branch cannot be read; its advice says how to create a missing one.
+    """
+    try:
+        files = context.repositories.open(branch.url, branch=branch.branch)
+    except KalypsoError as error:
+        raise _unreadable(branch, context, error) from error
+    own_branch = branch.own_branch
+    own_head = context.remotes.heads(branch.url, [own_branch]).get(own_branch)
+    tree = read_base_tree(files, branch.branch, branch.folder)
+    return replace(branch, head=files.commit or "", base_tree=tree, own_head=own_head)
+
+
+def _unreadable(branch: GitOpsBranch, context: CommandContext, error: KalypsoError) -> KalypsoError:
+    """Return the error for an unreadable branch, with advice on how to create a missing one."""
+    try:
+        missing = not context.remotes.heads(branch.url, [branch.branch])
+    except KalypsoError:
+        missing = False  # the first error has the reason
+    message, advice = error.problem.message, error.problem.advice
+    if missing:
+        message = f"{branch.repository} has no branch {branch.branch!r}"
+        name = shlex.quote(branch.branch)
+        advice = (
+            "correct the branch, or create it, for example in a clone of that repository: git "
+            f"switch --orphan {name} && git commit --allow-empty -m Begin && git push origin {name}"
+        )
+    message = f"GitOpsRepo {branch.gitops_repo!r}: {message}"
+    return KalypsoError.of([Problem(message, branch.where, advice, "gitops-branch-unreadable")])
 
 
 def tree_at(context: CommandContext, place: GitOpsBranch, commit: str) -> BaseTree:

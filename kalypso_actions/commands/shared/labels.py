@@ -12,6 +12,9 @@ KALYPSO: Final = "kalypso"
 FAILURE: Final = "kalypso-failure"
 """The label of issues only, so that a list of issues contains no pull request."""
 
+FAILURE_LABELS: Final = (FAILURE, KALYPSO)
+"""The labels of issues about failures."""
+
 PROMOTED: Final = "promoted"
 WITHDRAWN: Final = "withdrawn"
 """The label of pull requests that Kalypso closed itself; no person has rejected them."""

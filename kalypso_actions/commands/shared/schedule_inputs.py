@@ -10,7 +10,6 @@ from typing import Final
 from kalypso_actions.clients.github import pull_requests, registered_heads, viewer
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.gitops_branches import (
-    GitOpsBranch,
     gitops_branches,
     read_environment,
 )
@@ -23,7 +22,9 @@ from kalypso_actions.commands.shared.reading.snapshot import ControlPlaneReading
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.github import PullRequest, RegisteredPath
 from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.promotion.schedule_inputs_digest import GitOpsBranchState, inputs_digest
+from kalypso_actions.model.own_account import Identity
+from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.promotion.schedule_inputs_digest import inputs_digest
 from kalypso_actions.report import pull_request_mark
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
@@ -39,13 +40,13 @@ class EnvironmentInputs:
     name: str
     head: str
     promoted_commit: str | None
-    branches: tuple[GitOpsBranchState, ...]
+    branches: tuple[GitOpsBranch, ...]
     digest: str
 
     @property
     def has_open_pull_request(self) -> bool:
         """Whether a pull request of ours is open in any of the GitOps branches."""
-        return any(branch.pull_requests for branch in self.branches)
+        return any(branch.own_pulls for branch in self.branches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def read_inputs(
     inputs = []
     for name, known in facts.items():
         try:
-            branches = tuple(_branch_state(context, name, place) for place in known.places)
+            branches = tuple(_as_it_is(context, name, place) for place in known.places)
         except KalypsoError as error:
             problems += _problems(name, error)
             continue
@@ -96,32 +97,23 @@ def read_inputs(
     return inputs, problems, warnings
 
 
-def our_pull_requests(
-    context: CommandContext,
+def our_pull_requests_among(
+    pulls: Iterable[PullRequest],
+    identity: Identity,
     environment: str,
     repository: str,
-    branch: str,
+    control_plane: str,
 ) -> tuple[PullRequest, ...]:
-    """Return our open pull requests of an environment into a GitOps branch, oldest first.
+    """Return our pull requests of an environment among those into a GitOps branch.
 
-    Author and marker identify them: the prefix of our branches is an input of schedule. Raises
-    GitHubError.
+    Author and marker identify them: the prefix of our branches is an input of schedule.
     """
-    pulls = pull_requests.open_into(context.github, repository, branch)
-    return our_pull_requests_among(pulls, context, environment, repository)
-
-
-def our_pull_requests_among(
-    pulls: Iterable[PullRequest], context: CommandContext, environment: str, repository: str
-) -> tuple[PullRequest, ...]:
-    """Return those of `pulls` that are ours, as `our_pull_requests` does. Raises GitHubError."""
-    identity = viewer.identity(context.github, repository)
     return tuple(
         pull
         for pull in pulls
         if pull.head_repository.lower() == repository.lower()
         and identity.wrote(pull.author)
-        and pull_request_mark.is_ours(pull.body, environment, context.control_plane)
+        and pull_request_mark.is_ours(pull.body, environment, control_plane)
     )
 
 
@@ -176,9 +168,8 @@ def _read_facts(
     )
 
 
-def _branch_state(
-    context: CommandContext, environment: str, place: GitOpsBranch
-) -> GitOpsBranchState:
+def _as_it_is(context: CommandContext, environment: str, place: GitOpsBranch) -> GitOpsBranch:
+    """Return the branch with its head and our open pull requests. Raises KalypsoError."""
     head = context.remotes.heads(place.url, [place.branch]).get(place.branch)
     if head is None:
         raise KalypsoError(
@@ -186,10 +177,13 @@ def _branch_state(
             place.where,
             "create it, or correct the GitOpsRepo",
         )
-    pulls = our_pull_requests(context, environment, place.repository, place.branch)
-    return GitOpsBranchState(
-        place.repository, place.branch, head, {pull.number: pull.head_commit for pull in pulls}
+    every = pull_requests.open_into(context.github, place.repository, place.branch)
+    identity = viewer.identity(context.github, place.repository)
+    pulls = our_pull_requests_among(
+        every, identity, environment, place.repository, context.control_plane
     )
+    own_pulls = {pull.number: pull.head_commit for pull in pulls}
+    return dataclasses.replace(place, head=head, own_pulls=own_pulls)
 
 
 def _problems(environment: str, error: KalypsoError) -> list[Problem]:

@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import GitOpsBranch, named_commit
+from kalypso_actions.commands.shared.gitops_branches import named_commit
 from kalypso_actions.commands.status.clusters import cluster_states
 from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline, read_pipeline
 from kalypso_actions.comparison import assignment_names, manifest_entries
@@ -16,6 +16,7 @@ from kalypso_actions.gitops import may_be_own_branch
 from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import CommitView, OpenIssue
+from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import pipeline as rules
 from kalypso_actions.promotion.lifecycle import State
 from kalypso_actions.promotion.pipeline import EnvironmentMoment, Proposal

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.git import PushConflictError
-from kalypso_actions.commands.schedule import publish
+from kalypso_actions.commands.shared import carry_out
 from kalypso_actions.commands.shared.labels import LABELS
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
 from kalypso_sandbox import Fault
@@ -28,7 +28,7 @@ from tests.commands.chain.proposals import (
     settle,
 )
 
-SCHEDULE = "kalypso_actions.commands.schedule.full_run"
+READING = "kalypso_actions.commands.schedule.reading"
 SLOW = pytest.mark.slow
 """The matrix of faults tries these writes alone."""
 REPO = "/repos/{owner}/{repo}"
@@ -145,7 +145,7 @@ def test_the_slower_run_reads_everything_again(
     """While a run reads, the environment changes and another run proposes the change."""
     run(acme)
     configure(acme, REGION="old")
-    push, is_first = publish.push, True
+    push, is_first = carry_out.push, True
 
     def overtaken(*arguments: Any) -> str:
         nonlocal is_first
@@ -155,13 +155,13 @@ def test_the_slower_run_reads_everything_again(
             run(acme)
         return push(*arguments)
 
-    monkeypatch.setattr(f"{SCHEDULE}.push", overtaken)
+    monkeypatch.setattr(carry_out, "push", overtaken)
     assert actions(run(acme)) == [(1, "unchanged")]
     assert "REGION: new" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]
     assert "everything is read again" in "".join(acme.logged)
 
 
-@pytest.mark.parametrize("writer", ["publish", "withdraw"])
+@pytest.mark.parametrize("writer", ["_open", "_close_pull_request"])
 def test_other_writes_of_a_slower_run_do_not_last(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch, writer: str
 ) -> None:
@@ -169,8 +169,8 @@ def test_other_writes_of_a_slower_run_do_not_last(
     settle(acme)
     configure(acme, REGION="old")
     run(acme)
-    configure(acme, REGION="mine" if writer == "publish" else "west")
-    write, is_first = getattr(publish, writer), True
+    configure(acme, REGION="mine" if writer == "_open" else "west")
+    write, is_first = getattr(carry_out, writer), True
 
     def overtaken(*arguments: Any) -> Any:
         nonlocal is_first
@@ -180,7 +180,7 @@ def test_other_writes_of_a_slower_run_do_not_last(
             run(acme)
         return write(*arguments)
 
-    monkeypatch.setattr(f"{SCHEDULE}.{writer}", overtaken)
+    monkeypatch.setattr(carry_out, writer, overtaken)
     run(acme)
     (pull,) = acme.pulls()
     assert f"commit={acme.head(OWN, GITOPS)} " in pull["body"]
@@ -199,7 +199,7 @@ def test_the_environment_changes_while_it_is_read(
             configure(acme, REGION="new")
         return plan(*arguments, **options)
 
-    monkeypatch.setattr(f"{SCHEDULE}.plan_registrations", changed)
+    monkeypatch.setattr(f"{READING}.plan_registrations", changed)
     acme.forget()
     assert actions(run(acme)) == [(1, "created")]
     assert "REGION: new" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]

@@ -1,0 +1,204 @@
+"""Decide what a run of schedule does: a proposal for each GitOps branch. Nothing is read here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kalypso_actions import gitops
+from kalypso_actions.commands.schedule.reading import BranchProposals, EnvironmentSnapshot
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
+from kalypso_actions.model.writes import NewCommit
+from kalypso_actions.planning.plan import Plan
+from kalypso_actions.report.pull_request_mark import Mark, read_mark
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The proposal for one GitOps branch, and the decision about it.
+
+    `known` is what GitHub knows of it before the run. `auto_merge` is the option that asks for an
+    automatic merge ("" for none). `is_described`: the body of our pull request describes the
+    commit on our branch and how it is merged.
+    """
+
+    branch: GitOpsBranch
+    changes: TreeChanges
+    proposed: gitops.ProposedTree
+    known: BranchProposals
+    decision: gitops.ProposalDecision
+    auto_merge: str
+    is_described: bool = False
+    is_mass_removal: bool = False
+
+    @property
+    def pull(self) -> PullRequest | None:
+        """Our open pull request."""
+        return next(iter(self.known.of_role("ours")), None)
+
+    @property
+    def former_pull(self) -> PullRequest | None:
+        """The open pull request of a former identity, which ours replaces."""
+        return next(iter(self.known.of_role("former")), None)
+
+    @property
+    def merged_by(self) -> str:
+        """The option by which this run merges the pull request; "" if people must merge it."""
+        return "" if self.decision.hold else self.auto_merge
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a pull request is open after the run."""
+        return self.decision.action in {"create", "update", "leave"}
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether the GitOps branch has the whole tree already."""
+        return self.decision.action in {"none", "withdraw"}
+
+    @property
+    def is_new_promotion(self) -> bool:
+        """Whether the branch names another commit of main, or none, until a merge."""
+        return self.proposed.branch_promoted_commit != self.proposed.promoted_commit
+
+    @property
+    def writes(self) -> bool:
+        """Whether the run changes the content or the text of a pull request."""
+        return self.is_open and not (self.decision.action == "leave" and self.is_described)
+
+    @property
+    def commit(self) -> str | NewCommit:
+        """The commit to propose: the head of our branch if it proposes this tree already."""
+        own, branch = self.known.on_own_branch, self.branch
+        is_pushed = self.decision.action == "leave"
+        if own and own.fits and own.parent == branch.head:
+            same = self.proposed.digest, self.proposed.promoted_commit
+            is_pushed = is_pushed or (own.digest, own.promoted_commit) == same
+        if branch.own_head and is_pushed:
+            return branch.own_head
+        return NewCommit(branch.repository, branch.own_branch)
+
+    def warnings(self, others: Sequence[int]) -> Iterator[Problem]:
+        """Yield warnings; `others` are people's pull requests that change the same files."""
+        where = Location(self.branch.repository)
+        if self.decision.action == "stop":
+            advice = "run schedule with force to propose it again, or promote another commit"
+            yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
+        if self.is_open and self.decision.again:
+            numbers = gitops.numbers(self.decision.again)
+            message = f"the pull request contains again what people took out: {numbers}"
+            yield Problem(message, where, "merge it only if that is wanted again")
+        if others:
+            message = f"other open pull requests change the same files: {gitops.numbers(others)}"
+            yield Problem(message, where, "merge one of them, and close the others")
+        own = self.known.on_own_branch
+        if self.decision.action == "update" and own and not own.digest:
+            message = f"the commit {self.branch.own_head} on {self.branch.own_branch} is not ours"
+            yield Problem(f"{message}; ours replaces it", where, "change the control plane instead")
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleDecision:
+    """The decision of a run: no `proposals` if it must not propose anything.
+
+    `problems` and `warnings` are those of the plan and about mass removals; `removed` are the
+    folders of mass removals without permission.
+    """
+
+    proposals: tuple[Proposal, ...]
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+    removed: tuple[str, ...] = ()
+    has_faults: bool = False
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the run must not merge anything, nor leave it to GitHub."""
+        return self.has_faults or bool(self.problems)
+
+    @property
+    def writes_nothing(self) -> bool:
+        """Whether the run writes neither proposals nor issues: too much is unknown."""
+        return self.has_faults or bool(self.removed)
+
+
+def decide(
+    snapshot: EnvironmentSnapshot,
+    plan: Plan,
+    known: Sequence[BranchProposals],
+    inputs: ScheduleInputs,
+    control_plane: str,
+) -> ScheduleDecision:
+    """Decide from everything that the run has read; `known` is about each GitOps branch.
+
+    If a failing assignment blocks, its desired files are unknown: nothing is proposed.
+    """
+    if plan.faults:
+        unsure = (*plan.warnings, *filter(None, plan.mass_removals))
+        return ScheduleDecision((), plan.problems, unsure, has_faults=True)
+    proposals: tuple[Proposal, ...] = ()
+    if not plan.problems:
+        proposals = tuple(
+            replace(
+                _proposal(branch, changes, plan, of_branch, inputs, control_plane),
+                is_mass_removal=removal is not None,
+            )
+            for branch, changes, of_branch, removal in zip(
+                snapshot.branches, plan.trees, known, plan.mass_removals, strict=True
+            )
+        )
+    problems, warnings = list(plan.problems), list(plan.warnings)
+    removed: list[str] = []
+    for index, removal in enumerate(plan.mass_removals):
+        writes = not proposals or proposals[index].writes
+        if removal and gitops.is_blocked(
+            removal, writes=writes, allow_removals=inputs.allow_removals
+        ):
+            advice = "if that is wanted, run schedule with allow-removals"
+            problems.append(Problem(removal.message, removal.where, advice))
+            removed += plan.trees[index].removed_folders
+        elif removal:
+            warnings.append(removal)
+    return ScheduleDecision(
+        proposals, tuple(problems), tuple(warnings), tuple(dict.fromkeys(removed))
+    )
+
+
+def _proposal(
+    branch: GitOpsBranch,
+    changes: TreeChanges,
+    plan: Plan,
+    known: BranchProposals,
+    inputs: ScheduleInputs,
+    control_plane: str,
+) -> Proposal:
+    proposed = gitops.propose(changes, branch.tree, plan.environment, plan.promoted_commit)
+    decision = gitops.decide(
+        proposed, _open_proposal(known, branch), known.restrictions, force=inputs.force
+    )
+    auto_merge = gitops.auto_merge(inputs.auto_merge, changes, branch.folder)
+    proposal = Proposal(branch, changes, proposed, known, decision, auto_merge)
+    mark = Mark(
+        plan.environment, branch.own_head or "", proposal.merged_by, control_plane=control_plane
+    )
+    present = read_mark(proposal.pull.body) if proposal.pull else None
+    is_described = present is not None and replace(present, tried=None) == mark
+    return replace(proposal, is_described=is_described)
+
+
+def _open_proposal(known: BranchProposals, branch: GitOpsBranch) -> gitops.OpenProposal | None:
+    """Return what our open pull request proposes; None without one.
+
+    A conflicting pull request does not fit: it needs a new commit.
+    """
+    pull = next(iter((*known.of_role("ours"), *known.of_role("former"))), None)
+    if pull is None:
+        return None
+    own = known.on_own_branch
+    if own is None:
+        return gitops.OpenProposal(None, None, fits=False)
+    conflicts = pull.mergeable is False and own.parent != branch.head
+    return replace(own, fits=own.fits and not conflicts)
