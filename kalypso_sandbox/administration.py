@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
-from kalypso_sandbox.entities import RunStatus
 from kalypso_sandbox.git import loose_files
 from kalypso_sandbox.git.commits import Person
 from kalypso_sandbox.git.repositories import BareRepository
@@ -22,6 +21,7 @@ from kalypso_sandbox.store import (
     Installation,
     Permissions,
     Repository,
+    RunStatus,
     Store,
     WorkflowRun,
 )

@@ -25,12 +25,11 @@ from kalypso_sandbox.certificates import server_context
 from kalypso_sandbox.controls import controls
 from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
 from kalypso_sandbox.faults import Faults
-from kalypso_sandbox.folder_lock import FolderLock
 from kalypso_sandbox.interruptions import Interruptions
 from kalypso_sandbox.page import PAGE
 from kalypso_sandbox.server import HOST, Server
 from kalypso_sandbox.state import State
-from kalypso_sandbox.store import Store
+from kalypso_sandbox.store import FolderLock, Store
 from kalypso_sandbox.traffic import Traffic
 
 Flavour = Literal["github.com", "ghes"]

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, render_template
 
-from kalypso_sandbox.entities import Issue, PullRequest, Repository, WorkflowRun
 from kalypso_sandbox.git.repositories import BareRepository
 from kalypso_sandbox.state import State
+from kalypso_sandbox.store import Issue, PullRequest, Repository, WorkflowRun
 
 PAGE: Final = "/_sandbox/"
 FOLDER: Final = Path(__file__).parent / "pages"

@@ -15,11 +15,10 @@ from kalypso_actions.clients.process import ProcessError
 from kalypso_sandbox.git.commits import Person
 from kalypso_sandbox.git.incoming_pack import IncomingPack
 from kalypso_sandbox.git.pkt_lines import FLUSH, ProtocolError, band, line, section
-from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository, is_valid_ref
 from kalypso_sandbox.github import branch_rules, pushes
 from kalypso_sandbox.github.auto_merges import merge_ready
 from kalypso_sandbox.github.branch_rules import BRANCHES
-from kalypso_sandbox.github.valid_names import is_valid_ref
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import Identity, Repository
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,12 +16,18 @@ from kalypso_sandbox.git import ancestry, loose_files
 from kalypso_sandbox.git.commits import GitCommit, Person, commit_content, parse_commit
 from kalypso_sandbox.git.diff_tree import EMPTY_TREE, OPTIONS, FileChange, parse_diff_tree
 from kalypso_sandbox.git.objects import LooseObjects
-from kalypso_sandbox.git.revisions import ABBREVIATED_ID, INVALID_REVISION, candidates
 from kalypso_sandbox.git.tree_changes import Change, write_changed_tree
-from kalypso_sandbox.github.valid_names import is_valid_ref
 
 NO_OBJECT: Final = "0" * 40
 """The id that git writes for a ref that does not exist."""
+
+INVALID_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
+"""Characters that no ref's name contains and that git would interpret."""
+ABBREVIATED_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
+INVALID_REF: Final = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|[./]\Z|\ufffd|[\ud800-\udfff]"
+)
+"""The forbidden parts of a ref's name: https://git-scm.com/docs/git-check-ref-format"""
 
 MAX_CACHED_TREES: Final = 4  # events look for workflows in the same trees
 MAX_CACHED_OUTPUTS: Final = 500  # polling a pull request repeats commands
@@ -338,3 +345,26 @@ class BareRepository:
             return
         request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         yield from filter(None, batch_objects(self._run("cat-file", "--batch", stdin=request)))
+
+
+def candidates(revision: str) -> list[str]:
+    """Return the possible full names of a revision, in the order of precedence."""
+    if not revision or INVALID_REVISION.search(revision):
+        return []
+    names = [f"refs/heads/{revision}", f"refs/tags/{revision}"]
+    if revision.startswith("refs/"):
+        names = [revision]
+    elif revision.startswith(("heads/", "tags/")):
+        names.append(f"refs/{revision}")
+    if ABBREVIATED_ID.match(revision):
+        # A branch's name may look like an id; only a full id takes precedence over it.
+        names.insert(0 if len(revision) == 40 else len(names), revision)
+    elif revision == "HEAD":
+        names.append(revision)
+    return names
+
+
+def is_valid_ref(text: str) -> bool:
+    """Return whether the text is a full ref, such as `refs/heads/main`."""
+    parts = text.split("/")
+    return len(parts) > 2 and parts[0] == "refs" and parts[1] != "" and not INVALID_REF.search(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from kalypso_sandbox.entities import RunStatus
+from kalypso_sandbox.store import RunStatus
 from kalypso_sandbox.workflow_runner import expressions
 from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 from kalypso_sandbox.workflow_runner.workflow_files import Job

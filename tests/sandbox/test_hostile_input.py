@@ -11,13 +11,8 @@ import pytest
 
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.git.pkt_lines import FLUSH, line
-from kalypso_sandbox.git.repositories import NO_OBJECT
-from kalypso_sandbox.github.valid_names import (
-    is_valid_login,
-    is_valid_ref,
-    is_valid_repository_name,
-)
-from kalypso_sandbox.store import BranchRule
+from kalypso_sandbox.git.repositories import NO_OBJECT, is_valid_ref
+from kalypso_sandbox.store import LOGIN, REPOSITORY, BranchRule
 from tests.git_repositories import git
 from tests.sandbox.git_clone import clone
 from tests.sandbox.served_sandbox import FLEET, ask, serving
@@ -110,10 +105,10 @@ def test_repositories_that_would_be_other_folders(tmp_path: Path, name: str) -> 
 
 
 def test_names() -> None:
-    assert all(map(is_valid_login, ["acme", "Acme-2", "github-actions[bot]", "a_b"]))
-    assert not any(map(is_valid_login, ["", "-a", "a/b", "a.b", "a[bot]b", "a\n"]))
-    assert all(map(is_valid_repository_name, ["fleet", ".github", "a.b-c_d", "git"]))
-    assert not any(map(is_valid_repository_name, ["", "..", "...", "a b", "a.git", "a\n"]))
+    assert all(map(LOGIN.fullmatch, ["acme", "Acme-2", "github-actions[bot]", "a_b"]))
+    assert not any(map(LOGIN.fullmatch, ["", "-a", "a/b", "a.b", "a[bot]b", "a\n"]))
+    assert all(map(REPOSITORY.fullmatch, ["fleet", ".github", "a.b-c_d", "git"]))
+    assert not any(map(REPOSITORY.fullmatch, ["", "..", "...", "a b", "a.git", "a\n"]))
     assert all(
         map(is_valid_ref, ["refs/heads/main", "refs/heads/feat/a", "refs/tags/v1.0", "refs/x/y"])
     )

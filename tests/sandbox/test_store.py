@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_sandbox import Sandbox, event_log, store
+from kalypso_sandbox import Sandbox, store
 from kalypso_sandbox.store import Event, Store
 from tests.git_repositories import programs
 from tests.sandbox.served_sandbox import NOON, serving
@@ -87,7 +87,6 @@ def test_payloads_of_old_events_are_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "PAYLOADS", 2)
-    monkeypatch.setattr(event_log, "PAYLOADS", 2)
     saved = opened(tmp_path)
     ids = [add_event(saved, number) for number in range(4)]
     assert payloads(saved) == [None, None, 2, 3]
@@ -161,7 +160,7 @@ def test_one_sandbox_at_a_time(tmp_path: Path) -> None:
 def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from kalypso_sandbox.folder_lock import FolderLock\n"
+        "from kalypso_sandbox.store import FolderLock\n"
         "lock = FolderLock(pathlib.Path(sys.argv[1]))\n"
         "os._exit(3)\n"
     )

@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from kalypso_actions.clients.process import ProcessError
+from kalypso_sandbox.git.repositories import is_valid_ref
 from kalypso_sandbox.github import branch_rules
 from kalypso_sandbox.github.api import body_fields, lookups
 from kalypso_sandbox.github.endpoints import Answer, Call, Json, RefusedError, endpoint
@@ -16,7 +17,6 @@ from kalypso_sandbox.github.pagination import paginate
 from kalypso_sandbox.github.payloads import commits
 from kalypso_sandbox.github.payloads.view import View
 from kalypso_sandbox.github.pushes import handle_push
-from kalypso_sandbox.github.valid_names import is_valid_ref
 
 SHA: Final = re.compile(r"[0-9a-f]{40}")
 REFS: Final = "/repos/{owner}/{repo}/git/refs"

@@ -14,8 +14,7 @@ from kalypso_sandbox.github.endpoints import Answer, Call, Json, RefusedError, e
 from kalypso_sandbox.github.payloads import accounts, repositories
 from kalypso_sandbox.github.payloads.view import View
 from kalypso_sandbox.github.permissions import allowed
-from kalypso_sandbox.github.valid_names import is_valid_repository_name
-from kalypso_sandbox.store import Repository
+from kalypso_sandbox.store import REPOSITORY, Repository
 
 INVALID_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 """The characters that GitHub replaces with a hyphen."""
@@ -60,7 +59,7 @@ def _create(call: Call, owner: str) -> Answer:
         body_fields.flag(call.body, "private"),
         body_fields.flag(call.body, "auto_init"),
     )
-    if not is_valid_repository_name(name):
+    if not REPOSITORY.fullmatch(name):
         raise invalid("Repository", "name")
     if f"{owner}/{name}".lower() in call.store.repositories:
         message = "name already exists on this account"

@@ -11,13 +11,12 @@ from typing import Any, Final
 from graphql import GraphQLError, GraphQLResolveInfo
 
 from kalypso_actions.clients.process import ProcessError
-from kalypso_sandbox.git.repositories import NO_OBJECT
+from kalypso_sandbox.git.repositories import NO_OBJECT, is_valid_ref
 from kalypso_sandbox.github import branch_rules
 from kalypso_sandbox.github.endpoints import Call
 from kalypso_sandbox.github.payloads.view import node_id
 from kalypso_sandbox.github.permissions import allowed, not_accessible, visible
 from kalypso_sandbox.github.pushes import handle_push
-from kalypso_sandbox.github.valid_names import is_valid_ref
 from kalypso_sandbox.store import Repository
 
 Update = tuple[str, str | None, str | None]

@@ -14,7 +14,7 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.promotion.lifecycle import Actor, State, posted_for
 from kalypso_actions.promotion.start_records import Kind, cd_context, read_record
-from kalypso_sandbox.entities import Status
+from kalypso_sandbox.store import Status
 from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.driver import COMMIT, Chain
 from tests.chain.machine.lifecycle_rules import allowed

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from kalypso_actions.clients.github.issues import DUPLICATE
 from kalypso_actions.model.layout import SOURCES_FILE
-from kalypso_sandbox.entities import Issue
 from kalypso_sandbox.git.repositories import BareRepository
+from kalypso_sandbox.store import Issue
 from tests.chain.driver import Chain
 from tests.chain.machine.acme import ASIDE, FOREIGN
 from tests.chain.machine.render import rendered
