@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
-from kalypso_sandbox.git import loose_files
 from kalypso_sandbox.git.commits import Person
 from kalypso_sandbox.git.repositories import BareRepository
 from kalypso_sandbox.github import access as tokens
@@ -107,7 +106,7 @@ class Administration:
             fork.parent = original.full_name
             fork.actions_enabled = False
             git = self.store.git(fork)
-            loose_files.copy_objects(self.store.git(original).git_dir, git.git_dir)
+            git.copy_objects(self.store.git(original))
             for ref, commit in self.store.git(original).refs().items():
                 if ref.startswith(BRANCHES):
                     git.update_ref(ref, commit, None)

@@ -18,8 +18,7 @@ from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.clients.git.program import NO_USER_CONFIG
 from kalypso_actions.clients.process import ProcessError
-from kalypso_sandbox.git.pkt_lines import FLUSH, ProtocolError, line
-from kalypso_sandbox.git.receive_pack import advertisement, receive
+from kalypso_sandbox.git.receive_pack import FLUSH, ProtocolError, advertisement, line, receive
 from kalypso_sandbox.git.repositories import BareRepository
 from kalypso_sandbox.github.access import authenticate
 from kalypso_sandbox.github.endpoints import RefusedError

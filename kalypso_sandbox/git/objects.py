@@ -1,4 +1,4 @@
-"""Read and write loose objects of a git repository without running git.
+"""Read and write loose objects and trees of a git repository without running git.
 
 https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 """
@@ -9,16 +9,20 @@ import hashlib
 import re
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git.objects import GitObject
+from kalypso_sandbox.git.commits import EMPTY_TREE
 
 FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
 TREE: Final = "40000"
 
 MAX_CACHED_TREES: Final = 2000
+
+Change = tuple[str, str | bytes]
+"""A mode with an object id (text) or a content (bytes)."""
 
 
 class LooseObjects:
@@ -92,6 +96,44 @@ class LooseObjects:
             Path(part.name).replace(file)
         return object_id
 
+    def write_tree(
+        self,
+        base: str,
+        changes: Mapping[str, Change | None],
+        read: Callable[[str], GitObject],
+    ) -> str:
+        """Write the tree `base` with some paths changed, and return its id.
+
+        None deletes a file or a folder. Folders without files vanish. `read` also knows the objects
+        in packs.
+        """
+        known = read(base) if base != EMPTY_TREE else GitObject(base, "tree", b"")
+        tree = {name: (mode, object_id) for mode, name, object_id in entries(known)}
+        below: dict[bytes, dict[str, Change | None]] = {}
+        for path, change in changes.items():
+            first, _, rest = path.partition("/")
+            name = first.encode("utf-8", "surrogateescape")
+            if rest:
+                below.setdefault(name, {})[rest] = change
+            elif change is None:
+                tree.pop(name, None)
+            else:
+                mode, content = change
+                object_id = content if isinstance(content, str) else self.write("blob", content)
+                tree[name] = (mode.lstrip("0"), object_id)
+        for name, inner in below.items():
+            mode, folder = tree.get(name, (TREE, EMPTY_TREE))
+            changed = self.write_tree(folder if mode == TREE else EMPTY_TREE, inner, read)
+            if changed != EMPTY_TREE:
+                tree[name] = (TREE, changed)
+            elif mode == TREE:
+                tree.pop(name, None)
+        lines = (
+            b"%s %s\0%s" % (mode.encode(), name, bytes.fromhex(object_id))
+            for name, (mode, object_id) in sorted(tree.items(), key=_order)
+        )
+        return self.write("tree", b"".join(lines))
+
 
 def entries(tree: GitObject) -> Iterator[tuple[str, bytes, str]]:
     """Yield the mode, name and id of each entry of a tree."""
@@ -101,3 +143,9 @@ def entries(tree: GitObject) -> Iterator[tuple[str, bytes, str]]:
         name, _, rest = rest.partition(b"\0")
         yield mode.decode(), name, rest[:20].hex()
         rest = rest[20:]
+
+
+def _order(entry: tuple[bytes, tuple[str, str]]) -> bytes:
+    """Sort folders as if their names ended with a slash, as git does."""
+    name, (mode, _) = entry
+    return name + b"/" if mode == TREE else name

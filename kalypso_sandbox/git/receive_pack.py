@@ -2,19 +2,22 @@
 
 This replaces `git receive-pack`, because GitHub's rules inspect the objects before a ref moves.
 https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
+https://git-scm.com/docs/protocol-common
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.clients.git.program import NO_USER_CONFIG, Git
+from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_sandbox.git.commits import Person
-from kalypso_sandbox.git.incoming_pack import IncomingPack
-from kalypso_sandbox.git.pkt_lines import FLUSH, ProtocolError, band, line, section
+from kalypso_sandbox.git.objects import LooseObjects
 from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository, is_valid_ref
 from kalypso_sandbox.github import branch_rules, pushes
 from kalypso_sandbox.github.auto_merges import merge_ready
@@ -34,6 +37,16 @@ CAPABILITIES: Final = (
     "report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options"
     " object-format=sha1 agent=kalypso-sandbox"
 )
+
+UNPACK_LIMIT: Final = 100
+"""Unpack a push of at most this many objects into loose objects, as git does by default.
+
+https://git-scm.com/docs/git-config#Documentation/git-config.txt-receiveunpackLimit
+"""
+
+FLUSH: Final = b"0000"
+MAX_DATA: Final = 65515
+"""The maximum number of bytes in a line, without its length and band number."""
 
 OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
 """The author of the commit that the fault `raced` adds."""
@@ -265,3 +278,123 @@ def _large_file_messages(files: Sequence[tuple[str, int]], limit: int) -> list[s
         "error: GH001: Large files detected. You may want to try Git Large File Storage - "
         "https://git-lfs.github.com.",
     ]
+
+
+class IncomingPack:
+    """The objects of one push, stored in the repository so that rules can read its commits."""
+
+    def __init__(self, git_dir: Path, programs: Programs) -> None:
+        self._git_dir = git_dir
+        self._programs = programs
+        self._git = Git(programs)
+        self._files: list[Path] = []
+        self.program = "unpack-objects"
+        """The `git` command that stores the objects."""
+
+    def store(self, pack: bytes) -> None:
+        """Store the objects, and check that every object they refer to exists.
+
+        Raises ProcessError with git's message.
+        """
+        if int.from_bytes(pack[8:12], "big") <= UNPACK_LIMIT:
+            self._unpack(pack)
+            return
+        self.program = "index-pack"
+        folder = self._git_dir / "objects" / "pack"
+        before = set(folder.iterdir()) if folder.exists() else set()
+        self._run("index-pack", "--stdin", "--fix-thin", "--strict", stdin=pack)
+        self._files = sorted(set(folder.iterdir()) - before)
+
+    def _unpack(self, pack: bytes) -> None:
+        """Store each object in its own file."""
+        objects = self._git_dir / "objects"
+        with TemporaryDirectory(prefix="tmp_objdir-", dir=objects) as folder:
+            environment = {
+                **NO_USER_CONFIG,
+                "GIT_DIR": str(self._git_dir),
+                "GIT_OBJECT_DIRECTORY": folder,
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects),
+            }
+            command = ["git", "unpack-objects", "-q", "--strict"]
+            self._programs.run(command, stdin=pack, extra=environment)
+            for file in sorted(Path(folder).glob("??/*")):
+                target = objects / file.relative_to(folder)
+                target.parent.mkdir(exist_ok=True)
+                self._files.append(file.replace(target))
+
+    def discard(self) -> None:
+        """Remove the objects. No ref may reach them."""
+        for file in self._files:
+            file.chmod(0o600)  # Windows removes no read-only files
+            file.unlink()
+        self._files = []
+
+    def large_files(self, limit: int) -> list[tuple[str, int]]:
+        """Return the paths and sizes of new files above the limit."""
+        contents = list(self._contents())
+        sizes = {oid: size for oid, kind, size in contents if kind == "blob" and size > limit}
+        if not sizes:
+            return []
+        commits = "".join(f"{oid}\n" for oid, kind, _ in contents if kind == "commit").encode()
+        output = self._run("rev-list", "--objects", "--stdin", stdin=commits)
+        lines = output.decode("utf-8", "replace").splitlines()
+        paths = {oid: path for oid, _, path in (line.partition(" ") for line in lines)}
+        return [(paths.get(oid, oid), size) for oid, size in sizes.items()]
+
+    def _contents(self) -> Iterator[tuple[str, str, int]]:
+        """Yield id, type and size of every object."""
+        if self.program == "unpack-objects":
+            loose = LooseObjects(self._git_dir / "objects")
+            for file in self._files:
+                git_object = loose.read(f"{file.parent.name}{file.name}")
+                yield git_object.id, git_object.type, len(git_object.content)
+        for index in (file for file in self._files if file.suffix == ".idx"):
+            listing = self._run("show-index", stdin=index.read_bytes()).decode()
+            ids = "".join(f"{line.split()[1]}\n" for line in listing.splitlines())
+            answer = self._run("cat-file", "--batch-check", stdin=ids.encode()).decode()
+            for line in answer.splitlines():
+                object_id, kind, size = line.split()
+                yield object_id, kind, int(size)
+
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return self._git.run(self._git_dir, arguments, stdin=stdin)
+
+
+class ProtocolError(Exception):
+    """The client sent invalid lines."""
+
+
+def line(content: bytes) -> bytes:
+    """Encode one line."""
+    return b"%04x%s" % (len(content) + 4, content)
+
+
+def band(number: int, content: bytes) -> bytes:
+    """Encode content of a band: 1 is for the program, 2 is for people, 3 is a fatal error."""
+    parts = range(0, len(content), MAX_DATA)
+    return b"".join(line(bytes([number]) + content[at : at + MAX_DATA]) for at in parts)
+
+
+def section(content: bytes, start: int) -> tuple[list[bytes], int]:
+    """Return the lines before the next flush, and the offset after it. Raises ProtocolError."""
+    lines: list[bytes] = []
+    for content_line, end in _lines(content, start):
+        if content_line is None:
+            return lines, end
+        lines.append(content_line)
+    raise ProtocolError("the lines end without a flush")
+
+
+def _lines(content: bytes, start: int) -> Iterator[tuple[bytes | None, int]]:
+    """Yield each line (None for a flush) and the offset after it."""
+    while start < len(content):
+        head = content[start : start + 4]
+        try:
+            length = int(head, 16)
+        except ValueError:
+            raise ProtocolError(f"{head!r} is not the length of a line") from None
+        end = start + max(length, 4)
+        if end > len(content) or (0 < length < 4) or not head.isalnum():
+            raise ProtocolError(f"a line of {length} bytes is cut off")
+        yield (None if length == 0 else content[start + 4 : end]), end
+        start = end

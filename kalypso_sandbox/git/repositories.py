@@ -1,9 +1,16 @@
-"""Bare git repositories of the sandbox. Run git only for objects and refs without loose files."""
+"""Bare git repositories of the sandbox. Run git only for objects and refs without loose files.
+
+https://git-scm.com/docs/gitrepository-layout
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -12,11 +19,17 @@ from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.objects import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
-from kalypso_sandbox.git import ancestry, loose_files
-from kalypso_sandbox.git.commits import GitCommit, Person, commit_content, parse_commit
-from kalypso_sandbox.git.diff_tree import EMPTY_TREE, OPTIONS, FileChange, parse_diff_tree
-from kalypso_sandbox.git.objects import LooseObjects
-from kalypso_sandbox.git.tree_changes import Change, write_changed_tree
+from kalypso_sandbox.git.commits import (
+    EMPTY_TREE,
+    OPTIONS,
+    FileChange,
+    GitCommit,
+    Person,
+    commit_content,
+    parse_commit,
+    parse_diff_tree,
+)
+from kalypso_sandbox.git.objects import FULL_ID, Change, LooseObjects
 
 NO_OBJECT: Final = "0" * 40
 """The id that git writes for a ref that does not exist."""
@@ -31,9 +44,28 @@ INVALID_REF: Final = re.compile(
 
 MAX_CACHED_TREES: Final = 4  # events look for workflows in the same trees
 MAX_CACHED_OUTPUTS: Final = 500  # polling a pull request repeats commands
-STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
 FILE: Final = "100644"
 SUBMODULE: Final = "160000"
+
+CONFIGURATION: Final = """\
+[core]
+	repositoryformatversion = 0
+	bare = true
+	fsync = none
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[http]
+	receivepack = true
+[receive]
+	autogc = false
+	advertisePushOptions = true
+[gc]
+	auto = 0
+"""
+"""The features of GitHub's repositories: partial clones, fetches by commit id, and pushes. fsync is
+off, because the data of a sandbox need not survive a crash.
+"""
 
 
 class BareRepository:
@@ -55,12 +87,14 @@ class BareRepository:
 
     def create(self, default_branch: str) -> None:
         """Create the repository, ready to serve partial and shallow clones and commits by id."""
-        loose_files.create(self.git_dir, default_branch)
+        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (self.git_dir / folder).mkdir(parents=True)
+        (self.git_dir / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
+        (self.git_dir / "config").write_text(CONFIGURATION, encoding="utf-8")
 
     def refs(self) -> Mapping[str, str]:
         """Return full ref name -> object id."""
-        names = sorted(loose_files.paths(self.git_dir, "refs"))
-        refs = {name: loose_files.ref(self.git_dir, name) for name in names}
+        refs = {name: self._loose_ref(name) for name in sorted(self._paths("refs"))}
         if not (self.git_dir / "packed-refs").exists() and None not in refs.values():
             return {name: object_id for name, object_id in refs.items() if object_id}
         output = self._run("for-each-ref", "--format=%(objectname) %(refname)")
@@ -69,7 +103,11 @@ class BareRepository:
 
     def ref_files(self) -> bytes:
         """Return the content of all files that git reads to list the refs."""
-        return loose_files.all_refs(self.git_dir)
+        content = bytearray()
+        for name in ("HEAD", "packed-refs", *sorted(self._paths("refs"))):
+            with suppress(FileNotFoundError):  # a push may be removing it
+                content += b"%s %s\n" % (os.fsencode(name), (self.git_dir / name).read_bytes())
+        return bytes(content)
 
     def head(self, branch: str) -> str | None:
         """Return the commit at a branch's head."""
@@ -79,7 +117,7 @@ class BareRepository:
         """Return the object of a full ref; None if there is none."""
         if INVALID_REVISION.search(name):
             return None
-        if object_id := loose_files.ref(self.git_dir, name):
+        if object_id := self._loose_ref(name):
             return object_id
         if not (self.git_dir / "packed-refs").exists() and not (self.git_dir / name).exists():
             return None
@@ -102,7 +140,7 @@ class BareRepository:
             revision = (self.git_dir / revision).read_text("utf-8").removeprefix("ref: ").strip()
         names = candidates(revision)
         first = names[0] if names else ""
-        object_id = loose_files.ref(self.git_dir, first) or first
+        object_id = self._loose_ref(first) or first
         if known := self._commits.get(object_id):
             return known
         commit = self._loose_commit(object_id)
@@ -160,7 +198,8 @@ class BareRepository:
     def merge_base(self, first: str, second: str) -> str | None:
         """Return the best common ancestor. Raises LookupError for an unknown revision."""
         first, second = self._ids(first, second)
-        best = ancestry.common_ancestors(first, second, self._parents_of)
+        common = self._reachable(first) & self._reachable(second)
+        best = common - {parent for commit in common for parent in self._parents_of(commit)}
         if len(best) < 2:
             return next(iter(best), None)
         answer = self._run_cached("merge-base", first, second)
@@ -172,7 +211,7 @@ class BareRepository:
         Raises LookupError for an unknown revision.
         """
         first, second = self._ids(ancestor, descendant)
-        return first in ancestry.reachable(second, self._parents_of)
+        return first in self._reachable(second)
 
     def commits_between(self, base: str, head: str) -> Sequence[GitCommit]:
         """Return the commits that head reaches and base does not, oldest first.
@@ -180,13 +219,39 @@ class BareRepository:
         Raises LookupError.
         """
         first, last = self._ids(base, head)
-        parents = self._parents_of
-        between = ancestry.reachable(last, parents) - ancestry.reachable(first, parents)
-        ids = ancestry.newest_first(last, between, parents)[::-1]
+        ids = self._newest_first(last, self._reachable(last) - self._reachable(first))[::-1]
         unknown = [commit for commit in ids if commit not in self._commits]
         for commit, _, content in self._objects(unknown):
             self._commits[commit] = parse_commit(commit, content)
         return [self._commits[commit] for commit in ids]
+
+    def _reachable(self, commit: str) -> set[str]:
+        """Return the commits that a commit reaches, including itself."""
+        reached = {commit}
+        pending = [commit]
+        while pending:
+            for parent in self._parents_of(pending.pop()):
+                if parent not in reached:
+                    reached.add(parent)
+                    pending.append(parent)
+        return reached
+
+    def _newest_first(self, head: str, commits: AbstractSet[str]) -> Sequence[str]:
+        """Sort commits, all reachable from the head, as `git rev-list --topo-order` does.
+
+        A commit precedes its parents. Lines of history stay apart, that of the last parent first.
+        """
+        children = Counter(parent for commit in commits for parent in self._parents_of(commit))
+        pending = [head] if head in commits else []
+        ordered = []
+        while pending:
+            commit = pending.pop()
+            ordered.append(commit)
+            for parent in self._parents_of(commit):
+                children[parent] -= 1
+                if parent in commits and not children[parent]:
+                    pending.append(parent)
+        return ordered
 
     def _parents_of(self, commit: str) -> Sequence[str]:
         """Return the parents of an id. Raises LookupError if there is no such commit."""
@@ -212,13 +277,11 @@ class BareRepository:
         answer = self._run_cached("rev-list", "--count", self.commit(revision).id)
         return int(answer or b"0")
 
-    def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
-        """Return path -> `added`, `modified` or `removed`. Raises LookupError."""
-        commits = self._ids(base, head)
-        options = ["-r", "-z", "--no-renames", "--name-status"]
-        output = self._run_cached("diff-tree", *options, *commits) or b""
-        words = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
-        return {path: STATES[state] for state, path in zip(words[::2], words[1::2], strict=True)}
+    def changed_paths(self, base: str, head: str) -> Sequence[str]:
+        """Return the paths of added, modified and removed files. Raises LookupError."""
+        options = ["-r", "-z", "--no-renames", "--name-only"]
+        output = self._run_cached("diff-tree", *options, *self._ids(base, head)) or b""
+        return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def diff(self, base: str | None, head: str) -> Sequence[FileChange]:
         """Return the changed files, with renames; base None means all files. Raises LookupError."""
@@ -273,10 +336,7 @@ class BareRepository:
             paths = self._run("ls-tree", "-r", "-z", "--name-only", base)
             if not deleted <= set(paths.decode("utf-8", "surrogateescape").split("\0")):
                 return None
-        return self._changed_tree(base, changes)
-
-    def _changed_tree(self, base: str, changes: Mapping[str, Change | None]) -> str:
-        return write_changed_tree(self._loose, self._existing, base, changes)
+        return self._loose.write_tree(base, changes, self._existing)
 
     def commit_files(
         self, branch: str, changes: Mapping[str, str | bytes | None], message: str, author: Person
@@ -289,7 +349,8 @@ class BareRepository:
             else (FILE, content.encode() if isinstance(content, str) else content)
             for path, content in changes.items()
         }
-        tree = self._changed_tree(self.commit(parent).tree if parent else EMPTY_TREE, files)
+        base = self.commit(parent).tree if parent else EMPTY_TREE
+        tree = self._loose.write_tree(base, files, self._existing)
         commit = self.make_commit(tree, [parent] if parent else [], message, author, author)
         self.update_ref(f"refs/heads/{branch}", commit, parent)
         return commit
@@ -301,7 +362,7 @@ class BareRepository:
         reason, such as an unknown object or a conflict with the name of another ref.
         """
         moves = is_valid_ref(ref) and (new is None or self.object_type(new) == "commit")
-        if moves and loose_files.move(self.git_dir, ref, new, old):
+        if moves and self._move(ref, new, old):
             return True
         try:
             self._run("update-ref", ref, new or NO_OBJECT, old or NO_OBJECT)
@@ -310,6 +371,55 @@ class BareRepository:
                 return False
             raise
         return True
+
+    def copy_objects(self, source: BareRepository) -> None:
+        """Copy all objects of another repository, without changing refs."""
+        shutil.copytree(source.git_dir / "objects", self.git_dir / "objects", dirs_exist_ok=True)
+
+    def _loose_ref(self, name: str) -> str | None:
+        """Return the object of a full ref; None if it has no file, or is symbolic."""
+        with suppress(OSError, ValueError):
+            object_id = (self.git_dir / name).read_text("ascii").removesuffix("\n")
+            if FULL_ID.match(object_id):
+                return object_id
+        return None
+
+    def _move(self, name: str, new: str | None, old: str | None) -> bool:
+        """Set or delete (None) a ref that still is at `old` (None: it does not exist).
+
+        Return False if git must make or refuse the change: for packed and symbolic refs, and for
+        conflicts of names.
+        """
+        file = self.git_dir / name
+        if (self.git_dir / "packed-refs").exists() or (old is None and os.path.lexists(file)):
+            return False
+        lock = file.with_name(f"{file.name}.lock")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            lock.touch(exist_ok=False)
+        except OSError:
+            return False
+        try:
+            if self._loose_ref(name) != old:
+                return False
+            if new is None:
+                file.unlink()
+            else:
+                lock.write_text(f"{new}\n", "ascii")
+                lock.replace(file)
+        finally:
+            lock.unlink(missing_ok=True)
+        return True
+
+    def _paths(self, folder: str) -> Iterator[str]:
+        """Yield the paths of files below a folder, except lock files. A push may remove some."""
+        with suppress(FileNotFoundError), os.scandir(self.git_dir / folder) as entries:
+            for entry in entries:
+                path = f"{folder}/{entry.name}"
+                if entry.is_dir():
+                    yield from self._paths(path)
+                elif not path.endswith(".lock"):
+                    yield path
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         return self._git.run(self.git_dir, arguments, stdin=stdin)

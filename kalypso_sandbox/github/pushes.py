@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kalypso_sandbox.git import loose_files
 from kalypso_sandbox.github import events, issue_events, pull_request_changes
 from kalypso_sandbox.github.branch_rules import BRANCHES
 from kalypso_sandbox.store import Identity, Issue, PullRequest, Repository, Store
@@ -60,7 +59,7 @@ def _fork_moved(
         if commit is None:
             pull_request_changes.close(store, original, issue, pull_request, identity)
             continue
-        loose_files.copy_objects(store.git(fork).git_dir, store.git(original).git_dir)
+        store.git(original).copy_objects(store.git(fork))
         pull_request_changes.update_head(store, original, issue, pull_request, commit, identity)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kalypso_sandbox.git.commits import Person
-from kalypso_sandbox.git.diff_tree import FileChange
+from kalypso_sandbox.git.commits import FileChange, Person
 from kalypso_sandbox.git.repositories import BareRepository
 from tests.git_repositories import programs
 

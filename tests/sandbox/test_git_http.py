@@ -13,7 +13,7 @@ import pytest
 
 from kalypso_actions.clients.process import Programs
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.git.pkt_lines import FLUSH, line
+from kalypso_sandbox.git.receive_pack import FLUSH, line
 from kalypso_sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
 from tests.sandbox.git_clone import clone

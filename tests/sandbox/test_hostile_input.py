@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.git.pkt_lines import FLUSH, line
+from kalypso_sandbox.git.receive_pack import FLUSH, line
 from kalypso_sandbox.git.repositories import NO_OBJECT, is_valid_ref
 from kalypso_sandbox.store import LOGIN, REPOSITORY, BranchRule
 from tests.git_repositories import git

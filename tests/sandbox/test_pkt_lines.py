@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_sandbox.git.pkt_lines import FLUSH, MAX_DATA, ProtocolError, band, line, section
+from kalypso_sandbox.git.receive_pack import FLUSH, MAX_DATA, ProtocolError, band, line, section
 
 
 @given(st.lists(st.binary(max_size=50)), st.binary(max_size=50))

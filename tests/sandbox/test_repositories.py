@@ -45,7 +45,7 @@ def test_files_of_a_commit(tmp_path: Path) -> None:
     assert repository.files(second) == {"a/b.yaml": b"y", 'a/"odd"\\ and\nlong': b"\x00\xff"}
     assert repository.head("main") == second
     assert repository.commit(second).parents == (first,)
-    assert repository.changed_paths(first, second) == {"a/b.yaml": "modified", "c": "removed"}
+    assert repository.changed_paths(first, second) == ["a/b.yaml", "c"]
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_sandbox.git import loose_files
 from kalypso_sandbox.github import pull_request_changes
 from kalypso_sandbox.github.api import body_fields, issue_editing, lookups
 from kalypso_sandbox.github.endpoints import (
@@ -173,7 +172,7 @@ def _check_branches(
     if head_commit is None or call.store.lags(created_at, call.identity):
         raise invalid("PullRequest", "head")
     if head_repository is not repository:
-        loose_files.copy_objects(head_git.git_dir, git.git_dir)
+        git.copy_objects(head_git)
     if git.merge_base(base_commit, head_commit) is None:
         message = f"The {head} branch has no history in common with {base}"
         raise body_fields.custom("PullRequest", message)

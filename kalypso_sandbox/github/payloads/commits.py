@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import quote
 
-from kalypso_sandbox.git.commits import GitCommit, Person
-from kalypso_sandbox.git.diff_tree import FileChange
+from kalypso_sandbox.git.commits import FileChange, GitCommit, Person
 from kalypso_sandbox.github.endpoints import Json
 from kalypso_sandbox.github.payloads import accounts
 from kalypso_sandbox.github.payloads.view import View, node_id, timestamp

@@ -88,7 +88,7 @@ class Safety:
             base = git.merge_base(head, name) if head else None
             if head and base:
                 paths = git.changed_paths(base, head)
-                assert not paths.keys() & (FOREIGN.keys() | {"README.md"})
+                assert not set(paths) & (FOREIGN.keys() | {"README.md"})
                 assert all(path.startswith(("large/", ".github/tracking/")) for path in paths), (
                     paths
                 )
