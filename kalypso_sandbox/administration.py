@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final, Literal
 
 from kalypso_sandbox.git.commits import Person
-from kalypso_sandbox.git.repositories import BareRepository
-from kalypso_sandbox.github import access as tokens
-from kalypso_sandbox.github import events, pushes
-from kalypso_sandbox.github.auto_merges import merge_ready
-from kalypso_sandbox.github.branch_rules import BRANCHES
+from kalypso_sandbox.git.repositories import BRANCHES, BareRepository, RefUpdate
+from kalypso_sandbox.github import events, tokens
+from kalypso_sandbox.github.access import RepositoryAccess, access_of_event
+from kalypso_sandbox.github.merging import merge_ready
+from kalypso_sandbox.github.pushes import handle_push
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import (
     App,
@@ -107,9 +107,8 @@ class Administration:
             fork.actions_enabled = False
             git = self.store.git(fork)
             git.copy_objects(self.store.git(original))
-            for ref, commit in self.store.git(original).refs().items():
-                if ref.startswith(BRANCHES):
-                    git.update_ref(ref, commit, None)
+            for branch, commit in self.store.git(original).branches().items():
+                git.update_ref(BRANCHES + branch, commit, None)
             self.store.save()
         return fork
 
@@ -139,12 +138,10 @@ class Administration:
     ) -> str:
         """Push a commit of these changes (None deletes), and return its id."""
         with self.lock:
-            target = self.repository(repository)
-            git = self.store.git(target)
-            before = git.head(branch)
-            after = git.commit_files(branch, files, message, self._person())
-            who = Identity(kind="user", login=DEFAULT_LOGINS["user"], permissions=ALL_PERMISSIONS)
-            pushes.handle_push(self.store, target, f"refs/heads/{branch}", before, after, who)
+            access = self._access(repository)
+            before = access.git.head(branch)
+            after = access.git.commit_files(branch, files, message, self._person())
+            handle_push(access, RefUpdate(BRANCHES + branch, before, after))
             merge_ready(self.store)
             self.store.save()
         return after
@@ -155,15 +152,12 @@ class Administration:
         Raises LookupError.
         """
         with self.lock:
-            target = self.repository(repository)
-            pull_request = target.issues[number].pull_request
+            access = self._access(repository)
+            pull_request = access.repository.issues[number].pull_request
             if pull_request is None or not pull_request.merge_commit:
                 raise LookupError(f"{repository} has no pull request {number} to merge")
             group, branch = pull_request.merge_commit, pull_request.base_branch
-            base = self.store.git(target).head(branch) or ""
-            login = DEFAULT_LOGINS["user"]
-            who = Identity(kind="user", login=login, permissions=ALL_PERMISSIONS)
-            events.merge_group(self.store, target, branch, base, group, who)
+            events.merge_group(access, branch, access.git.head(branch) or "", group)
             self.store.save()
         return group
 
@@ -277,6 +271,11 @@ class Administration:
         if repository is None:
             raise LookupError(f"the sandbox has no repository {name}")
         return repository
+
+    def _access(self, name: str) -> RepositoryAccess:
+        """Return the access of a person to a repository. Raises LookupError."""
+        person = Identity(kind="user", login=DEFAULT_LOGINS["user"], permissions=ALL_PERMISSIONS)
+        return access_of_event(self.store, self.repository(name), person)
 
     def _person(self) -> Person:
         login = DEFAULT_LOGINS["user"]

@@ -1,36 +1,45 @@
-"""HTTP controls of a sandbox: `/_sandbox/…`.
+"""HTTP controls of a sandbox: `/_sandbox/…`. They take and return JSON, one after the other.
 
-GET                 /_sandbox/                      the page for people (`page`)
-GET, DELETE         /_sandbox/requests              recorded requests and responses
-GET, POST, DELETE   /_sandbox/faults                faults of the next requests
-GET                 /_sandbox/events                events for workflows
-GET, PATCH          /_sandbox/limits                rate limits
-POST                /_sandbox/tokens                create a token, by kind and permissions
-POST                /_sandbox/apps                  create an App and install it in an account
-PATCH               /_sandbox/repositories/{owner}/{name}   settings, rename, branch rules
-GET                 /_sandbox/repositories/{owner}/{name}/runs      runs that dispatches started
-PATCH               /_sandbox/runs/{id}             set a run's status and conclusion
-
-`azure.routes` adds those of the simulated Azure.
+GET                       /_sandbox/                the page for people (`page`)
+GET, DELETE               /_sandbox/requests        recorded requests and responses
+GET, POST, DELETE         /_sandbox/faults          faults of the next requests
+GET                       /_sandbox/events          events for workflows
+GET, PATCH                /_sandbox/limits          rate limits
+POST                      /_sandbox/tokens          create a token, by kind and permissions
+POST                      /_sandbox/apps            create an App and install it in an account
+PATCH                     /_sandbox/repositories/{owner}/{name}   settings, rename, branch rules
+GET                       /_sandbox/repositories/{owner}/{name}/runs   runs that dispatches started
+PATCH                     /_sandbox/runs/{id}       set a run's status and conclusion
+GET, POST, PATCH, DELETE  /_sandbox/clusters[/{name}]   simulated clusters
+GET, PATCH                /_sandbox/azure           settings of the simulated Azure
+POST, DELETE              /_sandbox/azure/faults    faults of the next queries
+POST                      /_sandbox/azure/applications, /_sandbox/azure/jobs   identities
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Final, Literal
 
 from flask import Blueprint, Response, abort, request
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from kalypso_sandbox import json_http
 from kalypso_sandbox.administration import Administration
-from kalypso_sandbox.azure import Azure, add_controls
-from kalypso_sandbox.control_routes import add_control, request_body
+from kalypso_sandbox.azure import Azure, Cluster, Job, QueryFault, Settings, clusters
 from kalypso_sandbox.faults import FAULT
-from kalypso_sandbox.github.routing import number
+from kalypso_sandbox.github.endpoints import number
 from kalypso_sandbox.page import FOLDER, add_page
 from kalypso_sandbox.store import BranchRule, Permissions
 
 CONTROLS: Final = "controls"
+
+REPORTED: Final = ("complianceState", "provisioningState", "suspend", "sourceSyncedCommitId")
+"""The properties of a configuration in the list of clusters."""
 
 
 class _Body(BaseModel):
@@ -96,17 +105,44 @@ class LimitChanges(_Body):
     contents_per_hour: int | None = None
 
 
+class NewApplication(_Body):
+    """The body that registers an application of Microsoft Entra."""
+
+    subjects: list[str] = Field(default_factory=list)
+    secret: str = Field(default="", repr=False)
+
+
+class NewJob(_Body):
+    """The body that starts a job; see `azure.Job`."""
+
+    repository: str
+    environment: str = ""
+    ref: str = "refs/heads/main"
+    immutable: bool = False
+
+
+Control = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
 def controls(contents: Administration, azure: Azure) -> Blueprint:
     """Return all controls, including those of the simulated Azure."""
     routes = Blueprint(CONTROLS, __name__, template_folder=FOLDER)
     routes.before_request(_refuse_browsers)
-    _add_records(routes, contents)
-    _add_faults(routes, contents)
-    _add_contents(routes, contents)
-    _add_runs(routes, contents)
-    add_controls(routes, azure)
+
+    control = partial(_control, routes, contents.lock)
+    _add_records(control, contents)
+    _add_faults(control, contents)
+    _add_contents(control, contents)
+    add_azure_controls(routes, azure)
     add_page(routes, contents.state)
     return routes
+
+
+def add_azure_controls(routes: Blueprint, azure: Azure) -> None:
+    """Add the controls of the simulated Azure."""
+    control = partial(_control, routes, azure.lock)
+    _add_clusters(control, azure)
+    _add_azure(control, azure)
 
 
 def _refuse_browsers() -> None:
@@ -115,72 +151,114 @@ def _refuse_browsers() -> None:
         abort(Response("Send JSON with the Content-Type application/json.\n", 415))
 
 
-def _add_records(routes: Blueprint, contents: Administration) -> None:
+def _control(
+    routes: Blueprint, lock: AbstractContextManager[Any], method: str, path: str
+) -> Control:
+    """Add the decorated function to the routes.
+
+    It runs under the lock, and returns the body (None: an empty one). It raises LookupError for an
+    unknown name, and ValueError for an invalid request.
+    """
+
+    def add(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def view(**parameters: str) -> Response:
+            try:
+                with lock:
+                    body = handler(**parameters)
+            except ValidationError as error:
+                errors = error.errors(include_url=False, include_context=False, include_input=False)
+                return _response(422, {"message": "The body is not valid.", "errors": errors})
+            except LookupError as error:
+                return _response(404, {"message": str(error)})
+            except ValueError as error:
+                return _response(422, {"message": str(error)})
+            if body is None:
+                return Response(status=204)
+            return _response(201 if method == "POST" else 200, body)
+
+        routes.add_url_rule(f"/_sandbox/{path}", handler.__name__, view, methods=[method])
+        return handler
+
+    return add
+
+
+def _response(status: int, body: Any) -> Response:
+    return Response(json.dumps(body, default=str) + "\n", status, mimetype="application/json")
+
+
+def _body() -> Any:
+    """Return the parsed JSON of the request. Raises ValueError."""
+    return json_http.parse(request.get_data())
+
+
+def _changes() -> dict[str, Any]:
+    """Return the JSON object of the request. Raises ValidationError."""
+    return TypeAdapter(dict[str, Any]).validate_python(_body())
+
+
+def _add_records(control: Callable[[str, str], Control], contents: Administration) -> None:
+    """Add the controls of recorded requests and events."""
     state = contents.state
 
+    @control("GET", "requests")
     def requests() -> Any:
         return [dataclasses.asdict(exchange) for exchange in state.traffic]
 
-    def forget_requests() -> Any:
+    @control("DELETE", "requests")
+    def forget_requests() -> None:
         state.traffic.clear()
 
+    @control("GET", "events")
     def events() -> Any:
         return [event.model_dump(mode="json") for event in state.store.events]
 
-    add_control(routes, contents.lock, "GET", "/_sandbox/requests", requests)
-    add_control(routes, contents.lock, "DELETE", "/_sandbox/requests", forget_requests)
-    add_control(routes, contents.lock, "GET", "/_sandbox/events", events)
 
-
-def _add_faults(routes: Blueprint, contents: Administration) -> None:
+def _add_faults(control: Callable[[str, str], Control], contents: Administration) -> None:
+    """Add the controls of the faults and limits of requests."""
     state = contents.state
 
+    @control("GET", "faults")
     def faults() -> Any:
         return [dataclasses.asdict(fault) for fault in state.faults]
 
+    @control("POST", "faults")
     def add_fault() -> Any:
-        state.faults.add(FAULT.validate_python(request_body()))
+        state.faults.add(FAULT.validate_python(_body()))
         return faults()
 
-    def end_faults() -> Any:
+    @control("DELETE", "faults")
+    def end_faults() -> None:
         state.faults.clear()
 
+    @control("GET", "limits")
     def rate_limits() -> Any:
-        return {
-            "per_hour": state.rate_limits.per_hour,
-            "contents_per_minute": state.rate_limits.contents_per_minute,
-            "contents_per_hour": state.rate_limits.contents_per_hour,
-        }
+        return {name: getattr(state.rate_limits, name) for name in LimitChanges.model_fields}
 
+    @control("PATCH", "limits")
     def change_limits() -> Any:
-        changes = LimitChanges.model_validate(request_body())
+        changes = LimitChanges.model_validate(_body())
         for kind, limit in changes.per_hour.items():
             state.rate_limits.per_hour[kind] = limit
-        if "contents_per_minute" in changes.model_fields_set:
-            state.rate_limits.contents_per_minute = changes.contents_per_minute
-        if "contents_per_hour" in changes.model_fields_set:
-            state.rate_limits.contents_per_hour = changes.contents_per_hour
+        for name in changes.model_fields_set - {"per_hour"}:
+            setattr(state.rate_limits, name, getattr(changes, name))
         return rate_limits()
 
-    add_control(routes, contents.lock, "GET", "/_sandbox/faults", faults)
-    add_control(routes, contents.lock, "POST", "/_sandbox/faults", add_fault)
-    add_control(routes, contents.lock, "DELETE", "/_sandbox/faults", end_faults)
-    add_control(routes, contents.lock, "GET", "/_sandbox/limits", rate_limits)
-    add_control(routes, contents.lock, "PATCH", "/_sandbox/limits", change_limits)
 
+def _add_contents(control: Callable[[str, str], Control], contents: Administration) -> None:
+    """Add the controls of tokens, Apps, repositories and runs."""
 
-def _add_contents(routes: Blueprint, contents: Administration) -> None:
+    @control("POST", "tokens")
     def create_token() -> Any:
-        new_token = NewToken.model_validate(request_body())
-        return {"token": contents.create_token(**dict(new_token))}
+        return {"token": contents.create_token(**dict(NewToken.model_validate(_body())))}
 
+    @control("POST", "apps")
     def create_app() -> Any:
-        new_app = NewApp.model_validate(request_body())
-        app_id, key = contents.create_app(**dict(new_app))
+        app_id, key = contents.create_app(**dict(NewApp.model_validate(_body())))
         return {"id": app_id, "private_key": key}
 
+    @control("PATCH", "repositories/<owner>/<name>")
     def change_repository(owner: str, name: str) -> Any:
-        changes = RepositoryChanges.model_validate(request_body())
+        changes = RepositoryChanges.model_validate(_body())
         repository = contents.repository(f"{owner}/{name}")
         for field in changes.model_fields_set - {"name"}:
             value = getattr(changes, field)
@@ -191,20 +269,88 @@ def _add_contents(routes: Blueprint, contents: Administration) -> None:
             contents.rename_repository(repository.full_name, changes.name)
         return {"full_name": repository.full_name}
 
-    add_control(routes, contents.lock, "POST", "/_sandbox/tokens", create_token)
-    add_control(routes, contents.lock, "POST", "/_sandbox/apps", create_app)
-    path = "/_sandbox/repositories/<owner>/<name>"
-    add_control(routes, contents.lock, "PATCH", path, change_repository)
-
-
-def _add_runs(routes: Blueprint, contents: Administration) -> None:
+    @control("GET", "repositories/<owner>/<name>/runs")
     def runs(owner: str, name: str) -> Any:
         return [run.model_dump(mode="json") for run in contents.runs(f"{owner}/{name}")]
 
+    @control("PATCH", "runs/<run_id>")
     def change_run(run_id: str) -> Any:
-        changes = RunChanges.model_validate(request_body())
+        changes = RunChanges.model_validate(_body())
         contents.change_run(number(run_id), changes.status, changes.conclusion)
         return {"id": number(run_id), **changes.model_dump()}
 
-    add_control(routes, contents.lock, "GET", "/_sandbox/repositories/<owner>/<name>/runs", runs)
-    add_control(routes, contents.lock, "PATCH", "/_sandbox/runs/<run_id>", change_run)
+
+def _add_clusters(control: Callable[[str, str], Control], azure: Azure) -> None:
+    """Add the controls of clusters, which save the store after each change."""
+
+    def saved(cluster: Cluster) -> Any:
+        azure.store.save()
+        return cluster.model_dump(mode="json")
+
+    @control("GET", "clusters")
+    def list_clusters() -> Any:
+        states = _sync_states(azure)
+        listed = [
+            {**cluster.model_dump(mode="json"), "state": states.get(cluster.id, {})}
+            for cluster in clusters.clusters(azure.store)
+        ]
+        return {"clusters": listed}
+
+    @control("POST", "clusters")
+    def add_cluster() -> Any:
+        return saved(azure.put(Cluster.model_validate(_body())))
+
+    @control("PATCH", "clusters/<name>")
+    def change_cluster(name: str) -> Any:
+        changes = _changes()
+        configuration = str(changes.pop("configuration", ""))
+        return saved(clusters.change(azure.store, name, changes, configuration))
+
+    @control("DELETE", "clusters/<name>")
+    def delete_cluster(name: str) -> None:
+        azure.delete(name)
+        azure.store.save()
+
+
+def _sync_states(azure: Azure) -> dict[str, dict[str, Any]]:
+    """Return resource id of a cluster -> name of a configuration -> its state."""
+    states: dict[str, dict[str, Any]] = {}
+    for row in azure.tables()["kubernetesconfigurationresources"]:
+        cluster, name = row["id"].rpartition("/providers/")[0], row["name"]
+        if "complianceState" in row["properties"]:
+            properties = {key: row["properties"][key] for key in REPORTED}
+            states.setdefault(cluster, {})[name] = properties
+    return states
+
+
+def _add_azure(control: Callable[[str, str], Control], azure: Azure) -> None:
+    """Add the controls of limits, faults and identities, which the server does not save."""
+
+    @control("GET", "azure")
+    def read_settings() -> Any:
+        return azure.settings.model_dump(mode="json")
+
+    @control("PATCH", "azure")
+    def change_settings() -> Any:
+        azure.settings = Settings.model_validate({**azure.settings.model_dump(), **_changes()})
+        return read_settings()
+
+    @control("POST", "azure/faults")
+    def add_query_fault() -> Any:
+        azure.settings.faults.append(QueryFault.model_validate(_body()))
+        return read_settings()
+
+    @control("DELETE", "azure/faults")
+    def clear_query_faults() -> None:
+        azure.settings.faults.clear()
+
+    @control("POST", "azure/applications")
+    def add_application() -> Any:
+        new = NewApplication.model_validate(_body())
+        application = azure.register(*new.subjects, secret=new.secret)
+        return {"clientId": application.client_id, "tenantId": azure.tenant}
+
+    @control("POST", "azure/jobs")
+    def start_job() -> Any:
+        job = Job(**NewJob.model_validate(_body()).model_dump())
+        return azure.job_environment(request.host_url.rstrip("/"), job)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.clients.process import Programs
-from kalypso_sandbox.faults import Faults
+from kalypso_sandbox.faults import Faults, Interruptions
 from kalypso_sandbox.github.rate_limits import RateLimits
-from kalypso_sandbox.interruptions import Interruptions
 from kalypso_sandbox.store import Store
 from kalypso_sandbox.traffic import Traffic
 

@@ -230,6 +230,13 @@ class Issue(Entity):
     closed_at: datetime | None = None
     closed_by: str = ""
 
+    @property
+    def pull(self) -> PullRequest:
+        """Return the fields of the pull request. Raises LookupError for an issue."""
+        if self.pull_request is None:
+            raise LookupError(f"#{self.number} is not a pull request")
+        return self.pull_request
+
 
 class Status(Entity):
     """One commit status; the latest of each context counts."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from kalypso_sandbox import strict_json
+from kalypso_sandbox import json_http
 
 MAX_EXCHANGES: Final = 20_000
 MAX_SIZE: Final = 64 << 20
@@ -64,7 +64,7 @@ class Exchange:
 
 def _parsed(content: bytes) -> Any:
     try:
-        return strict_json.loads(content)
+        return json_http.parse(content)
     except ValueError:
         return None
 

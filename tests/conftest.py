@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.github import access as tokens
+from kalypso_sandbox.github import tokens
 from kalypso_sandbox.traffic import Traffic
 from tests.github_api.client_calls import CLIENT_ENDPOINTS
 from tests.github_api.traffic import by_client, check_events, check_exchanges

@@ -1,4 +1,4 @@
-"""Resource Graph's query operation, with pages.
+"""Resource Manager's answers: Resource Graph's query operation with pages, and single clusters.
 
 Undocumented details follow answers that users have published: an error has a code, a message for
 support, and the reason in `details`.
@@ -16,15 +16,21 @@ from typing import Any, Final, Literal, ParamSpec, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kalypso_sandbox.azure import kql
-from kalypso_sandbox.azure.cloud import Azure, quota_headers
-from kalypso_sandbox.azure.identity import access_tokens
-from kalypso_sandbox.azure.rows import COLUMNS, Row
-from kalypso_sandbox.azure.settings import QueryFault
-from kalypso_sandbox.github.endpoints import Answer
+from kalypso_sandbox.azure import identity, kql
+from kalypso_sandbox.azure.cloud import Azure, QueryFault, quota_headers
+from kalypso_sandbox.azure.clusters import Cluster, clusters
+from kalypso_sandbox.azure.rows import COLUMNS, Row, connection
+from kalypso_sandbox.json_http import Answer, Json
 
 PATH: Final = "/providers/Microsoft.ResourceGraph/resources"
 API_VERSIONS: Final = ("2019-04-01", "2021-03-01", "2022-10-01", "2024-04-01")
+CLUSTER_PATH: Final = (
+    "/subscriptions/<subscription>/resourceGroups/<group>/providers/<namespace>/<kind>/<name>"
+)
+CLUSTER_API_VERSIONS: Final = {
+    "microsoft.containerservice/managedclusters": "2024-02-01",
+    "microsoft.kubernetes/connectedclusters": "2024-01-01",
+}
 THROTTLED: Final = (
     "Client application has been throttled and should not attempt to repeat the request until an "
     "amount of time has elapsed. Please see https://aka.ms/resourcegraph-throttling for help."
@@ -39,7 +45,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Options(BaseModel):
+class QueryOptions(BaseModel):
     """The options of a query."""
 
     model_config = ConfigDict(extra="forbid")
@@ -51,7 +57,7 @@ class Options(BaseModel):
     allow_partial_scopes: bool = Field(default=False, alias="allowPartialScopes")
 
 
-class Request(BaseModel):
+class QueryRequest(BaseModel):
     """The body of a query. Facets and the format `table` are not supported."""
 
     model_config = ConfigDict(extra="forbid")
@@ -59,11 +65,11 @@ class Request(BaseModel):
     query: str = Field(min_length=1)
     subscriptions: list[str] = Field(default_factory=list)
     management_groups: list[str] = Field(default_factory=list, alias="managementGroups")
-    options: Options = Field(default_factory=Options)
+    options: QueryOptions = Field(default_factory=QueryOptions)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RowPage:
     """A page of rows; `token` leads to the next one."""
 
     rows: Sequence[Row]
@@ -86,7 +92,7 @@ def answer(
 ) -> Answer:
     """Answer a POST; `query` is the parsed query string, `url` the server's own URL."""
     principal = azure.principal(authorization, url)
-    if isinstance(principal, access_tokens.Refusal):
+    if isinstance(principal, identity.RefusedToken):
         return unauthorized(principal, azure.tenant)
     refusal = _wrong_version(query.get("api-version", ""))
     if refusal:
@@ -113,7 +119,7 @@ def _response_body(
 ) -> dict[str, Any]:
     """Return the body of a successful response. Raises RefusedQueryError."""
     try:
-        request = Request.model_validate(body)
+        request = QueryRequest.model_validate(body)
     except ValidationError as error:
         details = [
             {
@@ -132,7 +138,7 @@ def _response_body(
     page = _page(azure, request, result)
     _check_size(page.rows, azure.settings.max_bytes)
     if kind == "truncated":
-        page = Page(page.rows[: len(page.rows) // 2], truncated=True)
+        page = RowPage(page.rows[: len(page.rows) // 2], truncated=True)
     return {
         "totalRecords": len(result.rows),
         "count": len(page.rows),
@@ -143,7 +149,7 @@ def _response_body(
     }
 
 
-def _scope(azure: Azure, request: Request, headers: dict[str, str]) -> Sequence[str]:
+def _scope(azure: Azure, request: QueryRequest, headers: dict[str, str]) -> Sequence[str]:
     """Return the requested subscriptions, in lower case; by default, all of the tenant."""
     known = azure.subscriptions()
     if request.subscriptions and request.management_groups:
@@ -193,7 +199,7 @@ def _checked(read: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> 
         raise RefusedQueryError(400, "BadRequest", *error.details) from error
 
 
-def _page(azure: Azure, request: Request, result: kql.Result) -> Page:
+def _page(azure: Azure, request: QueryRequest, result: kql.Result) -> RowPage:
     """Return the requested page. `take` and columns without a sortable type prevent pages."""
     parameters = [request.query, request.subscriptions, request.management_groups]
     digest = hashlib.sha256(json.dumps(parameters).encode()).hexdigest()
@@ -206,8 +212,8 @@ def _page(azure: Azure, request: Request, result: kql.Result) -> Page:
     end = offset + len(rows)
     more = end < len(result.rows)
     if result.limited or (more and result.all_dynamic):
-        return Page(rows, truncated=True)
-    return Page(rows, token=_token(digest, end, size) if more else "")
+        return RowPage(rows, truncated=True)
+    return RowPage(rows, token=_token(digest, end, size) if more else "")
 
 
 def _check_size(rows: Sequence[Row], limit: int) -> None:
@@ -267,7 +273,7 @@ def _wrong_version(version: str) -> Answer | None:
     return Answer(400, {"error": {"code": code, "message": message}})
 
 
-def unauthorized(refusal: access_tokens.Refusal, tenant: str) -> Answer:
+def unauthorized(refusal: identity.RefusedToken, tenant: str) -> Answer:
     """Return Resource Manager's refusal of an access token."""
     reason = "insufficient_claims" if refusal.claims else "invalid_token"
     challenge = (
@@ -280,17 +286,17 @@ def unauthorized(refusal: access_tokens.Refusal, tenant: str) -> Answer:
     return Answer(401, {"error": error}, {"WWW-Authenticate": challenge})
 
 
-def _refused_token(azure: Azure, kind: str, authorization: str) -> access_tokens.Refusal | None:
+def _refused_token(azure: Azure, kind: str, authorization: str) -> identity.RefusedToken | None:
     """Return the refusal with which a fault of this kind answers a valid token."""
     match kind:
         case "expired":
-            return access_tokens.expired(azure.store.now, azure.store.now)
+            return identity.expired(azure.store.now, azure.store.now)
         case "revoked":
             azure.revoke(authorization)
-            return access_tokens.revoked()
+            return identity.revoked()
         case "challenged":
             azure.revoke(authorization)
-            return access_tokens.revoked(_claims(azure))
+            return identity.revoked(_claims(azure))
     return None
 
 
@@ -318,3 +324,42 @@ def _refused(azure: Azure, error: RefusedQueryError, headers: Mapping[str, str])
     )
     content = {"code": error.code, "message": message, "details": list(error.details)}
     return Answer(error.status, {"error": content}, headers)
+
+
+def cluster_answer(
+    azure: Azure, url: str, query: Mapping[str, str], authorization: str, resource: str
+) -> Answer:
+    """Answer a GET of a resource id; `url` is the server's own URL."""
+    principal = azure.principal(authorization, url)
+    if isinstance(principal, identity.RefusedToken):
+        return unauthorized(principal, azure.tenant)
+    _, _, subscription, _, group, _, namespace, kind, name = resource.split("/")
+    resource_type = f"{namespace}/{kind}"
+    if query.get("api-version") != CLUSTER_API_VERSIONS.get(resource_type.lower()):
+        return _error(404, "InvalidResourceType", f"The type '{resource_type}' is not known.")
+    if subscription.lower() not in azure.subscriptions():
+        action = f"'{resource_type}/read' over scope '{resource}'"
+        message = f"The client '{principal}' does not have authorization to perform {action}."
+        return _error(403, "AuthorizationFailed", message)
+    existing = [cluster for cluster in clusters(azure.store) if not cluster.deleted_at]
+    for cluster in existing:
+        if cluster.id.lower() == resource.lower():
+            return Answer(200, _resource(cluster))
+    if not any(cluster.resource_group.lower() == group.lower() for cluster in existing):
+        return _error(404, "ResourceGroupNotFound", f"Resource group '{group}' could not be found.")
+    message = f"The Resource '{resource_type}/{name}' under resource group '{group}' was not found."
+    return _error(404, "ResourceNotFound", message)
+
+
+def _resource(cluster: Cluster) -> Json:
+    return {
+        "id": cluster.id,
+        "name": cluster.name,
+        "type": cluster.resource_type,
+        "location": cluster.location,
+        "properties": {"provisioningState": "Succeeded", **connection(cluster)},
+    }
+
+
+def _error(status: int, code: str, message: str) -> Answer:
+    return Answer(status, {"error": {"code": code, "message": message}})

@@ -1,21 +1,14 @@
-"""Clusters as rows of Resource Graph's tables, in Azure's format."""
+"""Clusters as rows of Resource Graph's tables, and the conditions of their Flux objects."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from kalypso_sandbox.azure.clusters import Cluster, Configuration, clusters
-from kalypso_sandbox.azure.history import RepositoryHistory
-from kalypso_sandbox.azure.statuses import (
-    format_time,
-    kustomization_names,
-    revision,
-    statuses,
-)
-from kalypso_sandbox.azure.sync import Phase, SyncState, sync_state
+from kalypso_sandbox.azure.sync import Phase, RepositoryHistory, SyncState, sync_state
 from kalypso_sandbox.store import Store
 
 Row = Mapping[str, Any]
@@ -44,6 +37,12 @@ SOURCES: Final = {
     "OCIRepository": "ociRepository",
 }
 """Source kind -> the property that describes the source; the other properties are null."""
+
+APPLICATION_REVISION: Final = f"main@sha1:{'5' * 40}"
+"""The revision of nested Kustomizations: a commit of an application's repository."""
+
+OBJECT_COMPLIANCE: Final = {"True": "Compliant", "False": "Non-Compliant", "Unknown": "Pending"}
+"""The compliance state, by the status of an object's Ready condition."""
 
 PROVIDER: Final = "Microsoft.KubernetesConfiguration"
 TIMEOUT: Final = 600
@@ -103,11 +102,11 @@ def configuration_row(
         SOURCES[configuration.source_kind]: _source(configuration, server_url),
         "kustomizations": _kustomizations(configuration),
         "configurationProtectedSettings": {},
-        "statuses": statuses(configuration, now),
+        "statuses": _statuses(configuration, now),
         "repositoryPublicKey": "",
-        "sourceSyncedCommitId": revision(configuration, now.commit) or None,
-        "sourceUpdatedAt": format_time(now.synced_at),
-        "statusUpdatedAt": format_time(now.reported_at, "microseconds"),
+        "sourceSyncedCommitId": _revision(configuration, now.commit) or None,
+        "sourceUpdatedAt": _time(now.synced_at),
+        "statusUpdatedAt": _time(now.reported_at, "microseconds"),
         "complianceState": "Suspended" if suspended else COMPLIANCE[now.phase],
         "provisioningState": configuration.provisioning_state,
         "errorMessage": configuration.error_message,
@@ -185,7 +184,7 @@ def _source(configuration: Configuration, server_url: str) -> dict[str, Any]:
 
 
 def _kustomizations(configuration: Configuration) -> dict[str, Any]:
-    names = kustomization_names(configuration)
+    names = _kustomization_names(configuration)
     return {
         name: {
             "name": name,
@@ -198,4 +197,136 @@ def _kustomizations(configuration: Configuration) -> dict[str, Any]:
             "force": False,
         }
         for name, path, before in zip(names, configuration.paths, ["", *names], strict=False)
+    }
+
+
+def _statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[str, Any] | None]:
+    """Return the statuses of the source and each kustomization; none before the first sync."""
+    if sync_state.phase == "waiting" or configuration.source_kind != "GitRepository":
+        return []
+    if not configuration.tells_statuses:
+        return []
+    message = f"stored artifact for revision '{_revision(configuration, sync_state.commit)}'"
+    stored = _ready("True", "Succeeded", message, sync_state.synced_at)
+    return [
+        *[None] * configuration.null_entries,
+        _status(configuration, "GitRepository", configuration.name, stored),
+        *(
+            status
+            for position, name in enumerate(_kustomization_names(configuration))
+            for status in _kustomization_statuses(configuration, sync_state, position, name)
+        ),
+    ]
+
+
+def _kustomization_statuses(
+    configuration: Configuration, sync_state: SyncState, position: int, name: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the status of a kustomization, and of the objects that it applies."""
+    readiness = _readiness(configuration, sync_state, position)
+    kustomization = f"{configuration.name}-{name}"
+    yield _status(configuration, "Kustomization", kustomization, readiness)
+    by = {"name": kustomization, "namespace": configuration.namespace}
+    if configuration.releases:
+        is_ready = readiness["status"] == "True"
+        release = {**readiness, "message": "Helm upgrade succeeded"} if is_ready else readiness
+        yield _status(configuration, "HelmRelease", f"{name}-release", release, by)
+    if configuration.nested:
+        nested = f"{name}-app"
+        failure = configuration.failure
+        if sync_state.phase == "failing" and failure.kustomization == nested:
+            since = sync_state.nested_since or sync_state.changed_at
+            ready = _ready("False", failure.reason, failure.message, since)
+        else:
+            message = f"Applied revision: {APPLICATION_REVISION}"
+            ready = _ready("True", "ReconciliationSucceeded", message, sync_state.changed_at)
+        yield _status(configuration, "Kustomization", nested, ready, by)
+
+
+def _revision(configuration: Configuration, commit: str) -> str:
+    """Return a commit as the cluster's Flux writes it; "" if there is none."""
+    forms = {
+        "old": f"{configuration.branch}/{commit}",
+        "new": f"{configuration.branch}@sha1:{commit}",
+        "bare": f"sha1:{commit}",
+    }
+    return forms[configuration.revision] if commit else ""
+
+
+def _kustomization_names(configuration: Configuration) -> list[str]:
+    """Return the last folder of each path, numbered if names repeat."""
+    names: list[str] = []
+    for path in configuration.paths:
+        name = path.strip("./").rpartition("/")[2].lower() or "root"
+        names.append(name if name not in names else f"{name}-{len(names)}")
+    return names
+
+
+def _time(moment: datetime | None, timespec: str = "seconds") -> str | None:
+    """Return a time in Azure's format, or None."""
+    return moment.isoformat(timespec=timespec) if moment else None
+
+
+def _readiness(
+    configuration: Configuration, sync_state: SyncState, position: int
+) -> dict[str, Any]:
+    """Return the Ready condition of the kustomization at a position.
+
+    During a sync, the first kustomization progresses and the others depend on it. A broken commit
+    breaks one kustomization; those that depend on it are not ready either.
+    """
+    alone = len(configuration.paths) == 1 or not configuration.ordered
+    names = _kustomization_names(configuration)
+    failure = configuration.failure
+    broken = failure.kustomization or names[-1]
+    changed_at = sync_state.changed_at
+    match sync_state.phase:
+        case "depending" if alone:
+            message = "running health checks with a timeout of 9m30s"
+            return _ready("False", "Progressing", message, changed_at)
+        case "depending" if position > 0:
+            return _depending(configuration, names[position - 1], changed_at)
+        case "applying" | "depending":
+            return _ready("Unknown", "Progressing", "reconciliation in progress", changed_at)
+        case "failing" if names[position] == broken:
+            return _ready("False", failure.reason, failure.message, changed_at)
+        case "failing" if configuration.ordered and broken in names[:position]:
+            return _depending(configuration, names[position - 1], changed_at)
+    message = f"Applied revision: {_revision(configuration, sync_state.applied)}"
+    return _ready("True", "ReconciliationSucceeded", message, changed_at)
+
+
+def _depending(
+    configuration: Configuration, before: str, changed_at: datetime | None
+) -> dict[str, Any]:
+    name = f"{configuration.namespace}/{configuration.name}-{before}"
+    message = f"dependency '{name}' is not ready"
+    return _ready("False", "DependencyNotReady", message, changed_at)
+
+
+def _status(
+    configuration: Configuration,
+    kind: str,
+    name: str,
+    condition: dict[str, Any],
+    applied_by: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "namespace": configuration.namespace,
+        "kind": kind,
+        "complianceState": OBJECT_COMPLIANCE[condition["status"]],
+        "appliedBy": applied_by,
+        "helmReleaseProperties": None,
+        "statusConditions": [*[None] * configuration.null_entries, condition],
+    }
+
+
+def _ready(status: str, reason: str, message: str, changed_at: datetime | None) -> dict[str, Any]:
+    return {
+        "type": "Ready",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": _time(changed_at),
     }

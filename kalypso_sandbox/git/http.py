@@ -20,12 +20,12 @@ from kalypso_actions.clients.git.program import NO_USER_CONFIG
 from kalypso_actions.clients.process import ProcessError
 from kalypso_sandbox.git.receive_pack import FLUSH, ProtocolError, advertisement, line, receive
 from kalypso_sandbox.git.repositories import BareRepository
-from kalypso_sandbox.github.access import authenticate
+from kalypso_sandbox.github.access import access_of_event, allowed, visible
 from kalypso_sandbox.github.endpoints import RefusedError
-from kalypso_sandbox.github.permissions import allowed, visible
 from kalypso_sandbox.github.rest import RequestContext
+from kalypso_sandbox.github.tokens import authenticate
 from kalypso_sandbox.state import State
-from kalypso_sandbox.store import Identity, Repository, Store
+from kalypso_sandbox.store import Repository, Store
 
 PATH: Final = re.compile(
     r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?"
@@ -103,12 +103,15 @@ class GitHttp:
             except RefusedError as error:
                 headers = CHALLENGE if error.status == 401 else {}
                 return Response(error.message, error.status, HEADERS | headers, content_type=TEXT)
-        if not _has_current_name(git_request, repository):
+        named = f"{git_request.owner}/{git_request.name}"
+        if named.lower() != repository.full_name.lower():
             query = f"?{request.query_string.decode('latin-1')}" if request.query_string else ""
             url = f"{request.host_url}{repository.full_name}.git/{git_request.rest}{query}"
             return Response(status=301, headers=HEADERS | {"Location": url})
         try:
-            body = _body(request)
+            body = request.get_data()
+            if request.content_encoding == "gzip":
+                body = gzip.decompress(body)
             if git_request.rest == RECEIVE:
                 return self._receive(repository, context, body)
             return self._serve(repository, git_request, request, body)
@@ -121,7 +124,8 @@ class GitHttp:
         kind = "application/x-git-receive-pack-result"
         if body == FLUSH:  # a probe
             return Response(headers=HEADERS, content_type=kind)
-        report = receive(self._state, repository, context.identity, body, context.push_faults)
+        access = access_of_event(self._state.store, repository, context.identity)
+        report = receive(self._state, access, body, context.push_faults)
         return Response(report, headers=HEADERS, content_type=kind)
 
     def _serve(
@@ -138,7 +142,7 @@ class GitHttp:
         if git_request.rest == UPLOAD:
             return self._upload(bare, request, body, protocol)
         if git_request.writes:
-            content = line(f"# service={RECEIVE}\n".encode()) + FLUSH + advertisement(bare)
+            content = line(f"# service={RECEIVE}\n") + FLUSH + advertisement(bare)
             kind = f"application/x-{RECEIVE}-advertisement"
             return Response(content, headers=HEADERS, content_type=kind)
         cacheable = protocol == "version=2"
@@ -234,20 +238,13 @@ def _authorize(
     if repository is None or not visible(identity, repository):
         raise RefusedError(404, "Repository not found.")
     if not allowed(identity, context.permissions, repository):
-        raise RefusedError(403, _denial(identity, repository))
+        denial = "Write access to repository not granted."
+        if identity.kind == "actions":
+            denial = f"Permission to {repository.full_name}.git denied to {identity.login}."
+        raise RefusedError(403, denial)
     if git_request.writes and repository.archived:
         raise RefusedError(403, "This repository was archived so it is read-only.")
     return repository
-
-
-def _denial(identity: Identity, repository: Repository) -> str:
-    if identity.kind == "actions":
-        return f"Permission to {repository.full_name}.git denied to {identity.login}."
-    return "Write access to repository not granted."
-
-
-def _has_current_name(git_request: GitRequest, repository: Repository) -> bool:
-    return f"{git_request.owner}/{git_request.name}".lower() == repository.full_name.lower()
 
 
 def _is_cacheable(body: bytes, result: bytes) -> bool:
@@ -263,8 +260,3 @@ def _is_cacheable(body: bytes, result: bytes) -> bool:
         and b"packfile\n" in result
         and len(result) <= MAX_CACHED_SIZE
     )
-
-
-def _body(request: Request) -> bytes:
-    content = request.get_data()
-    return gzip.decompress(content) if request.content_encoding == "gzip" else content

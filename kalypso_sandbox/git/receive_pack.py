@@ -18,12 +18,18 @@ from kalypso_actions.clients.git.program import NO_USER_CONFIG, Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_sandbox.git.commits import Person
 from kalypso_sandbox.git.objects import LooseObjects
-from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository, is_valid_ref
-from kalypso_sandbox.github import branch_rules, pushes
-from kalypso_sandbox.github.auto_merges import merge_ready
-from kalypso_sandbox.github.branch_rules import BRANCHES
+from kalypso_sandbox.git.repositories import (
+    NO_OBJECT,
+    BareRepository,
+    RefUpdate,
+    is_valid_ref,
+)
+from kalypso_sandbox.github import branch_rules
+from kalypso_sandbox.github.access import RepositoryAccess, access_of_event
+from kalypso_sandbox.github.merging import merge_ready
+from kalypso_sandbox.github.pushes import handle_push
 from kalypso_sandbox.state import State
-from kalypso_sandbox.store import Identity, Repository
+from kalypso_sandbox.store import Identity
 
 VERBATIM_REASONS: Final = ("refusing ", "deny ")
 """The prefixes of reasons to report as they are; other reasons are those of a protected branch."""
@@ -54,11 +60,9 @@ OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
 
 @dataclass
 class Command:
-    """A ref with its `old` and `new` object; None if the ref does not exist before or after."""
+    """An update of a ref, and why it is refused."""
 
-    ref: str
-    old: str | None
-    new: str | None
+    update: RefUpdate
     refusal: str = ""
 
 
@@ -89,19 +93,18 @@ class Push:
             old, new, ref = messages
             if not (OBJECT.fullmatch(old) and OBJECT.fullmatch(new)):
                 raise ProtocolError(f"{messages!r} contains an invalid object id")
-            commands.append(Command(ref, _object_or_none(old), _object_or_none(new)))
+            before, after = (None if oid == NO_OBJECT else oid for oid in (old, new))
+            commands.append(Command(RefUpdate(ref, before, after)))
         if "push-options" in capabilities:
             _, position = section(body, position)
         return cls(commands, capabilities, body[position:])
 
     def report(self) -> bytes:
         """Return the report that the client asked for."""
-        lines = [line(f"unpack {self.unpacked}\n".encode())]
+        lines = [line(f"unpack {self.unpacked}\n")]
         for command in self.commands:
-            line_text = (
-                f"ng {command.ref} {command.refusal}" if command.refusal else f"ok {command.ref}"
-            )
-            lines.append(line(f"{line_text}\n".encode()))
+            ref, refusal = command.update.ref, command.refusal
+            lines.append(line(f"ng {ref} {refusal}\n" if refusal else f"ok {ref}\n"))
         report = b"".join(lines) + FLUSH
         if not self.capabilities & {"report-status", "report-status-v2"}:
             return b""
@@ -116,36 +119,28 @@ def advertisement(git: BareRepository) -> bytes:
     refs = git.refs() or {"capabilities^{}": NO_OBJECT}
     first, *others = [f"{object_id} {ref}" for ref, object_id in refs.items()]
     lines = [f"{first}\0{CAPABILITIES}", *others]
-    return b"".join(line(f"{text}\n".encode("utf-8", "surrogateescape")) for text in lines) + FLUSH
+    return b"".join(line(f"{text}\n") for text in lines) + FLUSH
 
 
-def receive(
-    state: State, repository: Repository, identity: Identity, body: bytes, faults: frozenset[str]
-) -> bytes:
+def receive(state: State, access: RepositoryAccess, body: bytes, faults: frozenset[str]) -> bytes:
     """Carry out the permitted part of a push. Raises ProtocolError."""
     push = Push.parse(body)
-    git = state.store.git(repository)
+    git = access.git
     incoming = IncomingPack(git.git_dir, state.programs)
     with state.lock:
         if "raced" in faults:
-            _push_first(state, repository, push)
+            _push_first(access, push)
         if push.pack and not _store(push, incoming):
             return push.report()
-        _refuse(state, repository, identity, push, incoming, refuse_all="refused" in faults)
+        _refuse(state, access, push, incoming, refuse_all="refused" in faults)
         moved = _move(git, push)
         if not moved:
             incoming.discard()
         for command in moved:
-            pushes.handle_push(
-                state.store, repository, command.ref, command.old, command.new, identity
-            )
+            handle_push(access, command.update)
         merge_ready(state.store)
         state.store.save()
     return push.report()
-
-
-def _object_or_none(object_id: str) -> str | None:
-    return None if object_id == NO_OBJECT else object_id
 
 
 def _store(push: Push, incoming: IncomingPack) -> bool:
@@ -160,13 +155,7 @@ def _store(push: Push, incoming: IncomingPack) -> bool:
 
 
 def _refuse(
-    state: State,
-    repository: Repository,
-    identity: Identity,
-    push: Push,
-    incoming: IncomingPack,
-    *,
-    refuse_all: bool,
+    state: State, access: RepositoryAccess, push: Push, incoming: IncomingPack, *, refuse_all: bool
 ) -> None:
     """Set the reasons to refuse refs; in an atomic push, one refusal refuses all refs."""
     if refuse_all:
@@ -178,48 +167,46 @@ def _refuse(
         push.messages += _large_file_messages(large, state.max_file_size)
         _refuse_all(push.commands, HOOK)
         return
-    git = state.store.git(repository)
-    refs = git.refs()
+    refs = access.git.refs()
     for command in push.commands:
-        messages, command.refusal = _git_refusal(command, refs.get(command.ref), git)
+        update = command.update
+        messages, command.refusal = _git_refusal(update, refs.get(update.ref), access.git)
         push.messages += messages
         if command.refusal:
             continue
-        reason = branch_rules.refusal(
-            state.store, repository, command.ref, command.old, command.new, identity
-        )
+        reason = branch_rules.refusal(access, update)
         if reason and reason.startswith(VERBATIM_REASONS):
             command.refusal = reason
         elif reason:
-            messages, command.refusal = _rule_refusal(repository, command.ref, reason)
+            messages, command.refusal = _rule_refusal(access, update, reason)
             push.messages += messages
     if "atomic" in push.capabilities and any(command.refusal for command in push.commands):
-        _refuse_all(
-            [command for command in push.commands if not command.refusal], "atomic push failure"
-        )
+        others = [command for command in push.commands if not command.refusal]
+        _refuse_all(others, "atomic push failure")
 
 
 def _git_refusal(
-    command: Command, current: str | None, git: BareRepository
+    update: RefUpdate, current: str | None, git: BareRepository
 ) -> tuple[Sequence[str], str]:
     """Return the messages and reason if git refuses: invalid names, moved refs, bad objects."""
-    if not is_valid_ref(command.ref):
-        return [f"error: refusing to update funny ref '{command.ref}' remotely"], "funny refname"
-    if command.new is not None:
-        kind = git.object_type(command.new)
+    ref = update.ref
+    if not is_valid_ref(ref):
+        return [f"error: refusing to update funny ref '{ref}' remotely"], "funny refname"
+    if update.after is not None:
+        kind = git.object_type(update.after)
         if kind is None:
             return (), "bad object"
-        if kind != "commit" and command.ref.startswith(BRANCHES):
-            return [f"error: {command.ref} cannot stand at a {kind}"], "failed to update ref"
-    if command.old == current:
+        if kind != "commit" and update.branch:
+            return [f"error: {ref} cannot stand at a {kind}"], "failed to update ref"
+    if update.before == current:
         return (), ""
-    if command.old is None:
+    if update.before is None:
         fault = "reference already exists"
     elif current is None:
-        fault = f"unable to resolve reference '{command.ref}'"
+        fault = f"unable to resolve reference '{ref}'"
     else:
-        fault = f"is at {current} but expected {command.old}"
-    return [f"error: cannot lock ref '{command.ref}': {fault}"], "failed to update ref"
+        fault = f"is at {current} but expected {update.before}"
+    return [f"error: cannot lock ref '{ref}': {fault}"], "failed to update ref"
 
 
 def _move(git: BareRepository, push: Push) -> list[Command]:
@@ -229,7 +216,8 @@ def _move(git: BareRepository, push: Push) -> list[Command]:
         if command.refusal:
             continue
         try:
-            if git.update_ref(command.ref, command.new, command.old):
+            update = command.update
+            if git.update_ref(update.ref, update.after, update.before):
                 moved.append(command)
                 continue
         except ProcessError as error:
@@ -238,18 +226,17 @@ def _move(git: BareRepository, push: Push) -> list[Command]:
     return moved
 
 
-def _push_first(state: State, repository: Repository, push: Push) -> None:
+def _push_first(access: RepositoryAccess, push: Push) -> None:
     """Commit as another user to each branch of the push."""
-    git = state.store.git(repository)
-    author = Person(OTHER_USER.login, f"{OTHER_USER.login}@example.com", state.store.now)
-    for command in push.commands:
-        if not command.ref.startswith(BRANCHES):
-            continue
-        branch = command.ref.removeprefix(BRANCHES)
-        before = git.head(branch)
-        text = f"{command.new} was about to be pushed\n"
-        after = git.commit_files(branch, {"raced.txt": text}, "Be there first", author)
-        pushes.handle_push(state.store, repository, command.ref, before, after, OTHER_USER)
+    git, store = access.git, access.store
+    author = Person(OTHER_USER.login, f"{OTHER_USER.login}@example.com", store.now)
+    for update in (command.update for command in push.commands if command.update.branch):
+        before = git.head(update.branch)
+        text = f"{update.after} was about to be pushed\n"
+        files = {"raced.txt": text}
+        after = git.commit_files(update.branch, files, "Be there first", author)
+        other_access = access_of_event(store, access.repository, OTHER_USER)
+        handle_push(other_access, RefUpdate(update.ref, before, after))
 
 
 def _refuse_all(commands: Sequence[Command], reason: str) -> None:
@@ -257,13 +244,15 @@ def _refuse_all(commands: Sequence[Command], reason: str) -> None:
         command.refusal = reason
 
 
-def _rule_refusal(repository: Repository, ref: str, reason: str) -> tuple[list[str], str]:
+def _rule_refusal(
+    access: RepositoryAccess, update: RefUpdate, reason: str
+) -> tuple[list[str], str]:
     """Return the messages and the reason for git, which depend on the kind of rules."""
-    rules = branch_rules.rules_for_branch(repository, ref.removeprefix(BRANCHES))
+    rules = branch_rules.rules_for_branch(access.repository, update.branch)
     if reason != branch_rules.UNSIGNED or any(rule.classic for rule in rules):
-        first = f"error: GH006: Protected branch update failed for {ref}."
+        first = f"error: GH006: Protected branch update failed for {update.ref}."
         return [first, "", f"- {reason}"], PROTECTED
-    first = f"error: GH013: Repository rule violations found for {ref}."
+    first = f"error: GH013: Repository rule violations found for {update.ref}."
     return [first, "", f"- {reason}"], VIOLATION
 
 
@@ -364,8 +353,10 @@ class ProtocolError(Exception):
     """The client sent invalid lines."""
 
 
-def line(content: bytes) -> bytes:
+def line(content: bytes | str) -> bytes:
     """Encode one line."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogateescape")
     return b"%04x%s" % (len(content) + 4, content)
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ from kalypso_sandbox.git.commits import (
 )
 from kalypso_sandbox.git.objects import FULL_ID, Change, LooseObjects
 
+BRANCHES: Final = "refs/heads/"
 NO_OBJECT: Final = "0" * 40
 """The id that git writes for a ref that does not exist."""
 
@@ -66,6 +68,20 @@ CONFIGURATION: Final = """\
 """The features of GitHub's repositories: partial clones, fetches by commit id, and pushes. fsync is
 off, because the data of a sandbox need not survive a crash.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class RefUpdate:
+    """A full ref that is created (`before` None), moved, or deleted (`after` None)."""
+
+    ref: str
+    before: str | None
+    after: str | None
+
+    @property
+    def branch(self) -> str:
+        """Return the name of the branch; "" for other refs."""
+        return self.ref.removeprefix(BRANCHES) if self.ref.startswith(BRANCHES) else ""
 
 
 class BareRepository:
@@ -111,7 +127,15 @@ class BareRepository:
 
     def head(self, branch: str) -> str | None:
         """Return the commit at a branch's head."""
-        return self.ref(f"refs/heads/{branch}")
+        return self.ref(BRANCHES + branch)
+
+    def branches(self) -> Mapping[str, str]:
+        """Return name of a branch -> commit at its head."""
+        return {
+            ref.removeprefix(BRANCHES): head
+            for ref, head in self.refs().items()
+            if ref.startswith(BRANCHES)
+        }
 
     def ref(self, name: str) -> str | None:
         """Return the object of a full ref; None if there is none."""

@@ -1,156 +1,116 @@
-"""Issue tokens, and find the identity of a request's Authorization header."""
+"""An identity's access to a repository: what it sees there, and what it may do."""
 
 from __future__ import annotations
 
-import base64
-import secrets
-import string
-from datetime import timedelta
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from kalypso_sandbox.git.repositories import BareRepository
+from kalypso_sandbox.store import Identity, PullRequest, Repository, Store
 
-from kalypso_sandbox import strict_json
-from kalypso_sandbox.github.endpoints import RefusedError
-from kalypso_sandbox.github.permissions import ANONYMOUS
-from kalypso_sandbox.store import App, Identity, Store
+ANONYMOUS: Final = Identity(kind="user", login="", permissions={})
+"""The identity of a request without a token."""
 
-PREFIXES: Final = {"user": "github_pat_", "actions": "ghs_", "installation": "ghs_"}
-LETTERS: Final = string.ascii_letters + string.digits
-TOKEN_LIFETIME: Final = timedelta(hours=1)
-"""The lifetime of the tokens of jobs and installations."""
-MAX_JWT_LIFETIME: Final = 600
-"""The longest validity of an App's JWT, in seconds."""
+LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
-UNDECODABLE: Final = "A JSON web token could not be decoded"
+NEVER_PUBLIC: Final = frozenset({"administration", "actions_variables", "secrets", "workflows"})
+"""Data that even a public repository shows only with the permission."""
 
 
-def issue(store: Store, identity: Identity) -> str:
-    """Issue a token for this identity, and drop expired tokens.
+@dataclass(frozen=True, slots=True)
+class RepositoryAccess:
+    """An identity that reads or changes a repository, and the prefixes of the links that it gets.
 
-    Raises ValueError for an invalid login.
+    `target` is None where a request names no repository. An event shows each write at once, without
+    lag.
     """
-    store.account(identity.login)
-    for text, known in list(store.tokens.items()):
-        if known.expires_at and known.expires_at <= store.now:
-            del store.tokens[text]
-    token = PREFIXES[identity.kind] + "".join(secrets.choice(LETTERS) for _ in range(36))
-    store.tokens[token] = identity
-    return token
+
+    store: Store
+    identity: Identity
+    target: Repository | None
+    api_url: str
+    server_url: str
+    is_event: bool = False
+
+    @property
+    def repository(self) -> Repository:
+        """Return the repository. Raises LookupError if there is none."""
+        if self.target is None:
+            raise LookupError("the endpoint's path names no repository")
+        return self.target
+
+    @property
+    def git(self) -> BareRepository:
+        """Return the files and commits of the repository."""
+        return self.store.git(self.repository)
+
+    @property
+    def url(self) -> str:
+        """Return the repository's URL in the API."""
+        return f"{self.api_url}/repos/{self.repository.full_name}"
+
+    @property
+    def page(self) -> str:
+        """Return the URL of the repository's page."""
+        return f"{self.server_url}/{self.repository.full_name}"
+
+    def at(self, repository: Repository) -> Self:
+        """Return the same access to another repository."""
+        return replace(self, target=repository)
+
+    def head(self, pull_request: PullRequest) -> str:
+        """Return a pull request's head commit, which lags behind a push."""
+        moved_at = pull_request.head_moved_at
+        lags = not self.is_event and self.store.lags(moved_at, self.identity)
+        return pull_request.former_head if lags else pull_request.head_commit
 
 
-def new_key() -> tuple[str, str]:
-    """Return a new private and public key for an App, in PEM."""
-    private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem = private.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption(),
+def access_of_event(store: Store, repository: Repository, identity: Identity) -> RepositoryAccess:
+    """Return the access of an event, whose links begin with the server's own URL."""
+    return RepositoryAccess(
+        store, identity, repository, store.api_url, store.server_url, is_event=True
     )
-    return pem.decode(), public_key(pem.decode())
 
 
-def public_key(private_key: str) -> str:
-    """Return the public key of a private one, in PEM. Raises ValueError for an invalid key."""
-    private = serialization.load_pem_private_key(private_key.encode(), password=None)
-    public = private.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    return public.decode()
-
-
-def authenticate(store: Store, authorization: str) -> Identity:
-    """Return the identity of `token X`, `Bearer X`, or Basic with the token as password or user.
-
-    Raises RefusedError: 401 for an unknown or expired token, 403 for a suspended installation.
-    """
-    if not authorization:
-        return ANONYMOUS
-    token = token_of_header(authorization)
-    identity = store.tokens.get(token)
-    if identity is None and token.count(".") == 2:
-        return _app(store, token)
-    if identity is None or (identity.expires_at and identity.expires_at <= store.now):
-        raise RefusedError(401, "Bad credentials")
-    if identity.kind == "installation" and _is_suspended(store, identity):
-        raise RefusedError(403, "This installation has been suspended")
-    return identity
-
-
-def token_of_header(authorization: str) -> str:
-    """Return the token in a header, or ""."""
-    scheme, _, value = authorization.strip().partition(" ")
-    if scheme.lower() in {"token", "bearer"}:
-        return value.strip()
-    if scheme.lower() != "basic":
-        return ""
-    try:
-        user, _, password = base64.b64decode(value, validate=True).decode().partition(":")
-    except ValueError:
-        return ""
-    return password if password not in {"", "x-oauth-basic"} else user
-
-
-def _is_suspended(store: Store, identity: Identity) -> bool:
-    app = store.apps.get(identity.app_id)
-    owners = (
-        {login.lower(): installed for login, installed in app.installations.items()} if app else {}
-    )
-    installation = owners.get(identity.owner.lower())
-    return installation is None or installation.suspended
-
-
-def _app(store: Store, token: str) -> Identity:
-    """Return the App that signed a JWT.
-
-    https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
-    """
-    head, claims, signature = token.split(".")
-    try:
-        algorithm = _decoded(head)["alg"]
-        content = _decoded(claims)
-        issuer = content["iss"]
-    except (ValueError, KeyError, TypeError):
-        raise RefusedError(401, UNDECODABLE) from None
-    app = next(
-        (known_app for known_app in store.apps.values() if issuer in known_app.issuers), None
-    )
-    if app is None:
-        raise RefusedError(404, "Integration not found")
-    if algorithm != "RS256" or not _is_signed(app, f"{head}.{claims}", signature):
-        raise RefusedError(401, UNDECODABLE)
-    _check_times(content, int(store.now.timestamp()))
-    return Identity(kind="app", login=app.slug, permissions=app.permissions, app_id=app.id)
-
-
-def _check_times(claims: dict[str, Any], now: int) -> None:
-    issued, expires = claims.get("iat"), claims.get("exp")
-    if not isinstance(issued, int) or issued > now:
-        message = "must be an Integer representing the time that the assertion was issued"
-        raise RefusedError(401, f"'Issued at' claim ('iat') {message}")
-    if not isinstance(expires, int) or expires <= now:
-        message = "must be a numeric value representing the future time at which the assertion"
-        raise RefusedError(401, f"'Expiration time' claim ('exp') {message} expires")
-    if expires > now + MAX_JWT_LIFETIME:
-        raise RefusedError(401, "'Expiration time' claim ('exp') is too far in the future")
-
-
-def _is_signed(app: App, text: str, signature: str) -> bool:
-    key = serialization.load_pem_public_key(app.public_key.encode())
-    if not isinstance(key, rsa.RSAPublicKey):
-        raise TypeError(f"the key of the App {app.slug} is not an RSA key")
-    try:
-        key.verify(_bytes(signature), text.encode(), padding.PKCS1v15(), hashes.SHA256())
-    except (InvalidSignature, ValueError):
+def covers(identity: Identity, repository: Repository) -> bool:
+    """Return whether the token is valid for this repository."""
+    if identity.owner and identity.owner.lower() != repository.owner.lower():
         return False
-    return True
+    if identity.repositories is None:
+        return bool(identity.login)
+    names = {name.lower() for name in (repository.full_name, *repository.former_names)}
+    return any(name.lower() in names for name in identity.repositories)
 
 
-def _decoded(part: str) -> Any:
-    return strict_json.loads(_bytes(part))
+def visible(identity: Identity, repository: Repository) -> bool:
+    """Return whether the identity can see the repository; GitHub answers 404 otherwise."""
+    return not repository.private or covers(identity, repository)
 
 
-def _bytes(part: str) -> bytes:
-    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+def allowed(identity: Identity, permissions: Sequence[str], repository: Repository | None) -> bool:
+    """Return whether the identity has one of these permissions (`contents: write`).
+
+    Write implies read. Public data of a visible, public repository need no permission. Without a
+    repository, the permissions of the token itself count.
+    """
+    return not permissions or any(
+        _has(identity, permission, repository) for permission in permissions
+    )
+
+
+def not_accessible(identity: Identity) -> str:
+    """Return GitHub's message for a missing permission."""
+    credential = "personal access token" if identity.kind == "user" else "integration"
+    return f"Resource not accessible by {credential}"
+
+
+def _has(identity: Identity, permission: str, repository: Repository | None) -> bool:
+    name, _, level = permission.partition(": ")
+    if repository is not None:
+        public = not repository.private and name not in NEVER_PUBLIC
+        if level == "read" and (public or name == "metadata"):
+            return True
+        if not covers(identity, repository):
+            return False
+    return LEVELS.get(identity.permissions.get(name, ""), 0) >= LEVELS[level]

@@ -1,18 +1,20 @@
-"""Rules that protect branches, and their reasons to refuse a push or a merge."""
+"""Rules that protect branches: why a push or a merge is refused, and what can be merged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, Literal
 
-from kalypso_sandbox.git.repositories import BareRepository
-from kalypso_sandbox.github import statuses
-from kalypso_sandbox.github.workflow_files import FOLDER
-from kalypso_sandbox.store import BranchRule, Identity, PullRequest, Repository, Store
+from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import BareRepository, RefUpdate
+from kalypso_sandbox.github.access import RepositoryAccess
+from kalypso_sandbox.store import BranchRule, Issue, PullRequest, Repository, Status, Store
 
-BRANCHES: Final = "refs/heads/"
 UNSIGNED: Final = "Commits must have verified signatures."
+NOT_AUTHORIZED: Final = "You're not authorized to push to this branch."
 
 
 def rules_for_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
@@ -20,59 +22,34 @@ def rules_for_branch(repository: Repository, branch: str) -> Sequence[BranchRule
 
     `*` matches within one part of the name, `**/` any number of parts.
     """
-    parts = branch.split("/")
-    return [rule for rule in repository.rules if _matches(parts, rule.pattern.split("/"))]
+    return [rule for rule in repository.rules if _applies(rule, branch)]
 
 
-def refusal(
-    store: Store,
-    repository: Repository,
-    ref: str,
-    before: str | None,
-    after: str | None,
-    identity: Identity,
-) -> str | None:
-    """Return why a ref may not be created (`before` None), moved or deleted (`after` None).
+def refusal(access: RepositoryAccess, update: RefUpdate) -> str | None:
+    """Return why an update is refused; None if it is permitted.
 
     The commits must be in the repository.
     """
-    reason = ref_refusal(store, repository, ref, before, after, identity)
-    if reason or after is None:
+    reason = ref_refusal(access, update)
+    if reason or update.after is None:
         return reason
-    return workflows_refusal(store, repository, before, after, identity)
+    return workflows_refusal(access, update.before, update.after)
 
 
-def ref_refusal(
-    store: Store,
-    repository: Repository,
-    ref: str,
-    before: str | None,
-    after: str | None,
-    identity: Identity,
-) -> str | None:
+def ref_refusal(access: RepositoryAccess, update: RefUpdate) -> str | None:
     """Return the same as `refusal`, but without a check of the changed files."""
-    if ref.startswith("refs/pull/"):
+    if update.ref.startswith("refs/pull/"):
         return "deny updating a hidden ref"
-    if not ref.startswith(BRANCHES):
+    if not update.branch:
         return None
-    branch = ref.removeprefix(BRANCHES)
-    if after is None and branch == repository.default_branch:
-        return f"refusing to delete the current branch: {ref}"
-    refusals = (
-        _rule_refusal(store, repository, rule, before, after, identity)
-        for rule in rules_for_branch(repository, branch)
-    )
-    return next(filter(None, refusals), None)
+    if update.after is None and update.branch == access.repository.default_branch:
+        return f"refusing to delete the current branch: {update.ref}"
+    rules = rules_for_branch(access.repository, update.branch)
+    return next(filter(None, (_rule_refusal(access, rule, update) for rule in rules)), None)
 
 
 def workflows_refusal(
-    store: Store,
-    repository: Repository,
-    before: str | None,
-    after: str,
-    identity: Identity,
-    *,
-    by_merge: bool = False,
+    access: RepositoryAccess, before: str | None, after: str, *, by_merge: bool = False
 ) -> str | None:
     """Return why an identity may not push workflow files; None if it may.
 
@@ -85,29 +62,29 @@ def workflows_refusal(
     (spinframework/spin#1226; according to DataDog/datadog-agent#49532, only the default branch
     counts; mikelane/valid8r#326 for merges)
     """
-    if "workflows" in identity.permissions:
+    if "workflows" in access.identity.permissions:
         return None
-    git = store.git(repository)
-    files = git.files(after)
-    if by_merge or store.workflows_known_from == "default branch":
-        base, refs = before, [f"{BRANCHES}{repository.default_branch}"]
+    git = access.git
+    files, branches = git.files(after), git.branches()
+    if by_merge or access.store.workflows_known_from == "default branch":
+        base, default = before, access.repository.default_branch
+        branches = {name: head for name, head in branches.items() if name == default}
     else:
-        base, refs = before or _known_ancestor(git, after), list(git.refs())
-    changed = sorted(git.changed_paths(base, after) if base else files)
-    heads = [head for ref, head in git.refs().items() if ref in refs and ref.startswith(BRANCHES)]
-    known = [git.files(head) for head in heads] if any(map(_is_workflow, changed)) else []
+        base = before or _known_ancestor(git, after)
+    changed = git.changed_paths(base, after) if base else files
+    workflows = sorted(path for path in changed if path.startswith(FOLDER))
+    known = [git.files(head) for head in branches.values()] if workflows else []
     file = next(
         (
             path
-            for path in changed
-            if _is_workflow(path)
-            and not any(path in files and other.get(path) == files[path] for other in known)
+            for path in workflows
+            if not any(path in files and other.get(path) == files[path] for other in known)
         ),
         None,
     )
     if file is None:
         return None
-    if identity.kind == "user":
+    if access.identity.kind == "user":
         credential, permission = "a Personal Access Token", "`workflow` scope"
     else:
         credential, permission = "a GitHub App", "`workflows` permission"
@@ -117,66 +94,127 @@ def workflows_refusal(
     )
 
 
-def _is_workflow(path: str) -> bool:
-    return path.startswith(FOLDER)
+def merge_refusals(
+    access: RepositoryAccess, pull: PullRequest, *, check_identity: bool = True
+) -> Sequence[str]:
+    """Return why a pull request may not be merged, in GitHub's words.
+
+    Without `check_identity`, this does not check the restriction of pushes.
+    """
+    reasons = []
+    for rule in rules_for_branch(access.repository, pull.base_branch):
+        reasons += _review_refusals(rule, pull)
+        reasons += _context_refusals(access.repository, rule, pull.head_commit)
+        if rule.restrict_pushes and check_identity and access.identity.login not in rule.may_push:
+            reasons.append(NOT_AUTHORIZED)
+        base = access.git.head(pull.base_branch)
+        if rule.required_signatures and not _are_signed(access.git, base, pull.head_commit):
+            reasons.append(UNSIGNED)
+    return reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Mergeability:
+    """`mergeable` is None for a closed pull request, because GitHub does not try to merge it."""
+
+    mergeable: bool | None
+    state: Literal["clean", "unstable", "blocked", "draft", "dirty", "unknown"]
+
+
+def check_mergeability(access: RepositoryAccess, issue: Issue) -> Mergeability:
+    """Try to merge the current heads, and check the rules of the base branch."""
+    pull = issue.pull
+    if issue.state == "closed":
+        return Mergeability(None, "unknown")
+    if not try_merge(access, issue):
+        return Mergeability(False, "dirty")
+    if pull.draft:
+        return Mergeability(True, "draft")
+    if merge_refusals(access, pull, check_identity=False):
+        return Mergeability(True, "blocked")
+    known = latest_statuses(access.repository, pull.head_commit).values()
+    is_unstable = known and combined_state(known) != "success"
+    return Mergeability(True, "unstable" if is_unstable else "clean")
+
+
+def try_merge(access: RepositoryAccess, issue: Issue) -> bool:
+    """Update `refs/pull/N/merge`; return whether the merge succeeds."""
+    git, pull = access.git, issue.pull
+    base, head, before = git.head(pull.base_branch), pull.head_commit, pull.merge_commit
+    if base is None:
+        return False
+    if before and git.commit(before).parents == (base, head):
+        return True
+    tree = git.merge_tree(base, head)
+    pull.merge_commit = ""
+    if tree is not None:
+        person = github_committer(access.store)
+        message = f"Merge {head} into {base}"
+        pull.merge_commit = git.make_commit(tree, [base, head], message, person, person)
+    set_ref(git, f"refs/pull/{issue.number}/merge", pull.merge_commit)
+    return tree is not None
+
+
+def set_ref(git: BareRepository, ref: str, commit: str) -> None:
+    """Set one of GitHub's own refs to a commit; "" deletes it."""
+    before = git.ref(ref)
+    if before != (commit or None):
+        git.update_ref(ref, commit or None, before)
+
+
+def github_committer(store: Store) -> Person:
+    """Return the committer of GitHub's merges."""
+    return Person("GitHub", "noreply@github.com", store.now)
+
+
+def latest_statuses(repository: Repository, commit: str) -> Mapping[str, Status]:
+    """Return the latest status of each context, by the context in lower case."""
+    return {
+        status.context.lower(): status for status in repository.statuses if status.commit == commit
+    }
+
+
+def combined_state(statuses: Collection[Status]) -> Literal["failure", "pending", "success"]:
+    """Return one state for all: `failure` for any error or failure, `pending` without statuses."""
+    states = {status.state for status in statuses}
+    if states & {"error", "failure"}:
+        return "failure"
+    return "success" if states == {"success"} else "pending"
 
 
 def _known_ancestor(git: BareRepository, commit: str) -> str | None:
     """Follow first parents; return the first commit that a branch contains."""
-    heads = [head for ref, head in git.refs().items() if ref.startswith(BRANCHES)]
+    heads = git.branches().values()
     ancestor: str | None = commit
     while ancestor and not any(git.is_ancestor(ancestor, head) for head in heads):
         ancestor = next(iter(git.commit(ancestor).parents), None)
     return ancestor
 
 
-def merge_refusals(
-    store: Store,
-    repository: Repository,
-    pull_request: PullRequest,
-    identity: Identity | None = None,
-) -> Sequence[str]:
-    """Return why a pull request may not be merged, in GitHub's words.
-
-    Without an identity, this does not check the restriction of pushes.
-    """
-    reasons = []
-    for rule in rules_for_branch(repository, pull_request.base_branch):
-        reasons += _review_refusals(rule, pull_request)
-        reasons += _context_refusals(repository, rule, pull_request.head_commit)
-        if rule.restrict_pushes and identity and identity.login not in rule.may_push:
-            reasons.append("You're not authorized to push to this branch.")
-        head = pull_request.head_commit
-        base = store.git(repository).head(pull_request.base_branch)
-        if rule.required_signatures and not _are_signed(store.git(repository), base, head):
-            reasons.append(UNSIGNED)
-    return reasons
-
-
-def _rule_refusal(
-    store: Store,
-    repository: Repository,
-    rule: BranchRule,
-    before: str | None,
-    after: str | None,
-    identity: Identity,
-) -> str | None:
+def _rule_refusal(access: RepositoryAccess, rule: BranchRule, update: RefUpdate) -> str | None:
+    git, identity = access.git, access.identity
+    before, after = update.before, update.after
     if after is None:
         return "Cannot delete this branch"
-    forced = before is not None and not store.git(repository).is_ancestor(before, after)
-    if forced and not rule.allow_force_push:
+    if before is not None and not rule.allow_force_push and not git.is_ancestor(before, after):
         return "Cannot force-push to this branch"
     # A ruleset cannot list the job's token: FriendlyInternet/nuxt-crouton#1942.
     if identity.login in rule.may_push and (rule.classic or identity.kind != "actions"):
         return None
     if rule.restrict_pushes:
-        return "You're not authorized to push to this branch."
+        return NOT_AUTHORIZED
     if rule.required_signatures:
-        git = store.git(repository)
-        heads = [head for ref, head in git.refs().items() if _applies(rule, ref)]
+        heads = [head for name, head in git.branches().items() if _applies(rule, name)]
         if not _are_signed(git, before, after, heads):
             return UNSIGNED
-    return _direct_refusal(repository, rule, after) if before else None
+    return _direct_refusal(access.repository, rule, after) if before else None
+
+
+def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> str | None:
+    """Return why a commit needs a pull request; None if a push may add it."""
+    if rule.required_reviews:
+        return "Changes must be made through a pull request."
+    return next(iter(_context_refusals(repository, rule, commit)), None)
 
 
 def _are_signed(
@@ -191,22 +229,10 @@ def _are_signed(
     )
 
 
-def _applies(rule: BranchRule, ref: str) -> bool:
-    parts = ref.removeprefix(BRANCHES).split("/")
-    return ref.startswith(BRANCHES) and _matches(parts, rule.pattern.split("/"))
-
-
-def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> str | None:
-    """Return why a commit needs a pull request; None if a push may add it."""
-    if rule.required_reviews:
-        return "Changes must be made through a pull request."
-    return next(iter(_context_refusals(repository, rule, commit)), None)
-
-
-def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
+def _review_refusals(rule: BranchRule, pull: PullRequest) -> list[str]:
     """Return the reasons to refuse a merge: reviews request changes, or approvals are missing."""
     number = rule.required_reviews
-    opinions = list(pull_request.opinions.values())
+    opinions = list(pull.opinions.values())
     if number and "CHANGES_REQUESTED" in opinions:
         return ["Changes have been requested."]
     if opinions.count("APPROVED") >= number:
@@ -217,7 +243,7 @@ def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
 
 def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> list[str]:
     """Return a reason for each required status that is missing or not successful."""
-    known = statuses.latest(repository, commit)
+    known = latest_statuses(repository, commit)
     reasons = []
     for context in rule.required_contexts:
         status = known.get(context.lower())
@@ -227,6 +253,10 @@ def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> 
             state = "pending" if status.state == "pending" else "failing"
             reasons.append(f'Required status check "{context}" is {state}.')
     return reasons
+
+
+def _applies(rule: BranchRule, branch: str) -> bool:
+    return _matches(branch.split("/"), rule.pattern.split("/"))
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:

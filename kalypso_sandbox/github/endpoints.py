@@ -7,53 +7,42 @@ changes the store, and answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
 
+from kalypso_sandbox.github.access import RepositoryAccess
 from kalypso_sandbox.github.rate_limits import RateLimits
-from kalypso_sandbox.store import Identity, Repository, Store
+from kalypso_sandbox.json_http import Answer, Json
+from kalypso_sandbox.store import Repository, Store
 
-Json = Any
-"""A value that `json` reads and writes."""
+WITH_SLASHES: Final = frozenset({"ref", "branch", "path", "basehead"})
+"""Path parameters that may contain slashes."""
+
+BY_ID: Final = "/repositories/"
+"""Prefix of the paths that stay the same when a repository is renamed."""
+
+PARAMETER: Final = re.compile(r"\{(\w+)\}")
+NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(RepositoryAccess):
     """A permitted request to an endpoint.
 
-    `repository` is the one in the path. `path` is the part below `api_url` as the client sent it,
-    with `%2F`; `parameters` come from the path, `query` from the query string. `body` is the parsed
-    JSON ({} if there is none): an object, or a list of labels. Links in responses begin with
-    `api_url` and `server_url`. The store is locked during the call.
+    `target` is the repository in the path. `path` is the part below `api_url` as the client sent
+    it, with `%2F`; `parameters` come from the path, `query` from the query string. `body` is the
+    parsed JSON ({} if there is none): an object, or a list of labels. The store is locked during
+    the call.
     """
 
-    store: Store
-    identity: Identity
-    repository: Repository | None
     path: str
     parameters: Mapping[str, str]
     query: Mapping[str, str]
     body: Json
-    api_url: str
-    server_url: str
     rate_limits: RateLimits
-
-    @property
-    def named_repository(self) -> Repository:
-        """Return the repository of the path. Raises LookupError if the path names none."""
-        if self.repository is None:
-            raise LookupError("the endpoint's path names no repository")
-        return self.repository
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A status and a JSON body; None means no body."""
-
-    status: int
-    body: Json = None
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class RefusedError(Exception):
@@ -113,3 +102,68 @@ def endpoint(
         return handler
 
     return register
+
+
+@dataclass(frozen=True, slots=True)
+class RouteMatch:
+    """An endpoint, and the path parameters of a request."""
+
+    endpoint: Endpoint
+    parameters: Mapping[str, str]
+
+
+class Routes:
+    """The endpoints, the most specific path first."""
+
+    def __init__(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> None:
+        ordered = sorted(endpoints.values(), key=_exactness, reverse=True)
+        self._routes = [(_pattern(endpoint.path), endpoint) for endpoint in ordered]
+
+    def find(self, method: str, path: str) -> RouteMatch | None:
+        """Return the endpoint of a path, which may contain `%2F`."""
+        method = "GET" if method == "HEAD" else method
+        for pattern, endpoint in self._routes:
+            match = pattern.fullmatch(path) if endpoint.method == method else None
+            if match:
+                parameters = {name: unquote(text) for name, text in match.groupdict().items()}
+                return RouteMatch(endpoint, parameters)
+        return None
+
+
+def number(text: str) -> int:
+    """Return a number from a path or query; for other texts return 0, which is not a valid id."""
+    return int(text) if NUMBER.fullmatch(text) else 0
+
+
+def by_name(store: Store, path: str) -> str:
+    """Replace the id in `/repositories/{id}/…` with the repository's name."""
+    repository_id, _, rest = path.removeprefix(BY_ID).partition("/")
+    if path.startswith(BY_ID):
+        for repository in store.repositories.values():
+            if repository.id == number(repository_id):
+                return f"/repos/{repository.full_name}" + (f"/{rest}" if rest else "")
+    return path
+
+
+def by_id(repository: Repository, path: str) -> str:
+    """Replace the name in `/repos/{owner}/{repo}/…` with the repository's id."""
+    if not path.startswith("/repos/"):
+        return path
+    return "/".join([f"{BY_ID}{repository.id}", *path.split("/", 4)[4:]])
+
+
+def _exactness(endpoint: Endpoint) -> tuple[int, int]:
+    """Return a sort key: first the fixed segments, then few parameters that may have slashes."""
+    names = PARAMETER.findall(endpoint.path)
+    written = endpoint.path.count("/") - len(names)
+    return written, -sum(name in WITH_SLASHES for name in names)
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    fixed, *rest = PARAMETER.split(path)
+    pattern = re.escape(fixed)
+    for name, text in zip(rest[::2], rest[1::2], strict=True):
+        value = ".+" if name in WITH_SLASHES else "[^/]+"
+        value = ".*" if name == "path" else value  # "" is the root of the files
+        pattern += f"(?P<{name}>{value})" + re.escape(text)
+    return re.compile(pattern)

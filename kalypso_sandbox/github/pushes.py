@@ -1,92 +1,99 @@
-"""The consequences of a push: its event, and the changes of pull requests."""
+"""A ref has moved: record the event, and let pull requests follow, close or reopen.
+
+Deleting the head branch of an open pull request closes it: `closed` precedes `head_ref_deleted`,
+with the same actor and time. A merge records `merged`, then `closed`.
+
+https://docs.github.com/rest/using-the-rest-api/issue-event-types
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from kalypso_sandbox.github import events, issue_events, pull_request_changes
-from kalypso_sandbox.github.branch_rules import BRANCHES
-from kalypso_sandbox.store import Identity, Issue, PullRequest, Repository, Store
+from kalypso_sandbox.git.repositories import RefUpdate
+from kalypso_sandbox.github import events
+from kalypso_sandbox.github.access import RepositoryAccess
+from kalypso_sandbox.github.branch_rules import set_ref, try_merge
+from kalypso_sandbox.store import Issue, IssueEvent, PullRequest, Repository
 
 
-def handle_push(
-    store: Store,
-    repository: Repository,
-    ref: str,
-    before: str | None,
-    after: str | None,
-    identity: Identity,
-) -> None:
-    """Record that git or the API created (`before` None), moved or deleted (`after` None) a ref.
+def handle_push(access: RepositoryAccess, update: RefUpdate) -> None:
+    """Record that git or the API created, moved or deleted a ref.
 
     An open pull request follows its branch, also in a fork. Close a pull request if its branch or
     base is deleted, or if it has no more commits of its own. Mark a pull request as merged if a
     push to the base contains its commits.
     """
-    repository.pushed_at = store.now
-    events.push(store, repository, ref, before, after, identity)
-    if not ref.startswith(BRANCHES):
+    access.repository.pushed_at = access.store.now
+    events.push(access, update)
+    branch = update.branch
+    if not branch:
         return
-    branch = ref.removeprefix(BRANCHES)
-    if repository.parent:
-        _fork_moved(store, repository, branch, after, identity)
-    if after is None:
-        _branch_deleted(store, repository, branch, before, identity)
+    if access.repository.parent:
+        _fork_moved(access, update)
+    if update.after is None:
+        _branch_deleted(access, branch, update.before)
         return
-    if before is None:
-        repository.branches_created_at[branch] = store.now
-        _branch_restored(store, repository, branch, after, identity)
-    _branch_moved(store, repository, branch, after, identity)
+    if update.before is None:
+        access.repository.branches_created_at[branch] = access.store.now
+        for issue in _issues_of_head(access.repository, branch, update.after):
+            kinds = [event.event for event in issue.events if event.event.startswith("head_ref_")]
+            if kinds[-1:] == ["head_ref_deleted"]:
+                record(access, issue, "head_ref_restored")
+    _branch_moved(access, branch, update.after)
 
 
-def open_pull_requests(repository: Repository) -> Iterator[tuple[Issue, PullRequest]]:
+def open_pull_requests(repository: Repository) -> Iterator[Issue]:
     """Yield the open pull requests."""
     for issue in list(repository.issues.values()):
         if issue.pull_request and issue.state == "open":
-            yield issue, issue.pull_request
+            yield issue
 
 
-def _fork_moved(
-    store: Store, fork: Repository, branch: str, commit: str | None, identity: Identity
-) -> None:
+def _fork_moved(access: RepositoryAccess, update: RefUpdate) -> None:
     """Update or close the pull requests of a fork's branch, which are in another repository."""
-    original = store.repository(fork.parent)
+    fork, original = access.repository, access.store.repository(access.repository.parent)
     if original is None:
         return
-    for issue, pull_request in open_pull_requests(original):
-        if (pull_request.head_repository, pull_request.head_branch) != (fork.full_name, branch):
+    access_to_original = access.at(original)
+    for issue in open_pull_requests(original):
+        if (issue.pull.head_repository, issue.pull.head_branch) != (fork.full_name, update.branch):
             continue
-        if commit is None:
-            pull_request_changes.close(store, original, issue, pull_request, identity)
+        if update.after is None:
+            close(access_to_original, issue)
             continue
-        store.git(original).copy_objects(store.git(fork))
-        pull_request_changes.update_head(store, original, issue, pull_request, commit, identity)
+        access_to_original.git.copy_objects(access.git)
+        _update_head(access_to_original, issue, update.after)
 
 
-def _is_own_head(store: Store, repository: Repository, pull_request: PullRequest) -> bool:
-    """Return whether the head is in the repository itself: a fork may use the same name."""
-    return store.repository(pull_request.head_repository) is repository
+def _branch_deleted(access: RepositoryAccess, branch: str, commit: str | None) -> None:
+    for issue in open_pull_requests(access.repository):
+        if issue.pull.base_branch == branch or _is_own_head(access, issue.pull, branch):
+            close(access, issue)
+    for issue in _issues_of_head(access.repository, branch, commit):
+        record(access, issue, "head_ref_deleted")
 
 
-def _branch_deleted(
-    store: Store, repository: Repository, branch: str, commit: str | None, identity: Identity
-) -> None:
-    for issue, pull_request in open_pull_requests(repository):
-        is_head = pull_request.head_branch == branch
-        if pull_request.base_branch == branch or (
-            is_head and _is_own_head(store, repository, pull_request)
-        ):
-            pull_request_changes.close(store, repository, issue, pull_request, identity)
-    for issue in _issues_of_head(repository, branch, commit):
-        issue_events.record(store, issue, "head_ref_deleted", identity)
+def _branch_moved(access: RepositoryAccess, branch: str, commit: str) -> None:
+    git = access.git
+    for issue in open_pull_requests(access.repository):
+        pull = issue.pull
+        if pull.head_commit != commit and _is_own_head(access, pull, branch):
+            _update_head(access, issue, commit)
+            base = git.head(pull.base_branch)
+            if base and git.is_ancestor(commit, base):
+                close(access, issue)
+        elif pull.base_branch == branch and git.is_ancestor(pull.head_commit, commit):
+            close(access, issue, commit)
 
 
-def _branch_restored(
-    store: Store, repository: Repository, branch: str, commit: str, identity: Identity
-) -> None:
-    for issue in _issues_of_head(repository, branch, commit):
-        if issue_events.head_is_deleted(issue):
-            issue_events.record(store, issue, "head_ref_restored", identity)
+def _is_own_head(access: RepositoryAccess, pull: PullRequest, branch: str) -> bool:
+    """Return whether this is the head, in the repository itself: a fork may use the same name."""
+    return (
+        pull.head_branch == branch
+        and access.store.repository(pull.head_repository) is access.repository
+    )
 
 
 def _issues_of_head(repository: Repository, branch: str, commit: str | None) -> list[Issue]:
@@ -98,24 +105,54 @@ def _issues_of_head(repository: Repository, branch: str, commit: str | None) -> 
     ]
 
 
-def _branch_moved(
-    store: Store, repository: Repository, branch: str, commit: str, identity: Identity
-) -> None:
-    git = store.git(repository)
-    for issue, pull_request in open_pull_requests(repository):
-        is_head = pull_request.head_branch == branch
-        if (
-            is_head
-            and pull_request.head_commit != commit
-            and _is_own_head(store, repository, pull_request)
-        ):
-            pull_request_changes.update_head(
-                store, repository, issue, pull_request, commit, identity
-            )
-            base = git.head(pull_request.base_branch)
-            if base and git.is_ancestor(commit, base):
-                pull_request_changes.close(store, repository, issue, pull_request, identity)
-        elif pull_request.base_branch == branch and git.is_ancestor(
-            pull_request.head_commit, commit
-        ):
-            pull_request_changes.close(store, repository, issue, pull_request, identity, commit)
+def register(access: RepositoryAccess, issue: Issue) -> None:
+    """Set the refs of a new pull request."""
+    set_ref(access.git, f"refs/pull/{issue.number}/head", issue.pull.head_commit)
+    try_merge(access, issue)
+    events.pull_request(access, issue, "opened")
+
+
+def _update_head(access: RepositoryAccess, issue: Issue, commit: str) -> None:
+    """Update the pull request after a push to its branch."""
+    pull, git = issue.pull, access.git
+    before = pull.head_commit
+    pull.former_head, pull.head_commit = before, commit
+    pull.head_moved_at = issue.updated_at = access.store.now
+    pull.base_commit = git.head(pull.base_branch) or pull.base_commit
+    set_ref(git, f"refs/pull/{issue.number}/head", commit)
+    try_merge(access, issue)
+    events.pull_request(access, issue, "synchronize", before=before, after=commit)
+
+
+def close(access: RepositoryAccess, issue: Issue, merge_commit: str = "") -> None:
+    """Close a pull request; with `merge_commit`, mark it as merged by this commit."""
+    now, pull = access.store.now, issue.pull
+    issue.state = "closed"
+    issue.closed_at = issue.updated_at = now
+    issue.closed_by = access.identity.login
+    if merge_commit:
+        pull.merged_at, pull.merged_by = now, access.identity.login
+        pull.merge_commit = merge_commit
+        record(access, issue, "merged", commit=merge_commit)
+    else:
+        pull.auto_merge = None
+    record(access, issue, "closed")
+    set_ref(access.git, f"refs/pull/{issue.number}/merge", "")
+    events.pull_request(access, issue, "closed")
+
+
+def reopen(access: RepositoryAccess, issue: Issue) -> None:
+    """Reopen a closed pull request whose branches still exist."""
+    issue.state, issue.closed_by = "open", ""
+    issue.closed_at, issue.updated_at = None, access.store.now
+    record(access, issue, "reopened")
+    issue.pull.merge_commit = ""
+    try_merge(access, issue)
+    events.pull_request(access, issue, "reopened")
+
+
+def record(access: RepositoryAccess, issue: Issue, event: str, **more: Any) -> None:
+    """Record an event of the issue's timeline; `more` are the additional fields of this kind."""
+    fields = {"id": access.store.new_id(), "event": event, "actor": access.identity.login}
+    fields |= {"created_at": access.store.now, **more}
+    issue.events.append(IssueEvent.model_validate(fields))

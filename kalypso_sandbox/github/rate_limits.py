@@ -17,14 +17,6 @@ MINUTE = timedelta(minutes=1)
 Key = tuple[str, ...]
 
 
-@dataclass
-class RateLimitWindow:
-    """The number of requests in one hour."""
-
-    begins: datetime
-    used: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Usage:
     """A token's used requests of a resource (`core`, `graphql`); the window ends at `reset`."""
@@ -58,40 +50,35 @@ class RateLimits:
 
     per_hour: dict[str, int] = field(
         default_factory=lambda: {
+            **dict.fromkeys(("installation", "app", "user"), 5000),
             "actions": 1000,
-            "installation": 5000,
-            "app": 5000,
-            "user": 5000,
             "": 60,
         }
     )
     contents_per_minute: int | None = None
     contents_per_hour: int | None = None
-    _windows: dict[Key, RateLimitWindow] = field(default_factory=dict)
+    _windows: dict[Key, tuple[datetime, int]] = field(default_factory=dict)
+    """The begin of the hour, and its requests, by resource and key of the identity."""
     _contents: dict[Key, deque[datetime]] = field(default_factory=dict)
 
     def count(self, identity: Identity, resource: str, now: datetime) -> Usage:
         """Count a request, unless the limit is reached."""
-        limit, window = self._window(identity, resource, now)
-        if window.used >= limit:
-            return replace(self.usage(identity, resource, now), exceeded=True)
-        window.used += 1
-        return self.usage(identity, resource, now)
+        usage = self.usage(identity, resource, now)
+        if usage.used >= usage.limit:
+            return replace(usage, exceeded=True)
+        begins_at, used = self._windows[resource, *_key(identity)]
+        self._windows[resource, *_key(identity)] = begins_at, used + 1
+        return replace(usage, used=used + 1)
 
     def usage(self, identity: Identity, resource: str, now: datetime) -> Usage:
         """Return the usage, without counting a request."""
-        limit, window = self._window(identity, resource, now)
-        reset = int((window.begins + HOUR).timestamp())
-        return Usage(resource, limit, min(window.used, limit), reset)
-
-    def _window(
-        self, identity: Identity, resource: str, now: datetime
-    ) -> tuple[int, RateLimitWindow]:
         limit = self.per_hour[identity.kind if identity.login else ""]
-        window = self._windows.get((resource, *_key(identity)))
-        if window is None or now >= window.begins + HOUR:
-            window = self._windows[resource, *_key(identity)] = RateLimitWindow(now)
-        return limit, window
+        begins_at, used = self._windows.get((resource, *_key(identity)), (now, 0))
+        if now >= begins_at + HOUR:
+            begins_at, used = now, 0
+        self._windows[resource, *_key(identity)] = begins_at, used
+        reset = int((begins_at + HOUR).timestamp())
+        return Usage(resource, limit, min(used, limit), reset)
 
     def exceeds_content_limit(self, identity: Identity, now: datetime) -> bool:
         """Count a request that creates content; return whether it exceeds a limit."""

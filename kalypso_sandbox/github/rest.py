@@ -6,28 +6,19 @@ permission, archived repository, body.
 
 from __future__ import annotations
 
-import json
 import logging
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from werkzeug.wrappers import Request, Response
 
-from kalypso_sandbox import strict_json
-from kalypso_sandbox.github.access import UNDECODABLE, authenticate
-from kalypso_sandbox.github.auto_merges import merge_ready
-from kalypso_sandbox.github.endpoints import Answer, Call, RefusedError
-from kalypso_sandbox.github.permissions import (
-    ANONYMOUS,
-    accepted,
-    allowed,
-    not_accessible,
-    visible,
-)
-from kalypso_sandbox.github.rate_limits import Usage
-from kalypso_sandbox.github.routing import RouteMatch, by_id
+from kalypso_sandbox import json_http
+from kalypso_sandbox.github.access import ANONYMOUS, allowed, not_accessible, visible
+from kalypso_sandbox.github.endpoints import Call, RefusedError, RouteMatch, by_id
+from kalypso_sandbox.github.merging import merge_ready
+from kalypso_sandbox.github.tokens import UNDECODABLE, authenticate
+from kalypso_sandbox.json_http import Answer
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import Identity, Repository
 
@@ -83,7 +74,7 @@ class RestRequest:
         except Exception:
             log.exception("an endpoint of the sandbox failed")
             answer = Answer(500, {"message": "Server Error: this is a bug in the sandbox"})
-        return json_response(answer, self.headers)
+        return answer.response(self.headers)
 
     def _answer(self) -> Answer:
         self._check_version()
@@ -95,13 +86,13 @@ class RestRequest:
         call = Call(
             store=self.state.store,
             identity=identity,
-            repository=repository,
+            target=repository,
+            api_url=self.api_url,
+            server_url=self.server_url,
             path=self.path,
             parameters=match.parameters,
             query=self.request.args.to_dict(),
             body=self._body(match),
-            api_url=self.api_url,
-            server_url=self.server_url,
             rate_limits=self.state.rate_limits,
         )
         self._limit_contents(match, identity)
@@ -146,7 +137,7 @@ class RestRequest:
         resource = "graphql" if self.path == GRAPHQL else "core"
         rate_limits = self.state.rate_limits
         measure = rate_limits.usage if self.path == RATE_LIMIT else rate_limits.count
-        usage: Usage = measure(identity, resource, self.state.store.now)
+        usage = measure(identity, resource, self.state.store.now)
         self.headers |= usage.headers
         if usage.exceeded:
             subject = {"user": "user", "actions": "installation"}.get(identity.kind, identity.kind)
@@ -167,7 +158,9 @@ class RestRequest:
         permissions = self.match.endpoint.permissions
         self.context.permissions = permissions
         if permissions:
-            self.headers["x-accepted-github-permissions"] = accepted(permissions)
+            self.headers["x-accepted-github-permissions"] = "; ".join(
+                permission.replace(": ", "=") for permission in permissions
+            )
         return self.match
 
     def _check_kind(self, match: RouteMatch, identity: Identity) -> None:
@@ -218,7 +211,7 @@ class RestRequest:
         if not match.endpoint.writes or not content:
             return {}
         try:
-            body = strict_json.loads(content)
+            body = json_http.parse(content)
         except ValueError:
             raise RefusedError(400, "Problems parsing JSON") from None
         if isinstance(body, list) and match.endpoint.path.endswith(TAKES_LIST):
@@ -246,14 +239,3 @@ def refusal(error: RefusedError) -> Answer:
     return Answer(
         error.status, {**body, "documentation_url": DOCUMENTATION, "status": str(error.status)}
     )
-
-
-def json_response(answer: Answer, headers: Mapping[str, str]) -> Response:
-    """Return an answer as an HTTP response."""
-    content = b"" if answer.body is None else json.dumps(answer.body).encode()
-    response = Response(content, answer.status, content_type="application/json; charset=utf-8")
-    if answer.body is None:
-        del response.headers["Content-Type"]
-    for name, value in {**headers, **answer.headers}.items():
-        response.headers[name] = value
-    return response

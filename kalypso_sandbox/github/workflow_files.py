@@ -1,4 +1,7 @@
-"""Workflow files of a repository: their triggers and their inputs."""
+"""Workflow files of a repository: their triggers and their inputs.
+
+https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from typing import Any, Final
 
 import yaml
 
+from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_sandbox.git.repositories import BareRepository
 
-FOLDER: Final = ".github/workflows/"
 DISPATCH: Final = "workflow_dispatch"
 EXPRESSION: Final = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
 """A property of a context; the sandbox does not evaluate operators and functions."""
@@ -30,13 +33,18 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A workflow file with its name, its triggers, and the inputs of a dispatch."""
+    """A workflow file with its name, its triggers, and the inputs of a dispatch.
+
+    `triggers` are the events that start it, with their filters; an invalid file has none.
+    `described` is the whole file, from which the workflow runner reads the jobs.
+    """
 
     path: str
     name: str
-    events: frozenset[str] = frozenset()
+    triggers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     run_name: str = ""
+    described: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> int:
@@ -82,18 +90,19 @@ def parse(path: str, content: bytes) -> Workflow:
     triggers = document.get("on")
     if isinstance(triggers, str):
         triggers = [triggers]
-    if not isinstance(triggers, (list, dict)):
-        triggers = []
-    dispatch = triggers.get(DISPATCH) if isinstance(triggers, dict) else None
-    inputs = dispatch.get("inputs") if isinstance(dispatch, dict) else None
+    if not isinstance(triggers, dict):
+        triggers = dict.fromkeys(map(str, triggers if isinstance(triggers, list) else ()))
+    filters = {name: item if isinstance(item, dict) else {} for name, item in triggers.items()}
+    inputs = filters.get(DISPATCH, {}).get("inputs")
     return Workflow(
         path,
         str(document.get("name") or path),
-        frozenset(map(str, triggers)),
-        {name: _input(description) for name, description in inputs.items()}
+        filters,
+        {name: _input(described) for name, described in inputs.items()}
         if isinstance(inputs, dict)
         else {},
         str(document.get("run-name") or ""),
+        document,
     )
 
 

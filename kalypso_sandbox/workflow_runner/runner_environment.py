@@ -10,13 +10,11 @@ from typing import Any, Final, cast
 from kalypso_actions.clients.process import INHERITED
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Job as AzureJob
-from kalypso_sandbox.github.branch_rules import BRANCHES
+from kalypso_sandbox.git.repositories import BRANCHES
 from kalypso_sandbox.store import Event, Permissions
-from kalypso_sandbox.workflow_runner.workflow_files import Job
+from kalypso_sandbox.workflow_runner.jobs import Job
 
 ID_TOKEN: Final = "id_token"  # noqa: S105 - the name of a permission
-
-
 DEPENDABOT: Final = "dependabot[bot]"
 
 

@@ -5,25 +5,30 @@ The steps are Kalypso's actions, each with the inputs, the token and the variabl
 
 from __future__ import annotations
 
+import io
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.github import events
-from kalypso_sandbox.github.payloads.webhooks import CompletedRun
+from kalypso_sandbox.github.workflow_files import DISPATCH, Workflow
 from kalypso_sandbox.store import Event, WorkflowRun
-from kalypso_sandbox.workflow_runner import expressions, workflow_files
-from kalypso_sandbox.workflow_runner.artifacts import Artifacts
+from kalypso_sandbox.workflow_runner import expressions
 from kalypso_sandbox.workflow_runner.clock import Clock
-from kalypso_sandbox.workflow_runner.job_log import JobLog
-from kalypso_sandbox.workflow_runner.runner_environment import (
-    RunnerEnvironment,
-    is_restricted,
+from kalypso_sandbox.workflow_runner.jobs import (
+    ARTIFACT_ACTIONS,
+    Job,
+    Step,
+    jobs_of,
+    started_by,
+    waits_for,
 )
-from kalypso_sandbox.workflow_runner.workflow_files import Job, Step, Workflow
+from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment, is_restricted
 
 TOKENS: Final = ("token",)
 MORE_TOKENS: Final = {"preview": ("job-token",)}
@@ -32,22 +37,70 @@ MORE_TOKENS: Final = {"preview": ("job-token",)}
 LATENCY: Final = 15
 """Seconds between an event and the start of its job."""
 
+COMMAND: Final = re.compile(r"::(?P<name>[a-z-]+)(?: (?P<properties>[^:]*))?::(?P<text>.*)")
+HIDDEN: Final = "***"
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A workflow that an event has started, but that has not run yet.
+    """The jobs of a workflow that an event has started, but that have not run yet.
 
     `attempt` counts from 1, for workflows that people run again.
     """
 
     event: Event
     workflow: Workflow
+    jobs: Sequence[Job]
     attempt: int = 1
 
     @property
     def file(self) -> str:
         """Return the name of the workflow's file."""
         return self.workflow.path.rpartition("/")[2]
+
+
+class JobLog(io.TextIOBase):
+    """The output of a step; `add-mask` hides a text from then on."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.open("w", encoding="utf-8")
+        self._masks: set[str] = set()
+        self._incomplete = ""
+
+    def write(self, text: str) -> int:
+        """Write text; the last line may be incomplete."""
+        *lines, self._incomplete = (self._incomplete + text).split("\n")
+        for line in lines:
+            self._line(line)
+        return len(text)
+
+    def write_line(self, line: str, moment: datetime) -> None:
+        """Write a line for people."""
+        self.write(f"{moment:%H:%M:%S}  {line}\n")
+
+    def close(self) -> None:
+        """Close the log."""
+        if not self._file.closed:
+            self._file.close()
+        super().close()
+
+    def _line(self, line: str) -> None:
+        command = COMMAND.fullmatch(line)
+        if command is None:
+            self._file.write(self._hidden(line) + "\n")
+        elif command["name"] == "add-mask":
+            self._masks.add(_unescaped(command["text"]))
+        else:
+            self._file.write(f"{command['name']}: {self._hidden(_unescaped(command['text']))}\n")
+
+    def _hidden(self, line: str) -> str:
+        for mask in sorted(self._masks, key=len, reverse=True):
+            line = line.replace(mask, HIDDEN)
+        return line
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +143,38 @@ class CompletedStep:
         return self.given.get("verify-only") == "true" and not self.exit_code
 
 
+class Artifacts:
+    """The artifacts by run and name. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[str, str], Mapping[str, bytes]] = {}
+
+    def do(self, action: str, inputs: Mapping[str, str], workspace: Path, run_id: int) -> bool:
+        """Do what `actions/upload-artifact` or `download-artifact` does; return whether it worked.
+
+        Paths are relative to the workspace. A download names its run by `run-id`.
+        """
+        folder = workspace / inputs.get("path", ".")
+        if action == "upload-artifact":
+            files = {
+                file.relative_to(folder).as_posix(): file.read_bytes()
+                for file in folder.rglob("*")
+                if file.is_file()
+            }
+            if files:
+                self._files[str(run_id), inputs["name"]] = files
+            return bool(files) or inputs.get("if-no-files-found", "warn") != "error"
+        stored = self._files.get((inputs.get("run-id") or str(run_id), inputs["name"]))
+        for name, content in (stored or {}).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        return stored is not None
+
+    def replace(self, run_id: int, name: str, files: Mapping[str, bytes]) -> None:
+        """Replace the files of an artifact, as the author of a fork can."""
+        self._files[str(run_id), name] = files
+
+
 @dataclass(eq=False)
 class WorkflowRunner:
     """Runs the workflows that events start from now on. Safe to use from several threads.
@@ -117,13 +202,13 @@ class WorkflowRunner:
         Raises KalypsoError for a workflow file with unsupported keys.
         """
         with self.sandbox.lock:
-            events = self.sandbox.store.events[self._seen :]
-            self._seen += len(events)
+            new = self.sandbox.store.events[self._seen :]
+            self._seen += len(new)
             return [
-                Run(event, workflow)
-                for event in events
+                Run(event, workflow, jobs_of(workflow))
+                for event in new
                 if self.sandbox.repository(event.repository).actions_enabled
-                for workflow in workflow_files.started_by(event, self.sandbox.git(event.repository))
+                for workflow in started_by(event, self.sandbox.git(event.repository))
             ]
 
     def run(self, run: Run) -> list[CompletedStep]:
@@ -150,17 +235,15 @@ class WorkflowRunner:
         with self.sandbox.lock:
             repository = self.sandbox.repository(run.event.repository)
             git = self.sandbox.git(repository.full_name)
-            if git.head(repository.default_branch) and workflow_files.waits_for(
-                git.files(repository.default_branch), run.workflow.name
-            ):
-                workflow = run.workflow
-                completed = CompletedRun(run_id, workflow.path, workflow.name, conclusion)
+            default, workflow = repository.default_branch, run.workflow
+            if git.head(default) and waits_for(git, default, workflow.name):
+                completed = events.CompletedRun(run_id, workflow.path, workflow.name, conclusion)
                 events.workflow_run(self.sandbox.store, repository, run.event, completed)
 
     def _steps(self, run: Run, run_id: int) -> list[CompletedStep]:
         number = next(self._numbers)
         done: list[CompletedStep] = []
-        for job in run.workflow.jobs:
+        for job in run.jobs:
             if not self.is_wanted(run, job):
                 continue
             self.clock.sleep(LATENCY)
@@ -169,7 +252,7 @@ class WorkflowRunner:
                 if failed and not step.is_always:
                     continue
                 completed = self._step(run, job, step, run_id, number)
-                if step.action not in workflow_files.ARTIFACT_ACTIONS:
+                if step.action not in ARTIFACT_ACTIONS:
                     done.append(completed)
                 failed = failed or bool(completed.exit_code and not step.may_fail)
             if failed:
@@ -192,7 +275,7 @@ class WorkflowRunner:
         contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)
         inputs = {name: expressions.filled(text, contexts) for name, text in step.inputs.items()}
         workspace = self.folder / f"workspace-{number:02}-{job.name}"
-        if step.action in workflow_files.ARTIFACT_ACTIONS:
+        if step.action in ARTIFACT_ACTIONS:
             is_done = self.artifacts.do(step.action, inputs, workspace, run_id)
             return CompletedStep(run, step.action, inputs, None, 1 - is_done, (), workspace)
         names = (*TOKENS, *MORE_TOKENS.get(step.action, ()))
@@ -217,7 +300,7 @@ class WorkflowRunner:
 
     def record(self, event: Event) -> WorkflowRun | None:
         """Return the record of a run that a dispatch started: each such event has one."""
-        if event.name != "workflow_dispatch":
+        if event.name != DISPATCH:
             return None
         with self.sandbox.lock:
             dispatches = [

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from kalypso_sandbox.store import RunStatus
 from kalypso_sandbox.workflow_runner import expressions
+from kalypso_sandbox.workflow_runner.jobs import Job
 from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
-from kalypso_sandbox.workflow_runner.workflow_files import Job
 
 
 class Approvals:
@@ -29,13 +29,13 @@ class Approvals:
             "github": {"triggering_actor": run.event.actor},
             "inputs": run.event.payload.get("inputs") or {},
         }
-        for number, job in enumerate(run.workflow.jobs):
+        for number, job in enumerate(run.jobs):
             # The first job of a second half has its approval; its needs ran in the first half.
             is_approved = number == 0 and job.needs
             environment = expressions.filled(job.environment, contexts)
             if not is_approved and environment in self.environments:
                 self._whole[run.event.id, run.workflow.path] = run
-                jobs = run.workflow.jobs
+                jobs = run.jobs
                 return _with_jobs(run, jobs[:number]), _with_jobs(run, jobs[number:])
         return run, None
 
@@ -71,4 +71,4 @@ class Approvals:
 
 
 def _with_jobs(run: Run, jobs: Sequence[Job]) -> Run:
-    return dataclasses.replace(run, workflow=dataclasses.replace(run.workflow, jobs=jobs))
+    return dataclasses.replace(run, jobs=jobs)

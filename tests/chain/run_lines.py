@@ -27,7 +27,7 @@ IN_STAGE = ["notify: promotion of stage", "check-promote stage: compliant"]
 
 def names_of(run: Run) -> set[str]:
     """Return the command of a run, alone and with its environment or branch."""
-    command = run.workflow.jobs[0].steps[0].action
+    command = run.jobs[0].steps[0].action
     inputs = run.event.payload.get("inputs") or {}
     pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
     return {command, f"{command} {inputs.get('environment', pushed)}".strip()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kalypso_sandbox import Fault
-from kalypso_sandbox.azure.settings import QueryFault
+from kalypso_sandbox.azure import QueryFault
 from tests.chain.driver import Chain
 from tests.chain.run_lines import IN_STAGE
 from tests.commands.chain.organisation import CLUSTER_TYPES

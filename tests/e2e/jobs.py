@@ -14,13 +14,13 @@ from typing import Final
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Job as AzureJob
 from kalypso_sandbox.workflow_runner import expressions
+from kalypso_sandbox.workflow_runner.jobs import ARTIFACT_ACTIONS, Job
 from kalypso_sandbox.workflow_runner.runner_environment import (
     ID_TOKEN,
     RunnerEnvironment,
     is_restricted,
 )
 from kalypso_sandbox.workflow_runner.runs import Run, WorkflowRunner
-from kalypso_sandbox.workflow_runner.workflow_files import ARTIFACT_ACTIONS, Job
 from tests.e2e import act, job_file
 from tests.e2e.act import Act, JobRun
 from tests.git_repositories import git
@@ -81,7 +81,7 @@ class Jobs:
         record = self._workflows.record(run.event)
         finished: dict[str, FinishedJob] = {}
         run_id = record.id if record else run.event.id
-        for job in filter(lambda job: self._workflows.is_wanted(run, job), run.workflow.jobs):
+        for job in filter(lambda job: self._workflows.is_wanted(run, job), run.jobs):
             may_run = all(finished[name].outcome.result == "success" for name in job.needs)
             finished[job.name] = self._job(run, job, run_id, skipped=not may_run)
             self.finished.append(finished[job.name])

@@ -81,5 +81,5 @@ def _word(command: str, outcome: JobRun) -> str:
 
 def _branch(run: Run) -> str:
     """Return the branch of a push that runs start-schedule; "" for any other run."""
-    is_start = run.workflow.jobs[-1].steps[-1].action == "start-schedule"
+    is_start = run.jobs[-1].steps[-1].action == "start-schedule"
     return run.event.ref.removeprefix("refs/heads/") if is_start else ""

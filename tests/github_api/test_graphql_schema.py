@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from graphql import GraphQLInterfaceType, GraphQLObjectType, build_schema
 
-from kalypso_sandbox.github.graphql.schema import SCHEMA
+from kalypso_sandbox.github.graphql.queries import SCHEMA
 from tests.github_api.graphql_schema import check_data, check_query, github_schema
 
 HEADS = """

@@ -11,8 +11,7 @@ from typing import Literal
 import pytest
 
 from kalypso_sandbox import Exchange, Sandbox
-from kalypso_sandbox.github.endpoints import ENDPOINTS, Endpoint
-from kalypso_sandbox.github.routing import Routes
+from kalypso_sandbox.github.endpoints import ENDPOINTS, Endpoint, Routes
 from tests.chain.direct_requests import direct_requests
 from tests.git_repositories import programs
 from tests.github_api import description

@@ -75,6 +75,9 @@ def test_a_refusal_names_sufficient_permissions(tmp_path: Path) -> None:
             answer = ask(sandbox, "POST", ISSUES, authorization=who, json={})
             assert answer.status_code == status
             assert answer.headers["x-accepted-github-permissions"] == "issues=write"
+        answer = ask(sandbox, "POST", f"{ISSUES}/1/comments", authorization=who, json={})
+        either = "issues=write; pull_requests=write"
+        assert answer.headers["x-accepted-github-permissions"] == either
 
 
 def test_an_archived_repository_is_read_only(tmp_path: Path) -> None:

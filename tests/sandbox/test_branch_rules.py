@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import RefUpdate
 from kalypso_sandbox.github import branch_rules
+from kalypso_sandbox.github.access import access_of_event
 from kalypso_sandbox.store import BranchRule, Identity, Permissions
 from tests.sandbox.github.api_client import ApiClient, hub
 
@@ -35,8 +37,8 @@ def refusal(
     ref: str = "refs/heads/dev",
     by: Identity | None = None,
 ) -> str | None:
-    store = github.sandbox.store
-    return branch_rules.refusal(store, github.repository, ref, before, after, by or identity())
+    access = access_of_event(github.sandbox.store, github.repository, by or identity())
+    return branch_rules.refusal(access, RefUpdate(ref, before, after))
 
 
 @pytest.mark.parametrize(

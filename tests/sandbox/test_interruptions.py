@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_sandbox import Fault
-from kalypso_sandbox.interruptions import Interruptions
+from kalypso_sandbox.faults import Interruptions
 from tests.git_repositories import commit
 from tests.sandbox.git_clone import clone
 from tests.sandbox.served_sandbox import FLEET, ask, serving

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from requests.utils import parse_header_links
 
+from kalypso_sandbox.github.api.requests import page_request, paginate
 from kalypso_sandbox.github.endpoints import Call
-from kalypso_sandbox.github.pagination import PageRequest, paginate
 from kalypso_sandbox.github.rate_limits import RateLimits
 from kalypso_sandbox.store import Identity, Store
 
@@ -15,7 +15,7 @@ def call(**query: str) -> Call:
     return Call(
         store=Store(),
         identity=Identity(kind="user", login="a", permissions={}),
-        repository=None,
+        target=None,
         path="/repos/acme/fleet/labels/a%2Fb",
         parameters={},
         query=query,
@@ -58,5 +58,5 @@ def test_one_page_has_no_links() -> None:
 
 
 def test_other_sizes() -> None:
-    assert PageRequest.of({"per_page": "40"}, default=10, maximum=30) == PageRequest(1, 30)
-    assert PageRequest.of({}, default=250, maximum=250) == PageRequest(1, 250)
+    assert page_request({"per_page": "40"}, default=10, maximum=30) == (1, 30)
+    assert page_request({}, default=250, maximum=250) == (1, 250)

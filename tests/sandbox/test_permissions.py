@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_sandbox.github.permissions import ANONYMOUS, accepted, allowed, covers, visible
+from kalypso_sandbox.github.access import ANONYMOUS, allowed, covers, visible
 from kalypso_sandbox.store import Identity, Permissions, Repository
 from tests.sandbox.served_sandbox import NOON
 
@@ -96,8 +96,3 @@ def test_without_a_repository_the_token_alone_counts() -> None:
     assert allowed(identity({"administration": "write"}), ("administration: write",), None)
     assert not allowed(identity(), ("administration: write",), None)
     assert not allowed(identity(), ("contents: read",), None)
-
-
-def test_sufficient_permissions_have_githubs_form() -> None:
-    header = accepted(("issues: write", "pull_requests: write"))
-    assert header == "issues=write; pull_requests=write"

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_sandbox.github.permissions import ANONYMOUS
+from kalypso_sandbox.github.access import ANONYMOUS
 from kalypso_sandbox.github.rate_limits import RateLimits
 from kalypso_sandbox.store import Identity
 from tests.sandbox.served_sandbox import NOON

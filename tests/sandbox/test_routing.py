@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_sandbox.github.endpoints import Answer, Endpoint
-from kalypso_sandbox.github.routing import Routes
+from kalypso_sandbox.github.endpoints import Endpoint, Routes
+from kalypso_sandbox.json_http import Answer
 
 R = "/repos/{owner}/{repo}"
 PATHS = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_sandbox.strict_json import loads
+from kalypso_sandbox.json_http import parse
 
 
 def nested(depth: int) -> list[Any]:
@@ -27,7 +27,7 @@ def nested(depth: int) -> list[Any]:
     ],
 )
 def test_json(content: bytes, value: Any) -> None:
-    assert loads(content) == value
+    assert parse(content) == value
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_json(content: bytes, value: Any) -> None:
 )
 def test_no_json(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        loads(content)
+        parse(content)

@@ -14,8 +14,8 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from kalypso_sandbox.github.access import authenticate, issue, new_key, token_of_header
 from kalypso_sandbox.github.endpoints import RefusedError
+from kalypso_sandbox.github.tokens import authenticate, issue, new_key, token_of_header
 from kalypso_sandbox.store import App, Identity, Installation, Store
 from tests.git_repositories import programs
 from tests.sandbox.served_sandbox import NOON

@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from kalypso_sandbox.azure.identity.github_oidc import Job as AzureJob
+from kalypso_sandbox.azure import Job as AzureJob
 from kalypso_sandbox.store import BranchRule
 from tests.actions.organisation import RealClock
 from tests.commands.chain.founding import organisation

@@ -9,8 +9,7 @@ from typing import Any, Final
 import requests
 
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.github.endpoints import ENDPOINTS
-from kalypso_sandbox.github.routing import Routes
+from kalypso_sandbox.github.endpoints import ENDPOINTS, Routes
 from tests.github_api.description import answer_problems
 from tools.github_api.shapes import differences, shape
 

@@ -15,8 +15,7 @@ from kalypso_actions.inputs.reading import ACTION_INPUTS
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner
 from kalypso_sandbox.workflow_runner.clock import Clock
-from kalypso_sandbox.workflow_runner.job_log import JobLog
-from kalypso_sandbox.workflow_runner.runs import StepResult
+from kalypso_sandbox.workflow_runner.runs import JobLog, StepResult
 
 
 @dataclass(frozen=True, slots=True)

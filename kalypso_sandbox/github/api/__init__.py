@@ -1,56 +1,30 @@
-"""GitHub in the sandbox: one module for each part of its API.
+"""The endpoints of GitHub's API, one module for each part of it.
 
-Importing this package fills the table of endpoints.
+Importing this package fills the table `kalypso_sandbox.github.endpoints.ENDPOINTS`.
 """
 
-from kalypso_sandbox.github import graphql
 from kalypso_sandbox.github.api import (
-    actions_settings,
     apps,
-    branches,
-    comments,
     commits,
-    contents,
-    dispatches,
-    environments,
     git_data,
     issues,
     labels,
-    merges,
-    pages,
     pull_requests,
-    rate_limits,
-    references,
     repositories,
-    reviews,
-    secrets,
-    statuses,
-    variables,
+    settings,
     workflows,
 )
+from kalypso_sandbox.github.graphql import queries
 
 __all__ = [
-    "actions_settings",
     "apps",
-    "branches",
-    "comments",
     "commits",
-    "contents",
-    "dispatches",
-    "environments",
     "git_data",
-    "graphql",
     "issues",
     "labels",
-    "merges",
-    "pages",
     "pull_requests",
-    "rate_limits",
-    "references",
+    "queries",
     "repositories",
-    "reviews",
-    "secrets",
-    "statuses",
-    "variables",
+    "settings",
     "workflows",
 ]

@@ -1,35 +1,64 @@
-"""GitHub Apps: their installations and tokens.
+"""GitHub Apps: their installations and tokens; the rate limits of every token.
 
-https://docs.github.com/rest/apps/apps
+https://docs.github.com/rest/apps/apps, https://docs.github.com/rest/rate-limit/rate-limit
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote
 
-from kalypso_sandbox.github.access import TOKEN_LIFETIME, issue
-from kalypso_sandbox.github.api import body_fields, lookups
-from kalypso_sandbox.github.endpoints import Answer, Call, Json, RefusedError, endpoint
-from kalypso_sandbox.github.pagination import paginate
-from kalypso_sandbox.github.payloads import apps, repositories
-from kalypso_sandbox.github.payloads.view import View, timestamp
-from kalypso_sandbox.github.permissions import LEVELS, covers
+from kalypso_sandbox.github.access import LEVELS, covers
+from kalypso_sandbox.github.api import requests
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint
+from kalypso_sandbox.github.payloads.accounts import (
+    node_id,
+    simple_repository,
+    timestamp,
+    user,
+)
+from kalypso_sandbox.github.tokens import TOKEN_LIFETIME, issue
+from kalypso_sandbox.json_http import Answer, Json
 from kalypso_sandbox.store import App, Identity, Installation, Permissions, Repository
+
+CREATED_AT: Final = timestamp(datetime(2024, 1, 1, tzinfo=UTC))
+"""A fixed time, because the sandbox does not record when Apps are created and installed."""
+
+UNUSED: Final = ("search", "code_search", "source_import", "integration_manifest")
+"""The resources of rate limits that the sandbox does not have."""
 
 
 @endpoint("GET", "/app", statuses=(200,))
 def read_app(call: Call) -> Answer:
-    """Return the App of the JWT."""
-    return Answer(200, apps.app(View.of(call), _app(call)))
+    """Return the App of the JWT; the owner is the first account that installed it."""
+    app = _app(call)
+    page = f"{call.server_url}/apps/{app.slug}"
+    answer = {
+        "id": app.id,
+        "slug": app.slug,
+        "client_id": app.client_id,
+        "node_id": node_id("Integration", app.id),
+        "owner": user(call, next(iter(app.installations), app.slug)),
+        "name": app.slug,
+        "description": "",
+        "external_url": page,
+        "html_url": page,
+        "created_at": CREATED_AT,
+        "updated_at": CREATED_AT,
+        "permissions": _granted(app),
+        "events": [],
+        "installations_count": len(app.installations),
+    }
+    return Answer(200, answer)
 
 
 @endpoint("GET", "/app/installations", statuses=(200,))
 def read_installations(call: Call) -> Answer:
     """List the App's installations."""
-    app = _app(call)
-    page, headers = paginate(call, list(app.installations.items()))
-    view = View.of(call)
-    return Answer(200, [apps.installation(view, app, *pair) for pair in page], headers)
+    installations = list(_app(call).installations.items())
+    return requests.listed(call, installations, lambda _, pair: _payload(call, *pair))
 
 
 @endpoint("GET", "/orgs/{org}/installation", statuses=(200, 404))
@@ -37,24 +66,24 @@ def read_of_organization(call: Call) -> Answer:
     """Return the App's installation in an organization."""
     account = call.store.accounts.get(call.parameters["org"].lower())
     if account is None or account.kind != "Organization":
-        raise lookups.not_found()
-    return _of_account(call, call.parameters["org"])
+        raise requests.not_found()
+    return Answer(200, _payload(call, *_installed(call, call.parameters["org"])))
 
 
 @endpoint("GET", "/users/{username}/installation", statuses=(200, 404))
 def read_of_user(call: Call) -> Answer:
     """Return the App's installation in an account."""
-    return _of_account(call, call.parameters["username"])
+    return Answer(200, _payload(call, *_installed(call, call.parameters["username"])))
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/installation", statuses=(200, 404))
 def read_of_repository(call: Call) -> Answer:
     """Return the installation that covers a repository."""
-    repository = call.named_repository
-    login, installed = _installed(call, repository.owner)
-    if installed.repositories is not None and not _names(repository, installed.repositories):
-        raise lookups.not_found()
-    return Answer(200, apps.installation(View.of(call), _app(call), login, installed))
+    login, installed = _installed(call, call.repository.owner)
+    names = installed.repositories
+    if names is not None and call.repository.full_name.lower() not in map(str.lower, names):
+        raise requests.not_found()
+    return Answer(200, _payload(call, login, installed))
 
 
 @endpoint(
@@ -65,21 +94,18 @@ def read_of_repository(call: Call) -> Answer:
 def create_token(call: Call) -> Answer:
     """Create a token with all or some of an installation's permissions and repositories."""
     app = _app(call)
-    installation_id = call.parameters["installation_id"]
+    wanted = call.parameters["installation_id"]
     installations = app.installations.items()
-    installation = next(
-        (item for item in installations if str(item[1].id) == installation_id), None
-    )
+    installation = next((pair for pair in installations if str(pair[1].id) == wanted), None)
     if installation is None:
-        raise lookups.not_found()
+        raise requests.not_found()
     login, installed = installation
     if installed.suspended:
         raise RefusedError(403, "This installation has been suspended")
-    permissions = _permissions(call, apps.granted(app))
     identity = Identity(
         kind="installation",
         login=f"{app.slug}[bot]",
-        permissions=permissions,
+        permissions=_permissions(call, _granted(app)),
         owner=login,
         repositories=installed.repositories,
         app_id=app.id,
@@ -88,15 +114,14 @@ def create_token(call: Call) -> Answer:
     chosen = _chosen(call, identity)
     if chosen is not None:
         identity.repositories = [repository.full_name for repository in chosen]
-    view = View.of(call)
     answer = {
         "token": issue(call.store, identity),
         "expires_at": timestamp(call.store.now + TOKEN_LIFETIME),
-        "permissions": permissions,
-        "repository_selection": "all" if identity.repositories is None else "selected",
+        "permissions": identity.permissions,
+        "repository_selection": _selection(identity),
     }
     if chosen is not None:
-        answer["repositories"] = [repositories.simple(view, repository) for repository in chosen]
+        answer["repositories"] = [simple_repository(call.at(each)) for each in chosen]
     return Answer(201, answer)
 
 
@@ -107,35 +132,87 @@ def read_repositories(call: Call) -> Answer:
         message = "You must authenticate with an installation access token in order to list "
         raise RefusedError(403, f"{message}repositories for an installation.")
     visible = list(_visible(call, call.identity))
-    page, headers = paginate(call, visible)
-    view = View.of(call)
+    page, headers = requests.paginate(call, visible)
     answer = {
         "total_count": len(visible),
-        "repository_selection": "all" if call.identity.repositories is None else "selected",
-        "repositories": [repositories.simple(view, repository) for repository in page],
+        "repository_selection": _selection(call.identity),
+        "repositories": [simple_repository(call.at(repository)) for repository in page],
     }
     return Answer(200, answer, headers)
+
+
+@endpoint("GET", "/rate_limit", statuses=(200, 404))
+def read_rate_limits(call: Call) -> Answer:
+    """Return the usage of every resource; 404 on GitHub Enterprise Server without limits."""
+    if call.store.flavour == "ghes":
+        raise requests.not_found()
+    core = _usage(call, "core")
+    unused = {"limit": 30, "used": 0, "remaining": 30, "reset": core["reset"]}
+    resources = {"core": core, "graphql": _usage(call, "graphql"), **dict.fromkeys(UNUSED, unused)}
+    return Answer(200, {"resources": resources, "rate": core})
+
+
+def _usage(call: Call, resource: str) -> Json:
+    usage = call.rate_limits.usage(call.identity, resource, call.store.now)
+    return {
+        "limit": usage.limit,
+        "used": usage.used,
+        "remaining": usage.limit - usage.used,
+        "reset": usage.reset,
+    }
 
 
 def _app(call: Call) -> App:
     return call.store.apps[call.identity.app_id]
 
 
-def _of_account(call: Call, account: str) -> Answer:
-    login, installed = _installed(call, account)
-    return Answer(200, apps.installation(View.of(call), _app(call), login, installed))
+def _granted(app: App) -> Permissions:
+    """Return an App's permissions, which always include `metadata`."""
+    return {**app.permissions, "metadata": "read"}
+
+
+def _selection(holder: Identity | Installation) -> str:
+    return "all" if holder.repositories is None else "selected"
 
 
 def _installed(call: Call, account: str) -> tuple[str, Installation]:
     for login, installed in _app(call).installations.items():
         if login.lower() == account.lower():
             return login, installed
-    raise lookups.not_found()
+    raise requests.not_found()
+
+
+def _payload(call: Call, login: str, installed: Installation) -> Json:
+    """Return GitHub's `installation` of the App in an account."""
+    app, account = _app(call), call.store.account(login)
+    settings = f"{call.server_url}/organizations/{quote(login)}/settings"
+    return {
+        "id": installed.id,
+        "client_id": app.client_id,
+        "account": user(call, login),
+        "repository_selection": _selection(installed),
+        "access_tokens_url": f"{call.api_url}/app/installations/{installed.id}/access_tokens",
+        "repositories_url": f"{call.api_url}/installation/repositories",
+        "html_url": f"{settings}/installations/{installed.id}",
+        "app_id": app.id,
+        "app_slug": app.slug,
+        "target_id": account.id,
+        "target_type": account.kind,
+        "permissions": _granted(app),
+        "events": [],
+        "created_at": CREATED_AT,
+        "updated_at": CREATED_AT,
+        "single_file_name": None,
+        "has_multiple_single_files": False,
+        "single_file_paths": [],
+        "suspended_by": user(call, login) if installed.suspended else None,
+        "suspended_at": CREATED_AT if installed.suspended else None,
+    }
 
 
 def _permissions(call: Call, granted: Permissions) -> Permissions:
     """Return the requested permissions; the App must have them."""
-    requested = body_fields.mapping(call.body, "permissions")
+    requested = requests.mapping(call.body, "permissions")
     if not requested:
         return granted
     for name, level in requested.items():
@@ -147,8 +224,8 @@ def _permissions(call: Call, granted: Permissions) -> Permissions:
 
 def _chosen(call: Call, identity: Identity) -> list[Repository] | None:
     """Return the requested repositories, by name or id; None means all."""
-    names = body_fields.listing(call.body, "repositories")
-    numbers = body_fields.listing(call.body, "repository_ids")
+    names = requests.listing(call.body, "repositories")
+    numbers = requests.listing(call.body, "repository_ids")
     if names is None and numbers is None:
         return None
     known = list(_visible(call, identity))
@@ -167,7 +244,3 @@ def _visible(call: Call, identity: Identity) -> Iterator[Repository]:
         for repository in call.store.repositories.values()
         if covers(identity, repository)
     )
-
-
-def _names(repository: Repository, names: list[str]) -> bool:
-    return repository.full_name.lower() in map(str.lower, names)

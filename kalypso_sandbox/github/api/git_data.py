@@ -1,6 +1,7 @@
-"""Git objects: write blobs, trees and commits.
+"""Git objects and refs: write blobs, trees and commits; read and move refs; branches and rules.
 
-https://docs.github.com/rest/git
+https://docs.github.com/rest/git, https://docs.github.com/rest/branches/branches
+https://docs.github.com/rest/repos/rules
 """
 
 from __future__ import annotations
@@ -10,25 +11,34 @@ import binascii
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
+from urllib.parse import quote
 
+from kalypso_actions.clients.process import ProcessError
 from kalypso_sandbox.git.commits import Person
-from kalypso_sandbox.git.repositories import BareRepository
-from kalypso_sandbox.github.api import body_fields, lookups
-from kalypso_sandbox.github.endpoints import Answer, Call, Json, RefusedError, endpoint
-from kalypso_sandbox.github.mergeability import github_committer
-from kalypso_sandbox.github.payloads import accounts, commits
-from kalypso_sandbox.github.payloads.view import View
+from kalypso_sandbox.git.repositories import BRANCHES, BareRepository, RefUpdate, is_valid_ref
+from kalypso_sandbox.github import branch_rules
+from kalypso_sandbox.github.api import requests
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint
+from kalypso_sandbox.github.payloads import commits as payloads
+from kalypso_sandbox.github.payloads.accounts import own_person
+from kalypso_sandbox.github.pushes import handle_push
+from kalypso_sandbox.json_http import Answer, Json
+from kalypso_sandbox.store import BranchRule
 
 MODES: Final = ("100644", "100755", "040000", "160000", "120000")
 BAD_TREE: Final = "GitRPC::BadObjectState"
+EMPTY: Final = "Git Repository is empty."
+
+REFS: Final = "/repos/{owner}/{repo}/git/refs"
+UPDATE_FAILED: Final = "Reference update failed"
 
 
 @endpoint("POST", "/repos/{owner}/{repo}/git/blobs", "contents: write", statuses=(201, 409, 422))
 def create_blob(call: Call) -> Answer:
     """Write the content of a file."""
     git = _git(call)
-    text = body_fields.required_text(call.body, "content")
-    encoding = body_fields.text(call.body, "encoding") or "utf-8"
+    text = requests.required_text(call.body, "content")
+    encoding = requests.text(call.body, "encoding") or "utf-8"
     if encoding not in {"utf-8", "base64"}:
         raise RefusedError(422, f"Invalid encoding: {encoding}")
     try:
@@ -36,8 +46,7 @@ def create_blob(call: Call) -> Answer:
     except binascii.Error:
         raise RefusedError(422, "content is not valid Base64") from None
     sha = git.write_blob(content)
-    url = f"{View.of(call).api(call.named_repository)}/git/blobs/{sha}"
-    return Answer(201, {"sha": sha, "url": url}, {"location": url})
+    return requests.created({"sha": sha, "url": f"{call.url}/git/blobs/{sha}"})
 
 
 @endpoint(
@@ -46,58 +55,50 @@ def create_blob(call: Call) -> Answer:
 def create_tree(call: Call) -> Answer:
     """Write a tree: a base with changes, or all entries of a new one."""
     git = _git(call)
-    base = body_fields.text(call.body, "base_tree") or ""
+    base = requests.text(call.body, "base_tree") or ""
     kind = git.object_type(base) if base else "tree"
     if kind == "commit":
         base = git.commit(base).tree
     elif kind != "tree":
-        raise lookups.not_found()
-    entries = body_fields.listing(call.body, "tree")
+        raise requests.not_found()
+    entries = requests.listing(call.body, "tree")
     if not entries:
         raise RefusedError(422, "Invalid tree info")
-    changes: dict[str, tuple[str, str | bytes] | None] = {}
-    for entry in entries:
-        changes[_path(entry)] = _change(git, entry)
-    sha = git.write_tree(base, changes)
+    sha = git.write_tree(base, {_path(entry): _change(git, entry) for entry in entries})
     if sha is None:
         raise RefusedError(422, BAD_TREE)
-    url = f"{View.of(call).api(call.named_repository)}/git/trees/{sha}"
-    answer = {"sha": sha, "url": url, "tree": [], "truncated": False}
-    return Answer(201, answer, {"location": url})
+    url = f"{call.url}/git/trees/{sha}"
+    return requests.created({"sha": sha, "url": url, "tree": [], "truncated": False})
 
 
 @endpoint("POST", "/repos/{owner}/{repo}/git/commits", "contents: write", statuses=(201, 409, 422))
 def create_commit(call: Call) -> Answer:
     """Write a commit. GitHub signs commits of Apps and jobs if the request names no author."""
     git, body = _git(call), call.body
-    message = body_fields.required_text(body, "message")
-    tree = body_fields.required_text(body, "tree")
+    message = requests.required_text(body, "message")
+    tree = requests.required_text(body, "tree")
     if git.object_type(tree) != "tree":
         raise RefusedError(422, "Tree SHA does not exist")
-    parents = [str(parent) for parent in body_fields.listing(body, "parents") or ()]
+    parents = [str(parent) for parent in requests.listing(body, "parents") or ()]
     if any(git.object_type(parent) != "commit" for parent in parents):
         raise RefusedError(422, "Parent SHA does not exist or is not a commit object")
-    account = call.store.account(call.identity.login)
-    own = Person(account.login, accounts.email(account), call.store.now)
     author, committer = (_person(call, name) for name in ("author", "committer"))
     signed = call.identity.kind != "user" and author is None and committer is None
     if signed:
-        committer = github_committer(call.store.now)
-    author = author or own
+        committer = branch_rules.github_committer(call.store)
+    author = author or own_person(call)
     sha = git.make_commit(tree, parents, message, author, committer or author, signed=signed)
-    answer = commits.git_commit(View.of(call), call.named_repository, git.commit(sha))
-    return Answer(201, answer, {"location": answer["url"]})
+    return requests.created(payloads.git_commit(call, git.commit(sha)))
 
 
 def _git(call: Call) -> BareRepository:
-    git = call.store.git(call.named_repository)
-    if not git.refs():
-        raise RefusedError(409, "Git Repository is empty.")
-    return git
+    if not call.git.refs():
+        raise RefusedError(409, EMPTY)
+    return call.git
 
 
 def _path(entry: Mapping[str, Json]) -> str:
-    path = body_fields.required_text(entry, "path")
+    path = requests.required_text(entry, "path")
     parts = path.split("/")
     if {"", ".", "..", ".git"} & set(parts):
         raise RefusedError(422, "tree.path contains a malformed path component")
@@ -106,10 +107,10 @@ def _path(entry: Mapping[str, Json]) -> str:
 
 def _change(git: BareRepository, entry: Mapping[str, Json]) -> tuple[str, str | bytes] | None:
     """Return the mode and content of an entry; None for an entry that deletes a path."""
-    mode = body_fields.required_text(entry, "mode")
+    mode = requests.required_text(entry, "mode")
     if mode not in MODES:
         raise RefusedError(422, "Must supply a valid tree.mode")
-    content, sha = body_fields.text(entry, "content"), body_fields.text(entry, "sha")
+    content, sha = requests.text(entry, "content"), requests.text(entry, "sha")
     if content is not None and sha is not None:
         raise RefusedError(422, "Must supply either tree.sha or tree.content but not both.")
     if content is not None:
@@ -124,9 +125,200 @@ def _change(git: BareRepository, entry: Mapping[str, Json]) -> tuple[str, str | 
 
 
 def _person(call: Call, name: str) -> Person | None:
-    fields = body_fields.mapping(call.body, name)
+    fields = requests.mapping(call.body, name)
     if not fields:
         return None
     date = datetime.fromisoformat(fields["date"]) if "date" in fields else call.store.now
-    name, email = (body_fields.required_text(fields, key) for key in ("name", "email"))
+    name, email = (requests.required_text(fields, key) for key in ("name", "email"))
     return Person(name, email, date)
+
+
+@endpoint("GET", "/repos/{owner}/{repo}/git/ref/{ref}", "contents: read", statuses=(200, 404, 409))
+def read_ref(call: Call) -> Answer:
+    """Return a ref by its exact name."""
+    ref = f"refs/{call.parameters['ref']}"
+    sha = _refs(call).get(ref)
+    if sha is None:
+        raise requests.not_found()
+    return Answer(200, _payload(call, ref, sha))
+
+
+@endpoint(
+    "GET", "/repos/{owner}/{repo}/git/matching-refs/{ref}", "contents: read", statuses=(200, 409)
+)
+def read_matching_refs(call: Call) -> Answer:
+    """List the refs whose names begin with a prefix."""
+    prefix = f"refs/{call.parameters['ref']}"
+    refs = [(ref, sha) for ref, sha in _refs(call).items() if ref.startswith(prefix)]
+    return requests.listed(call, refs, lambda _, pair: _payload(call, *pair))
+
+
+@endpoint("POST", REFS, "contents: write", statuses=(201, 403, 409, 422))
+def create_ref(call: Call) -> Answer:
+    """Create a ref at an existing object."""
+    ref = requests.required_text(call.body, "ref")
+    sha = requests.required_text(call.body, "sha")
+    if not ref.startswith("refs/") or ref.count("/") < 2:
+        message = "Reference name must contain at least three slash-separated components."
+        raise RefusedError(422, message)
+    if not is_valid_ref(ref):
+        raise RefusedError(422, f"{ref} is not a valid ref name.")
+    if ref in _refs(call):
+        raise RefusedError(422, "Reference already exists")
+    _check_target(call, ref, sha)
+    _move(call, RefUpdate(ref, None, sha))
+    return requests.created(_payload(call, ref, sha))
+
+
+@endpoint("PATCH", f"{REFS}/{{ref}}", "contents: write", statuses=(200, 403, 409, 422))
+def update_ref(call: Call) -> Answer:
+    """Move a ref forward, or with `force` to any commit."""
+    ref, before = _existing(call)
+    sha = requests.required_text(call.body, "sha")
+    force = requests.flag(call.body, "force")
+    _check_target(call, ref, sha)
+    if before != sha:
+        if not force and not call.git.is_ancestor(before, sha):
+            raise RefusedError(422, "Update is not a fast forward")
+        _move(call, RefUpdate(ref, before, sha))
+    return Answer(200, _payload(call, ref, sha))
+
+
+@endpoint("DELETE", f"{REFS}/{{ref}}", "contents: write", statuses=(204, 409, 422))
+def delete_ref(call: Call) -> Answer:
+    """Delete a ref."""
+    ref, before = _existing(call)
+    _move(call, RefUpdate(ref, before, None))
+    return Answer(204)
+
+
+def _refs(call: Call) -> dict[str, str]:
+    refs = dict(call.git.refs())
+    if not refs:
+        raise RefusedError(409, EMPTY)
+    return refs
+
+
+def _existing(call: Call) -> tuple[str, str]:
+    """Return the ref of the path, and its object."""
+    ref = f"refs/{call.parameters['ref']}"
+    before = _refs(call).get(ref)
+    if before is None:
+        raise RefusedError(422, "Reference does not exist")
+    return ref, before
+
+
+def _check_target(call: Call, ref: str, sha: str) -> None:
+    """Check that the object exists, and that a branch gets a commit."""
+    if not requests.SHA.fullmatch(sha):
+        message = "The sha parameter must be exactly 40 characters and contain only [0-9a-f]."
+        raise RefusedError(422, message)
+    kind = call.git.object_type(sha)
+    if kind is None:
+        raise RefusedError(422, "Object does not exist")
+    if ref.startswith(BRANCHES) and kind != "commit":
+        raise RefusedError(422, UPDATE_FAILED)
+
+
+def _move(call: Call, update: RefUpdate) -> None:
+    """Set the ref and handle the push. Rules may refuse it, git invalid and conflicting names."""
+    reason = branch_rules.ref_refusal(call, update)
+    if reason:
+        raise RefusedError(422, f"Repository rule violations found\n\n{reason}\n\n")
+    if update.after and update.branch:
+        reason = branch_rules.workflows_refusal(call, update.before, update.after)
+        if reason:
+            raise RefusedError(403, reason)
+    try:
+        moved = call.git.update_ref(update.ref, update.after, update.before)
+    except ProcessError:
+        moved = False
+    if not moved:
+        raise RefusedError(422, UPDATE_FAILED)
+    handle_push(call, update)
+
+
+def _payload(call: Call, ref: str, sha: str) -> Json:
+    kind = "commit" if ref.startswith(BRANCHES) else call.git.object_type(sha) or "commit"
+    return payloads.reference(call, ref, sha, kind)
+
+
+@endpoint("GET", "/repos/{owner}/{repo}/branches/{branch}", "contents: read", statuses=(200, 404))
+def read_branch(call: Call) -> Answer:
+    """Return a branch with the commit at its head."""
+    branch = call.parameters["branch"]
+    head = call.git.head(branch)
+    if head is None:
+        raise RefusedError(404, "Branch not found")
+    protecting = branch_rules.rules_for_branch(call.repository, branch)
+    contexts = [context for rule in protecting for context in rule.required_contexts]
+    url = f"{call.url}/branches/{quote(branch)}"
+    answer = {
+        "name": branch,
+        "commit": payloads.full(call, call.git.commit(head)),
+        "_links": {"self": url, "html": f"{call.page}/tree/{quote(branch)}"},
+        "protected": bool(protecting),
+        "protection": {
+            "enabled": bool(protecting),
+            "required_status_checks": {
+                "enforcement_level": "everyone" if contexts else "off",
+                "contexts": contexts,
+                "checks": [{"context": context, "app_id": None} for context in contexts],
+            },
+        },
+        "protection_url": f"{url}/protection",
+    }
+    return Answer(200, answer)
+
+
+@endpoint(
+    "GET",
+    "/repos/{owner}/{repo}/rules/branches/{branch}",
+    "metadata: read",
+    statuses=(200,),
+)
+def read_rules(call: Call) -> Answer:
+    """List the rules for a branch name; the branch need not exist."""
+    repository = call.repository
+    parts = [
+        {
+            **part,
+            "ruleset_source_type": "Repository",
+            "ruleset_source": repository.full_name,
+            "ruleset_id": 1 + repository.rules.index(rule),
+        }
+        for rule in branch_rules.rules_for_branch(repository, call.parameters["branch"])
+        if not rule.classic
+        for part in rule_parts(rule)
+    ]
+    page, headers = requests.paginate(call, parts)
+    return Answer(200, page, headers)
+
+
+def rule_parts(rule: BranchRule) -> list[Json]:
+    """Return the rules into which GitHub splits this rule."""
+    parts: list[Json] = [{"type": "deletion"}]
+    if not rule.allow_force_push:
+        parts.append({"type": "non_fast_forward"})
+    if rule.restrict_pushes:
+        parts.append({"type": "update"})
+    if rule.required_signatures:
+        parts.append({"type": "required_signatures"})
+    if rule.required_reviews:
+        reviews = {
+            "required_approving_review_count": rule.required_reviews,
+            "dismiss_stale_reviews_on_push": rule.dismiss_stale_reviews,
+            "require_code_owner_review": False,
+            "require_last_push_approval": False,
+            "required_review_thread_resolution": False,
+            "allowed_merge_methods": ["merge", "squash", "rebase"],
+        }
+        parts.append({"type": "pull_request", "parameters": reviews})
+    if rule.required_contexts:
+        checks = {
+            "strict_required_status_checks_policy": False,
+            "do_not_enforce_on_create": True,
+            "required_status_checks": [{"context": name} for name in rule.required_contexts],
+        }
+        parts.append({"type": "required_status_checks", "parameters": checks})
+    return parts

@@ -1,22 +1,25 @@
-"""Issues, including pull requests.
+"""Issues, their comments, and what issues and pull requests share: title, body and state.
 
-https://docs.github.com/rest/issues/issues
+https://docs.github.com/rest/issues/issues, https://docs.github.com/rest/issues/comments
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from kalypso_sandbox.github.api import body_fields, issue_editing, labels, lookups
-from kalypso_sandbox.github.endpoints import Answer, Call, Json, endpoint
-from kalypso_sandbox.github.pagination import paginate
-from kalypso_sandbox.github.payloads import issues
-from kalypso_sandbox.github.payloads.view import View
-from kalypso_sandbox.store import Issue
+from kalypso_sandbox.github import events, pushes
+from kalypso_sandbox.github.api import labels, requests
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
+from kalypso_sandbox.github.payloads import issues as payloads
+from kalypso_sandbox.json_http import Answer, Json
+from kalypso_sandbox.store import Comment, Issue
 
 ISSUES: Final = "/repos/{owner}/{repo}/issues"
-ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}"
+ISSUE: Final = f"{ISSUES}/{{issue_number}}"
+COMMENTS: Final = f"{ISSUE}/comments"
+COMMENT: Final = f"{ISSUES}/comments/{{comment_id}}"
 REASONS: Final = ("completed", "not_planned", "duplicate", "reopened")
+MAX_TITLE_LENGTH: Final = 256
 
 
 @endpoint("GET", ISSUES, "issues: read", statuses=(200,))
@@ -25,77 +28,237 @@ def read_all(call: Call) -> Answer:
     labelled = {name.lower() for name in call.query.get("labels", "").split(",") if name}
     state = call.query.get("state", "open")
     creator = call.query.get("creator", "").lower()
-    listed = [
+    matching = [
         issue
-        for issue in call.named_repository.issues.values()
+        for issue in call.repository.issues.values()
         if state in {"all", issue.state}
         and labelled <= set(issue.labels)
         and creator in {"", issue.author.lower()}
     ]
-    order = call.query.get("sort", "created")
-    listed.sort(key=lambda issue: _sorted_by(issue, order))
-    if call.query.get("direction") != "asc":
-        listed.reverse()
-    page, headers = paginate(call, listed)
-    return Answer(200, [_payload(call, issue) for issue in page], headers)
+    newest_first = call.query.get("direction") != "asc"
+    return requests.listed(call, sort(call, matching, "comments", newest_first), payloads.issue)
 
 
 @endpoint("POST", ISSUES, "issues: write", statuses=(201, 422))
 def create(call: Call) -> Answer:
     """Create an issue with its labels."""
-    repository, now = call.named_repository, call.store.now
-    names = labels.names_in(body_fields.listing(call.body, "labels") or [])
-    issue = Issue(
-        id=call.store.new_id(),
-        number=repository.next_number,
-        title=issue_editing.title(call, "Issue"),
-        body=issue_editing.text(call),
-        author=call.identity.login,
-        created_at=now,
-        updated_at=now,
-    )
+    names = labels.names_in(requests.listing(call.body, "labels") or [])
+    issue = new_issue(call, title(call, "Issue"), body(call))
     labels.put(call, issue, names)
-    repository.next_number += 1
-    repository.issues[issue.number] = issue
-    answer = _payload(call, issue)
-    return Answer(201, answer, {"location": answer["url"]})
+    add(call, issue)
+    return requests.created(payloads.issue(call, issue))
 
 
 @endpoint("GET", ISSUE, "issues: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
     """Return an issue."""
-    return Answer(200, _payload(call, lookups.issue(call)))
+    return Answer(200, payloads.issue(call, requests.issue(call)))
 
 
 @endpoint("PATCH", ISSUE, "issues: write", "pull_requests: write", statuses=(200, 404, 422))
 def update(call: Call) -> Answer:
     """Change title, body, state or labels."""
-    issue, body = lookups.issue(call), call.body
-    state = body_fields.choice(call, "state", ("open", "closed"))
-    reason = body_fields.choice(call, "state_reason", REASONS)
-    new_labels = body_fields.listing(body, "labels")
-    title = issue_editing.title(call, "Issue") if body.get("title") is not None else issue.title
-    text = issue_editing.text(call) if "body" in body else issue.body
-    issue_editing.set_texts(call, issue, title, text)
+    issue = requests.issue(call)
+    state = requests.choice(call, "state", ("open", "closed"))
+    reason = requests.choice(call, "state_reason", REASONS)
+    new_labels = requests.listing(call.body, "labels")
+    texts = new_texts(call, issue, "Issue")
+    set_texts(call, issue, *texts)
     if new_labels is not None:
         labels.put(call, issue, labels.names_in(new_labels))
     if state:
-        issue_editing.set_state(call, issue, state, reason)
-    return Answer(200, _payload(call, issue))
+        set_state(call, issue, state, reason)
+    return Answer(200, payloads.issue(call, issue))
 
 
 @endpoint("GET", f"{ISSUE}/events", "issues: read", statuses=(200, 404))
 def read_events(call: Call) -> Answer:
     """List the events of an issue or a pull request, oldest first."""
-    page, headers = paginate(call, lookups.issue(call).events)
-    view, repository = View.of(call), call.named_repository
-    return Answer(200, [issues.event(view, repository, event) for event in page], headers)
+    return requests.listed(call, requests.issue(call).events, payloads.event)
 
 
-def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:
-    keys = {"updated": issue.updated_at, "comments": len(issue.comments)}
-    return keys.get(order, issue.created_at), issue.number
+@endpoint("GET", COMMENTS, *labels.READ, statuses=(200, 404))
+def read_comments(call: Call) -> Answer:
+    """List the comments on an issue or a pull request, oldest first."""
+    issue = requests.issue(call)
+    return requests.listed(
+        call, issue.comments, lambda _, comment: payloads.comment(call, issue, comment)
+    )
 
 
-def _payload(call: Call, issue: Issue) -> Json:
-    return issues.issue(View.of(call), call.named_repository, issue)
+@endpoint("POST", COMMENTS, *labels.WRITE, statuses=(201, 404, 422))
+def create_comment(call: Call) -> Answer:
+    """Create a comment."""
+    issue, now = requests.issue(call), call.store.now
+    comment = Comment(
+        id=call.store.new_id(),
+        body=_comment_text(call),
+        author=call.identity.login,
+        created_at=now,
+        updated_at=now,
+    )
+    issue.comments.append(comment)
+    issue.updated_at = now
+    return requests.created(payloads.comment(call, issue, comment))
+
+
+@endpoint("GET", COMMENT, *labels.READ, statuses=(200, 404))
+def read_comment(call: Call) -> Answer:
+    """Return a comment."""
+    return Answer(200, payloads.comment(call, *_comment(call)))
+
+
+@endpoint("PATCH", COMMENT, *labels.WRITE, statuses=(200, 404, 422))
+def update_comment(call: Call) -> Answer:
+    """Change the text of a comment."""
+    issue, comment = _comment(call)
+    comment.body = _comment_text(call)
+    comment.updated_at = call.store.now
+    return Answer(200, payloads.comment(call, issue, comment))
+
+
+@endpoint("DELETE", COMMENT, *labels.WRITE, statuses=(204, 404))
+def delete_comment(call: Call) -> Answer:
+    """Delete a comment."""
+    issue, comment = _comment(call)
+    issue.comments = [kept for kept in issue.comments if kept.id != comment.id]
+    return Answer(204)
+
+
+def sort(call: Call, issues: list[Issue], by_comments: str, newest_first: bool) -> list[Issue]:
+    """Return issues in the requested order; `by_comments` is its name for the most comments."""
+
+    def key(issue: Issue) -> tuple[object, int]:
+        keys = {"updated": issue.updated_at, by_comments: len(issue.comments)}
+        return keys.get(call.query.get("sort", ""), issue.created_at), issue.number
+
+    return sorted(issues, key=key, reverse=newest_first)
+
+
+def new_issue(call: Call, title: str, body: str | None) -> Issue:
+    """Return an issue with the next number, which `add` adds to the repository."""
+    return Issue(
+        id=call.store.new_id(),
+        number=call.repository.next_number,
+        title=title,
+        body=body,
+        author=call.identity.login,
+        created_at=call.store.now,
+        updated_at=call.store.now,
+    )
+
+
+def add(call: Call, issue: Issue) -> None:
+    """Add a new issue to the repository."""
+    call.repository.next_number += 1
+    call.repository.issues[issue.number] = issue
+
+
+def title(call: Call, resource: str) -> str:
+    """Return the title of a request, which must not be blank."""
+    value = requests.required_text(call.body, "title").strip()
+    if not value:
+        raise invalid(resource, "title", "missing_field")
+    requests.check_length("Issue", "title", value, MAX_TITLE_LENGTH)
+    return value
+
+
+def body(call: Call) -> str | None:
+    """Return the body of a request. Raises RefusedError if it is too long."""
+    value = requests.text(call.body, "body")
+    requests.check_length("Issue", "body", value, requests.MAX_BODY_LENGTH)
+    return value
+
+
+def new_texts(call: Call, issue: Issue, resource: str) -> tuple[str, str | None]:
+    """Return the title and body of a request, by default those of the issue."""
+    new_title = title(call, resource) if call.body.get("title") is not None else issue.title
+    return new_title, body(call) if "body" in call.body else issue.body
+
+
+def set_texts(call: Call, issue: Issue, new_title: str, new_body: str | None) -> None:
+    """Set title and body; record the change of a pull request."""
+    changes: dict[str, Json] = {}
+    if new_title != issue.title:
+        changes["title"] = {"from": issue.title}
+        pushes.record(call, issue, "renamed", renamed=(issue.title, new_title))
+    if new_body != issue.body:
+        changes["body"] = {"from": issue.body or ""}
+    issue.title, issue.body = new_title, new_body
+    issue.updated_at = call.store.now
+    if changes and issue.pull_request:
+        events.pull_request(call, issue, "edited", changes=changes)
+
+
+def set_state(call: Call, issue: Issue, state: str, reason: str | None = None) -> None:
+    """Close or reopen an issue; do nothing if it has this state already."""
+    if state == issue.state:
+        issue.state_reason = reason or issue.state_reason
+        return
+    closes = state == "closed"
+    if issue.pull_request is not None:
+        if closes:
+            pushes.close(call, issue)
+        else:
+            _check_reopening(call, issue)
+            pushes.reopen(call, issue)
+        return
+    issue.state = "closed" if closes else "open"
+    issue.state_reason = reason or ("completed" if closes else "reopened")
+    issue.closed_at = call.store.now if closes else None
+    issue.closed_by = call.identity.login if closes else ""
+    pushes.record(call, issue, "closed" if closes else "reopened")
+
+
+def is_open_between(issue: Issue, head: str, base: str, head_repository: str) -> bool:
+    """Return whether this is an open pull request between these branches."""
+    pull = issue.pull_request
+    return (
+        pull is not None
+        and issue.state == "open"
+        and (pull.head_branch, pull.base_branch) == (head, base)
+        and pull.head_repository == head_repository
+    )
+
+
+def _check_reopening(call: Call, issue: Issue) -> None:
+    """Refuse to reopen pull requests that are merged, lack a branch, or have an open duplicate."""
+    git, pull = call.git, issue.pull
+    if pull.merged_at:
+        raise _unchangeable("The pull request has been merged.")
+    for branch in (pull.head_branch, pull.base_branch):
+        if git.head(branch) is None:
+            raise _unchangeable(f"The {branch} branch has been deleted.")
+    head = git.commit(pull.head_branch).id
+    if not git.is_ancestor(pull.head_commit, head):
+        raise _unchangeable(f"The {pull.head_branch} branch was force-pushed or recreated.")
+    if git.is_ancestor(head, pull.base_branch):
+        raise _unchangeable(f"There are no new commits on the {pull.head_branch} branch.")
+    for other in call.repository.issues.values():
+        ends = (pull.head_branch, pull.base_branch, pull.head_repository)
+        if other.number != issue.number and is_open_between(other, *ends):
+            raise _unchangeable(f"There is already an open pull request, #{other.number}.")
+    pull.head_commit = head
+
+
+def _unchangeable(reason: str) -> RefusedError:
+    return invalid("PullRequest", "state", "custom", f"state cannot be changed. {reason}")
+
+
+def _comment_text(call: Call) -> str:
+    text = requests.required_text(call.body, "body")
+    if not text.strip():
+        raise invalid("IssueComment", "body", "missing_field")
+    if len(text) > requests.MAX_BODY_LENGTH:
+        message = f"Body is too long (maximum is {requests.MAX_BODY_LENGTH} characters)"
+        raise invalid("IssueComment", "data", "unprocessable", message)
+    return text
+
+
+def _comment(call: Call) -> tuple[Issue, Comment]:
+    comment_id = call.parameters["comment_id"]
+    for issue in call.repository.issues.values():
+        for comment in issue.comments:
+            if str(comment.id) == comment_id:
+                return issue, comment
+    raise requests.not_found()

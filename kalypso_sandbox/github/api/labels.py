@@ -9,19 +9,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from kalypso_sandbox.github import events, issue_events
-from kalypso_sandbox.github.api import body_fields, lookups
-from kalypso_sandbox.github.endpoints import (
-    Answer,
-    Call,
-    Json,
-    RefusedError,
-    endpoint,
-    invalid,
-)
-from kalypso_sandbox.github.pagination import paginate
-from kalypso_sandbox.github.payloads import issues
-from kalypso_sandbox.github.payloads.view import View
+from kalypso_sandbox.github import events, pushes
+from kalypso_sandbox.github.access import access_of_event
+from kalypso_sandbox.github.api import requests
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
+from kalypso_sandbox.github.payloads import issues as payloads
+from kalypso_sandbox.json_http import Answer, Json
 from kalypso_sandbox.store import Issue, Label
 
 LABELS: Final = "/repos/{owner}/{repo}/labels"
@@ -40,48 +33,46 @@ MAX_LABELS: Final = 100
 @endpoint("GET", LABELS, *READ, statuses=(200,))
 def read_all(call: Call) -> Answer:
     """List the labels of the repository."""
-    page, headers = paginate(call, list(call.named_repository.labels.values()))
-    return Answer(200, [_payload(call, label) for label in page], headers)
+    return requests.listed(call, list(call.repository.labels.values()), payloads.label)
 
 
 @endpoint("POST", LABELS, *WRITE, statuses=(201, 422))
 def create(call: Call) -> Answer:
     """Create a label."""
-    name = body_fields.required_text(call.body, "name")
-    if name.lower() in call.named_repository.labels:
+    name = requests.required_text(call.body, "name")
+    if name.lower() in call.repository.labels:
         raise invalid("Label", "name", "already_exists")
-    answer = _payload(call, _create_label(call, name, call.body))
-    return Answer(201, answer, {"location": answer["url"]})
+    return requests.created(payloads.label(call, _create_label(call, name, call.body)))
 
 
 @endpoint("GET", LABEL, *READ, statuses=(200, 404))
 def read(call: Call) -> Answer:
     """Return a label."""
-    return Answer(200, _payload(call, _named(call)))
+    return Answer(200, payloads.label(call, _named(call)))
 
 
 @endpoint("PATCH", LABEL, *WRITE, statuses=(200, 404, 422))
 def update(call: Call) -> Answer:
     """Change name, color or description."""
     label = _named(call)
-    labels = call.named_repository.labels
-    old, new = label.name.lower(), body_fields.text(call.body, "new_name") or label.name
+    labels = call.repository.labels
+    old, new = label.name.lower(), requests.text(call.body, "new_name") or label.name
     if new.lower() != old and new.lower() in labels:
         raise invalid("Label", "name", "already_exists")
     label.color, label.description = _color_and_description(call.body, label)
     label.name = _checked_name(new)
     labels[new.lower()] = labels.pop(old)
-    for issue in call.named_repository.issues.values():
+    for issue in call.repository.issues.values():
         issue.labels = [new.lower() if key == old else key for key in issue.labels]
-    return Answer(200, _payload(call, label))
+    return Answer(200, payloads.label(call, label))
 
 
 @endpoint("DELETE", LABEL, *WRITE, statuses=(204, 404))
 def delete(call: Call) -> Answer:
     """Delete a label, and remove it from every issue."""
     key = _named(call).name.lower()
-    del call.named_repository.labels[key]
-    for issue in call.named_repository.issues.values():
+    del call.repository.labels[key]
+    for issue in call.repository.issues.values():
         issue.labels = [label for label in issue.labels if label != key]
     return Answer(204)
 
@@ -89,15 +80,18 @@ def delete(call: Call) -> Answer:
 @endpoint("GET", OF_ISSUE, *READ, statuses=(200, 404))
 def read_of_issue(call: Call) -> Answer:
     """List the labels of an issue."""
-    issue = lookups.issue(call)
-    page, headers = paginate(call, issues.labels(View.of(call), call.named_repository, issue))
+    page, headers = requests.paginate(call, payloads.labels(call, requests.issue(call)))
     return Answer(200, page, headers)
 
 
 @endpoint("POST", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
 def add(call: Call) -> Answer:
-    """Add labels to an issue; create missing ones."""
-    issue = lookups.issue_to_label(call)
+    """Add labels to an issue; create missing ones.
+
+    GitHub answers 422 for a while after the issue's creation.
+    """
+    unknown = RefusedError(422, "Validation Failed", (requests.ISSUE_NOT_FOUND,))
+    issue = requests.issue(call, unknown)
     put(call, issue, [*issue.labels, *_requested(call)])
     return _labels(call, issue)
 
@@ -105,7 +99,7 @@ def add(call: Call) -> Answer:
 @endpoint("PUT", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
 def replace(call: Call) -> Answer:
     """Replace the labels of an issue."""
-    issue = lookups.issue(call)
+    issue = requests.issue(call)
     put(call, issue, _requested(call))
     return _labels(call, issue)
 
@@ -113,14 +107,14 @@ def replace(call: Call) -> Answer:
 @endpoint("DELETE", OF_ISSUE, *WRITE, statuses=(204, 404))
 def remove_all(call: Call) -> Answer:
     """Remove every label from an issue."""
-    put(call, lookups.issue(call), [])
+    put(call, requests.issue(call), [])
     return Answer(204)
 
 
 @endpoint("DELETE", ONE_OF_ISSUE, *WRITE, statuses=(200, 404))
 def remove(call: Call) -> Answer:
     """Remove a label from an issue."""
-    issue = lookups.issue(call)
+    issue = requests.issue(call)
     name = call.parameters["name"].lower()
     if name not in issue.labels:
         raise RefusedError(404, "Label does not exist")
@@ -132,7 +126,7 @@ def put(call: Call, issue: Issue, names: list[str]) -> None:
     """Set the labels of an issue; create missing ones, and record each change."""
     before = list(issue.labels)
     for name in names:
-        if name.lower() not in call.named_repository.labels:
+        if name.lower() not in call.repository.labels:
             _create_label(call, name, {})
     after = list(dict.fromkeys(name.lower() for name in names))
     if len(after) > MAX_LABELS:
@@ -155,43 +149,32 @@ def names_in(values: Json) -> list[str]:
 
 
 def _record_changes(call: Call, issue: Issue, action: str, keys: list[str]) -> None:
-    repository = call.named_repository
-    for key in keys:
-        label = repository.labels[key]
-        name_and_color = (label.name, label.color)
-        issue_events.record(call.store, issue, action, call.identity, label=name_and_color)
-    if issue.pull_request is None:
-        return
-    for key in keys:
-        payload = issues.label(View.of_events(call.store), repository, repository.labels[key])
-        events.pull_request(
-            call.store,
-            repository,
-            issue,
-            issue.pull_request,
-            action,
-            call.identity,
-            label=payload,
-        )
+    changed = [call.repository.labels[key] for key in keys]
+    for label in changed:
+        pushes.record(call, issue, action, label=(label.name, label.color))
+    if issue.pull_request is not None:
+        of_event = access_of_event(call.store, call.repository, call.identity)
+        for label in changed:
+            events.pull_request(call, issue, action, label=payloads.label(of_event, label))
 
 
 def _requested(call: Call) -> list[str]:
     """Return the names in a body that is a list, or an object with `labels`."""
     body = call.body
-    return names_in(body if isinstance(body, list) else body_fields.listing(body, "labels") or [])
+    return names_in(body if isinstance(body, list) else requests.listing(body, "labels") or [])
 
 
 def _named(call: Call) -> Label:
-    label = call.named_repository.labels.get(call.parameters["name"].lower())
+    label = call.repository.labels.get(call.parameters["name"].lower())
     if label is None:
-        raise lookups.not_found()
+        raise requests.not_found()
     return label
 
 
 def _create_label(call: Call, name: str, body: Mapping[str, Json]) -> Label:
     blank = Label(id=call.store.new_id(), name=_checked_name(name))
     blank.color, blank.description = _color_and_description(body, blank)
-    call.named_repository.labels[name.lower()] = blank
+    call.repository.labels[name.lower()] = blank
     return blank
 
 
@@ -203,21 +186,13 @@ def _checked_name(name: str) -> str:
 
 def _color_and_description(body: Mapping[str, Json], label: Label) -> tuple[str, str | None]:
     """Return the requested color and description, by default those of the label."""
-    color = body_fields.text(body, "color") or label.color
-    description = (
-        body_fields.text(body, "description") if "description" in body else label.description
-    )
+    color = requests.text(body, "color") or label.color
+    description = requests.text(body, "description") if "description" in body else label.description
     if not COLOR.fullmatch(color):
         raise invalid("Label", "color")
-    if description and len(description) > MAX_DESCRIPTION_LENGTH:
-        message = f"description is too long (maximum is {MAX_DESCRIPTION_LENGTH} characters)"
-        raise invalid("Label", "description", "custom", message)
+    requests.check_length("Label", "description", description, MAX_DESCRIPTION_LENGTH)
     return color, description
 
 
-def _payload(call: Call, label: Label) -> Json:
-    return issues.label(View.of(call), call.named_repository, label)
-
-
 def _labels(call: Call, issue: Issue) -> Answer:
-    return Answer(200, issues.labels(View.of(call), call.named_repository, issue))
+    return Answer(200, payloads.labels(call, issue))

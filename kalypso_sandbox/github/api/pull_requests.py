@@ -1,32 +1,34 @@
-"""List, open, edit and close pull requests. `merges` merges them.
+"""Open, edit, review, merge and close pull requests.
 
-https://docs.github.com/rest/pulls/pulls
+https://docs.github.com/rest/pulls
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from kalypso_sandbox.github import pull_request_changes
-from kalypso_sandbox.github.api import body_fields, issue_editing, lookups
-from kalypso_sandbox.github.endpoints import (
-    Answer,
-    Call,
-    Json,
-    RefusedError,
-    endpoint,
-    invalid,
-)
-from kalypso_sandbox.github.mergeability import try_merge
-from kalypso_sandbox.github.pagination import paginate
+from kalypso_sandbox.github import events, pushes
+from kalypso_sandbox.github.api import issues, requests
+from kalypso_sandbox.github.branch_rules import merge_refusals, try_merge
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
+from kalypso_sandbox.github.merging import NOT_MERGEABLE, perform_merge
 from kalypso_sandbox.github.payloads import commits
-from kalypso_sandbox.github.payloads import pull_requests as payloads
-from kalypso_sandbox.github.payloads.view import View
-from kalypso_sandbox.store import Issue, PullRequest, Repository
+from kalypso_sandbox.github.payloads import issues as payloads
+from kalypso_sandbox.json_http import Answer
+from kalypso_sandbox.store import Issue, PullRequest, Repository, Review
 
 PULLS: Final = "/repos/{owner}/{repo}/pulls"
-PULL: Final = "/repos/{owner}/{repo}/pulls/{pull_number}"
+PULL: Final = f"{PULLS}/{{pull_number}}"
+REVIEWS: Final = f"{PULL}/reviews"
 MAX_FILES: Final = 3000
+
+REVIEW_STATES: Final = {
+    "APPROVE": "APPROVED",
+    "REQUEST_CHANGES": "CHANGES_REQUESTED",
+    "COMMENT": "COMMENTED",
+    None: "PENDING",
+}
+"""The event of a request -> the state of the review."""
 
 
 @endpoint("GET", PULLS, "pull_requests: read", statuses=(200,))
@@ -36,37 +38,33 @@ def read_all(call: Call) -> Answer:
     owner, colon, branch = call.query.get("head", "").partition(":")
     of_head = (owner.lower(), branch) if colon else None
     base = call.query.get("base")
-    listed = [
-        (issue, issue.pull_request)
-        for issue in call.named_repository.issues.values()
-        if issue.pull_request
+    matching = [
+        issue
+        for issue in call.repository.issues.values()
+        if (pull := issue.pull_request)
         and state in {"all", issue.state}
-        and base in {None, issue.pull_request.base_branch}
-        and of_head in {None, _head_of(issue.pull_request)}
+        and base in {None, pull.base_branch}
+        and of_head in {None, (pull.head_repository.partition("/")[0].lower(), pull.head_branch)}
     ]
-    order = call.query.get("sort", "created")
-    newest_first = call.query.get("direction", "desc" if order == "created" else "asc") == "desc"
-    listed.sort(key=lambda pair: _sorted_by(pair[0], order), reverse=newest_first)
-    page, headers = paginate(call, listed)
-    view = View.of(call)
-    answer = [payloads.simple(view, call.named_repository, *pair) for pair in page]
-    return Answer(200, answer, headers)
+    by_date = call.query.get("sort", "created") == "created"
+    newest_first = call.query.get("direction", "desc" if by_date else "asc") == "desc"
+    matching = issues.sort(call, matching, "popularity", newest_first)
+    return requests.listed(call, matching, payloads.pull_request)
 
 
 @endpoint("POST", PULLS, "pull_requests: write", statuses=(201, 403, 422))
 def create(call: Call) -> Answer:
     """Open a pull request from a branch of this repository, or of a fork."""
-    store, repository = call.store, call.named_repository
-    if call.identity.kind == "actions" and not repository.actions_may_open_pull_requests:
+    if call.identity.kind == "actions" and not call.repository.actions_may_open_pull_requests:
         message = "GitHub Actions is not permitted to create or approve pull requests."
         raise RefusedError(403, message)
-    base = body_fields.required_text(call.body, "base")
-    head_repository, head = _head(call, body_fields.required_text(call.body, "head"))
-    title, body = issue_editing.title(call, "PullRequest"), issue_editing.text(call)
-    draft = body_fields.flag(call.body, "draft")
+    base = requests.required_text(call.body, "base")
+    head_repository, head = _head(call, requests.required_text(call.body, "head"))
+    title, body = issues.title(call, "PullRequest"), issues.body(call)
+    draft = requests.flag(call.body, "draft")
     base_commit, head_commit = _check_branches(call, base, head, head_repository)
-    now = store.now
-    pull_request = PullRequest(
+    issue = issues.new_issue(call, title, body)
+    issue.pull_request = PullRequest(
         head_repository=head_repository.full_name,
         head_branch=head,
         head_commit=head_commit,
@@ -74,83 +72,111 @@ def create(call: Call) -> Answer:
         base_commit=base_commit,
         draft=draft,
     )
-    issue = Issue(
-        id=store.new_id(),
-        number=repository.next_number,
-        title=title,
-        body=body,
-        author=call.identity.login,
-        created_at=now,
-        updated_at=now,
-        pull_request=pull_request,
-    )
-    repository.next_number += 1
-    repository.issues[issue.number] = issue
-    # pydantic stores a copy.
-    stored = issue.pull_request or pull_request
-    pull_request_changes.register(store, repository, issue, stored, call.identity)
-    answer = payloads.full(View.of(call), repository, issue, stored)
-    return Answer(201, answer, {"location": answer["url"]})
+    issues.add(call, issue)
+    pushes.register(call, issue)
+    return requests.created(payloads.full_pull_request(call, issue))
 
 
 @endpoint("GET", PULL, "pull_requests: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
     """Return a pull request, and whether it can be merged."""
-    return Answer(200, _payload(call, *lookups.pull_request(call)))
+    return Answer(200, payloads.full_pull_request(call, requests.pull_request(call)))
 
 
 @endpoint("PATCH", PULL, "pull_requests: write", statuses=(200, 404, 422))
 def update(call: Call) -> Answer:
     """Change title, body, base or state."""
-    issue, pull_request = lookups.pull_request(call)
-    body = call.body
-    state = body_fields.choice(call, "state", ("open", "closed"))
-    base = body_fields.text(body, "base") or pull_request.base_branch
-    title = (
-        issue_editing.title(call, "PullRequest") if body.get("title") is not None else issue.title
-    )
-    text = issue_editing.text(call) if "body" in body else issue.body
-    if base != pull_request.base_branch:
-        _change_base(call, issue, pull_request, base)
-    issue_editing.set_texts(call, issue, title, text)
+    issue = requests.pull_request(call)
+    state = requests.choice(call, "state", ("open", "closed"))
+    base = requests.text(call.body, "base") or issue.pull.base_branch
+    texts = issues.new_texts(call, issue, "PullRequest")
+    if base != issue.pull.base_branch:
+        _change_base(call, issue, base)
+    issues.set_texts(call, issue, *texts)
     if state:
-        issue_editing.set_state(call, issue, state)
-    return Answer(200, _payload(call, issue, pull_request))
+        issues.set_state(call, issue, state)
+    return Answer(200, payloads.full_pull_request(call, issue))
 
 
-@endpoint(
-    "GET",
-    "/repos/{owner}/{repo}/pulls/{pull_number}/files",
-    "pull_requests: read",
-    statuses=(200, 404),
-)
+@endpoint("GET", f"{PULL}/files", "pull_requests: read", statuses=(200, 404))
 def read_files(call: Call) -> Answer:
     """List the files that a pull request changes, at most 3000."""
-    _, pull_request = lookups.pull_request(call)
-    repository = call.named_repository
-    git = call.store.git(repository)
-    fork = git.merge_base(pull_request.base_commit, pull_request.head_commit)
-    changes = git.diff(fork, pull_request.head_commit)[:MAX_FILES]
-    page, headers = paginate(call, changes)
-    view, head = View.of(call), pull_request.head_commit
-    answer = [commits.changed_file(view, repository, change, head) for change in page]
-    return Answer(200, answer, headers)
+    pull = requests.pull_request(call).pull
+    fork = call.git.merge_base(pull.base_commit, pull.head_commit)
+    changes = call.git.diff(fork, pull.head_commit)[:MAX_FILES]
+    return requests.listed(
+        call, changes, lambda _, change: commits.changed_file(call, change, pull.head_commit)
+    )
 
 
-def _head_of(pull_request: PullRequest) -> tuple[str, str]:
-    owner = pull_request.head_repository.partition("/")[0]
-    return owner.lower(), pull_request.head_branch
+@endpoint("PUT", f"{PULL}/merge", "contents: write", statuses=(200, 403, 404, 405, 409, 422))
+def merge(call: Call) -> Answer:
+    """Merge, if the head is the expected one and the rules of the base allow it."""
+    issue = requests.pull_request(call)
+    method = requests.choice(call, "merge_method", ("merge", "squash", "rebase")) or "merge"
+    title, message, sha = (
+        requests.text(call.body, name) for name in ("commit_title", "commit_message", "sha")
+    )
+    if issue.state == "closed":
+        raise RefusedError(405, NOT_MERGEABLE)
+    if issue.pull.draft:
+        raise RefusedError(405, "Pull Request is still a draft")
+    if sha is not None and sha != call.head(issue.pull):
+        raise RefusedError(409, requests.HEAD_MODIFIED)
+    reasons = merge_refusals(call, issue.pull)
+    if reasons:
+        raise RefusedError(405, " ".join(reasons))
+    commit = perform_merge(call, issue, method, title or "", message or "")
+    answer = {"sha": commit, "merged": True, "message": "Pull Request successfully merged"}
+    return Answer(200, answer)
 
 
-def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:
-    keys = {"updated": issue.updated_at, "popularity": len(issue.comments)}
-    return keys.get(order, issue.created_at), issue.number
+@endpoint("GET", REVIEWS, "pull_requests: read", statuses=(200, 404))
+def read_reviews(call: Call) -> Answer:
+    """List the reviews, oldest first; only the author sees a pending one."""
+    issue = requests.pull_request(call)
+    visible = [
+        review
+        for review in issue.pull.reviews
+        if review.state != "PENDING" or review.author == call.identity.login
+    ]
+    return requests.listed(call, visible, lambda _, review: payloads.review(call, issue, review))
+
+
+@endpoint("POST", REVIEWS, "pull_requests: write", statuses=(200, 404, 422))
+def create_review(call: Call) -> Answer:
+    """Approve, request changes, or comment. Comments on lines are not supported."""
+    issue = requests.pull_request(call)
+    login, pull = call.identity.login, issue.pull
+    event = requests.choice(call, "event", [name for name in REVIEW_STATES if name])
+    text = requests.text(call.body, "body") or ""
+    commit = requests.text(call.body, "commit_id") or pull.head_commit
+    _check_review(call, issue, event, text)
+    if any((each.author, each.state) == (login, "PENDING") for each in pull.reviews):
+        raise _unprocessable("User can only have one pending review per pull request")
+    if call.git.object_type(commit) != "commit":
+        raise _unprocessable(f"No commit found for SHA: {commit}")
+    review = Review.model_validate(
+        {
+            "id": call.store.new_id(),
+            "author": login,
+            "state": REVIEW_STATES[event],
+            "body": text,
+            "commit": commit,
+            "submitted_at": call.store.now if event else None,
+        }
+    )
+    pull.reviews.append(review)
+    issue.updated_at = call.store.now
+    if event:
+        events.review(call, issue, review)
+    return Answer(200, payloads.review(call, issue, review))
 
 
 def _head(call: Call, head: str) -> tuple[Repository, str]:
     """Return the repository and branch of `branch` or `owner:branch`, which may be a fork's."""
     owner, colon, branch = head.rpartition(":")
-    repository = call.named_repository
+    repository = call.repository
     if not colon or owner.lower() == repository.owner.lower():
         return repository, branch
     for fork in call.store.repositories.values():
@@ -163,46 +189,60 @@ def _check_branches(
     call: Call, base: str, head: str, head_repository: Repository
 ) -> tuple[str, str]:
     """Return the commits of both branches. Raises RefusedError if no pull request is possible."""
-    repository = call.named_repository
-    git, head_git = call.store.git(repository), call.store.git(head_repository)
+    git, head_git = call.git, call.store.git(head_repository)
     base_commit, head_commit = git.head(base), head_git.head(head)
     if base_commit is None:
         raise invalid("PullRequest", "base")
     created_at = head_repository.branches_created_at.get(head)
     if head_commit is None or call.store.lags(created_at, call.identity):
         raise invalid("PullRequest", "head")
-    if head_repository is not repository:
+    if head_repository is not call.repository:
         git.copy_objects(head_git)
     if git.merge_base(base_commit, head_commit) is None:
         message = f"The {head} branch has no history in common with {base}"
-        raise body_fields.custom("PullRequest", message)
+        raise requests.custom("PullRequest", message)
     if git.is_ancestor(head_commit, base_commit):
-        raise body_fields.custom("PullRequest", f"No commits between {base} and {head}")
-    for other in repository.issues.values():
-        if issue_editing.is_open_between(other, head, base, head_repository.full_name):
-            owner = head_repository.owner
-            message = f"A pull request already exists for {owner}:{head}."
-            raise body_fields.custom("PullRequest", message)
+        raise requests.custom("PullRequest", f"No commits between {base} and {head}")
+    for other in call.repository.issues.values():
+        if issues.is_open_between(other, head, base, head_repository.full_name):
+            message = f"A pull request already exists for {head_repository.owner}:{head}."
+            raise requests.custom("PullRequest", message)
     return base_commit, head_commit
 
 
-def _change_base(call: Call, issue: Issue, pull_request: PullRequest, base: str) -> None:
+def _change_base(call: Call, issue: Issue, base: str) -> None:
+    pull = issue.pull
     if issue.state == "closed":
         message = "Cannot change the base branch of a closed pull request."
         raise invalid("PullRequest", "base", "invalid", message)
-    before = {
-        "ref": {"from": pull_request.base_branch},
-        "sha": {"from": pull_request.base_commit},
-    }
-    head = call.store.repository(pull_request.head_repository)
+    before = {"ref": {"from": pull.base_branch}, "sha": {"from": pull.base_commit}}
+    head = call.store.repository(pull.head_repository)
     if head is None:
         raise invalid("PullRequest", "head")
-    pull_request.base_commit, _ = _check_branches(call, base, pull_request.head_branch, head)
-    pull_request.base_branch = base
-    pull_request.auto_merge = None
-    try_merge(call.store, call.named_repository, issue, pull_request)
-    issue_editing.record_edit(call, issue, pull_request, {"base": before})
+    pull.base_commit, _ = _check_branches(call, base, pull.head_branch, head)
+    pull.base_branch = base
+    pull.auto_merge = None
+    try_merge(call, issue)
+    events.pull_request(call, issue, "edited", changes={"base": before})
 
 
-def _payload(call: Call, issue: Issue, pull_request: PullRequest) -> Json:
-    return payloads.full(View.of(call), call.named_repository, issue, pull_request)
+def _check_review(call: Call, issue: Issue, event: str | None, text: str) -> None:
+    """Refuse reviews of one's own pull request, and empty ones. Raises RefusedError."""
+    if call.identity.login == issue.author and event in {"APPROVE", "REQUEST_CHANGES"}:
+        verb = "approve" if event == "APPROVE" else "request changes on"
+        raise _unprocessable(f"Can not {verb} your own pull request")
+    allowed = call.repository.actions_may_open_pull_requests
+    if call.identity.kind == "actions" and event == "APPROVE" and not allowed:
+        raise _unprocessable("GitHub Actions is not permitted to approve pull requests.")
+    if event in {"REQUEST_CHANGES", "COMMENT"} and not text.strip():
+        raise _unprocessable("Body can't be blank")
+    if len(text) > requests.MAX_BODY_LENGTH:
+        maximum = requests.MAX_BODY_LENGTH
+        raise _unprocessable(f"Body is too long (maximum is {maximum} characters)")
+    if requests.listing(call.body, "comments"):
+        raise _unprocessable("The sandbox does not support comments on lines")
+
+
+def _unprocessable(reason: str) -> RefusedError:
+    """Return a 422 with its reason as a string."""
+    return RefusedError(422, "Unprocessable Entity", (reason,))

@@ -8,13 +8,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kalypso_sandbox.git.commits import Person
-from kalypso_sandbox.github.api import body_fields, lookups
-from kalypso_sandbox.github.endpoints import Answer, Call, Json, RefusedError, endpoint, invalid
-from kalypso_sandbox.github.payloads import accounts, repositories
-from kalypso_sandbox.github.payloads.view import View
-from kalypso_sandbox.github.permissions import allowed
-from kalypso_sandbox.store import REPOSITORY, Repository
+from kalypso_sandbox.github.access import allowed
+from kalypso_sandbox.github.api import requests
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
+from kalypso_sandbox.github.payloads.accounts import (
+    own_person,
+    public_user,
+    simple_repository,
+    user,
+)
+from kalypso_sandbox.json_http import Answer, Json
+from kalypso_sandbox.store import REPOSITORY
 
 INVALID_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 """The characters that GitHub replaces with a hyphen."""
@@ -25,13 +29,13 @@ def read_user(call: Call) -> Answer:
     """Return the user of the token; jobs and Apps have none."""
     if call.identity.kind != "user":
         raise RefusedError(403, "Resource not accessible by integration")
-    return Answer(200, accounts.public(View.of(call), call.identity.login))
+    return Answer(200, public_user(call, call.identity.login))
 
 
 @endpoint("GET", "/repos/{owner}/{repo}", "metadata: read", statuses=(200,))
 def read(call: Call) -> Answer:
     """Return a repository."""
-    return Answer(200, _payload(call, call.named_repository))
+    return Answer(200, _payload(call))
 
 
 @endpoint("POST", "/user/repos", "administration: write", statuses=(201, 403, 422))
@@ -49,16 +53,13 @@ def create_in_organization(call: Call) -> Answer:
     account = call.store.accounts.get(call.parameters["org"].lower())
     own = call.identity.owner.lower()
     if account is None or account.kind != "Organization" or own not in {"", account.login.lower()}:
-        raise lookups.not_found()
+        raise requests.not_found()
     return _create(call, account.login)
 
 
 def _create(call: Call, owner: str) -> Answer:
-    name = INVALID_CHARACTERS.sub("-", body_fields.required_text(call.body, "name"))
-    private, auto_init = (
-        body_fields.flag(call.body, "private"),
-        body_fields.flag(call.body, "auto_init"),
-    )
+    name = INVALID_CHARACTERS.sub("-", requests.required_text(call.body, "name"))
+    private, auto_init = (requests.flag(call.body, field) for field in ("private", "auto_init"))
     if not REPOSITORY.fullmatch(name):
         raise invalid("Repository", "name")
     if f"{owner}/{name}".lower() in call.store.repositories:
@@ -66,25 +67,25 @@ def _create(call: Call, owner: str) -> Answer:
         raise invalid("Repository", "name", "custom", message)
     repository = call.store.add_repository(owner, name, private=private)
     if auto_init:
-        account = call.store.account(call.identity.login)
-        person = Person(account.login, accounts.email(account), call.store.now)
-        git = call.store.git(repository)
         files = {"README.md": f"# {name}\n"}
+        person = own_person(call)
+        git = call.store.git(repository)
         git.commit_files(repository.default_branch, files, "Initial commit", person)
-    answer = _payload(call, repository)
-    return Answer(201, answer, {"location": answer["url"]})
+    return requests.created(_payload(call.at(repository)))
 
 
-def _payload(call: Call, repository: Repository) -> Json:
-    """Return a repository with the token's permissions and the owning organization."""
-    view = View.of(call)
+def _payload(call: Call) -> Json:
+    """Return GitHub's `full-repository`, with the token's permissions."""
+    repository = call.repository
     permissions = {
         "admin": allowed(call.identity, ["administration: write"], repository),
         "push": allowed(call.identity, ["contents: write"], repository),
         "pull": allowed(call.identity, ["contents: read"], repository),
     }
     answer = {
-        **repositories.full(view, repository),
+        **simple_repository(call),
+        "network_count": 0,
+        "subscribers_count": 0,
         "permissions": {
             **permissions,
             "maintain": permissions["admin"],
@@ -97,6 +98,6 @@ def _payload(call: Call, repository: Repository) -> Json:
         "allow_update_branch": False,
         "delete_branch_on_merge": False,
     }
-    if view.store.account(repository.owner).kind == "Organization":
-        answer["organization"] = accounts.simple(view, repository.owner)
+    if call.store.account(repository.owner).kind == "Organization":
+        answer["organization"] = user(call, repository.owner)
     return answer

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 from graphql import (
@@ -22,27 +23,29 @@ from graphql import (
     validate,
 )
 
-from kalypso_sandbox.github.api import body_fields
-from kalypso_sandbox.github.endpoints import Answer, Call, RefusedError, endpoint
-from kalypso_sandbox.github.graphql import auto_merge
-from kalypso_sandbox.github.graphql.objects import Fields, repository
-from kalypso_sandbox.github.graphql.ref_updates import update_refs
-from kalypso_sandbox.github.graphql.schema import MUTATION, NO_MUTATION, SCHEMA
-from kalypso_sandbox.github.payloads.view import node_id, timestamp
-from kalypso_sandbox.github.permissions import allowed, not_accessible, visible
+from kalypso_sandbox.github.access import visible
+from kalypso_sandbox.github.api import requests
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint
+from kalypso_sandbox.github.graphql import mutations
+from kalypso_sandbox.github.graphql.objects import Fields, check_permission, repository
+from kalypso_sandbox.github.payloads.accounts import node_id, timestamp
+from kalypso_sandbox.json_http import Answer
 
 CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseError"}
 """graphql-core's error messages -> GitHub's error codes."""
 
-_SCHEMA: Final = build_schema(SCHEMA)
-_SERVER_SCHEMA: Final = build_schema(SCHEMA.replace(MUTATION, NO_MUTATION))
+FOLDER: Final = Path(__file__).parent
+SERVER_SCHEMA: Final = (FOLDER / "schema.graphql").read_text("utf-8")
 """The schema of a GitHub Enterprise Server that is too old for `updateRefs`."""
+SCHEMA: Final = SERVER_SCHEMA + (FOLDER / "ref_updates.graphql").read_text("utf-8")
+
+SCHEMAS: Final = {"github.com": build_schema(SCHEMA), "ghes": build_schema(SERVER_SCHEMA)}
 
 
 @endpoint("POST", "/graphql", statuses=(200, 400))
 def query(call: Call) -> Answer:
     """Answer a query. A field with an error is null, and the error is next to the data."""
-    text = body_fields.text(call.body, "query")
+    text = requests.text(call.body, "query")
     if not text:
         message = "A query attribute must be specified and must be a string."
         raise RefusedError(400, message)
@@ -56,35 +59,34 @@ def query(call: Call) -> Answer:
 
 
 def _execute(call: Call, text: str) -> ExecutionResult:
-    is_server = call.store.flavour == "ghes"
-    document = _document(text, is_server=is_server)
+    document = _document(text, call.store.flavour)
     if not isinstance(document, DocumentNode):
         return ExecutionResult(None, document)
     return execute_sync(
-        _SERVER_SCHEMA if is_server else _SCHEMA,
+        SCHEMAS[call.store.flavour],
         document,
         {
             "repository": _repository,
             "rateLimit": _rate_limit,
             "viewer": _viewer,
-            "updateRefs": update_refs,
-            "enablePullRequestAutoMerge": auto_merge.enable,
-            "disablePullRequestAutoMerge": auto_merge.disable,
+            "updateRefs": mutations.update_refs,
+            "enablePullRequestAutoMerge": mutations.enable_auto_merge,
+            "disablePullRequestAutoMerge": mutations.disable_auto_merge,
         },
         context_value=call,
-        variable_values=dict(body_fields.mapping(call.body, "variables")),
-        operation_name=body_fields.text(call.body, "operationName"),
+        variable_values=dict(requests.mapping(call.body, "variables")),
+        operation_name=requests.text(call.body, "operationName"),
     )
 
 
 @lru_cache(maxsize=256)
-def _document(text: str, *, is_server: bool) -> DocumentNode | list[GraphQLError]:
+def _document(text: str, flavour: str) -> DocumentNode | list[GraphQLError]:
     """Parse and validate a query. Cache the result, since clients repeat a few queries."""
     try:
         document = parse(text)
     except GraphQLSyntaxError as error:
         return [error]
-    return validate(_SERVER_SCHEMA if is_server else _SCHEMA, document) or document
+    return validate(SCHEMAS[flavour], document) or document
 
 
 def _repository(
@@ -100,9 +102,8 @@ def _repository(
     if existing is None or not visible(call.identity, existing) or (renamed and not followRenames):
         message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
         raise GraphQLError(message, extensions={"type": "NOT_FOUND"})
-    if not allowed(call.identity, ["contents: read"], existing):
-        raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
-    return repository(call, existing)
+    check_permission(call.at(existing), "contents: read")
+    return repository(call.at(existing))
 
 
 def _viewer(info: GraphQLResolveInfo[Any]) -> Fields:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from kalypso_sandbox.azure.clusters import clusters
-from kalypso_sandbox.azure.history import RepositoryHistory
-from kalypso_sandbox.azure.sync import sync_state
+from kalypso_sandbox.azure.sync import RepositoryHistory, sync_state
 from tests.chain.driver import Chain
 
 OWN_PATH = "./large"

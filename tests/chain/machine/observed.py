@@ -36,13 +36,7 @@ MOVES_ON_UNTOLD: Final = frozenset({None, State.PROPOSED, State.PROMOTED})
 
 def actors_of(runs: Iterable[Run]) -> set[Actor]:
     """Return the commands that the jobs of runs call."""
-    actions = {
-        step.action
-        for run in runs
-        for job in run.workflow.jobs
-        for step in job.steps
-        if step.action
-    }
+    actions = {step.action for run in runs for job in run.jobs for step in job.steps if step.action}
     return {actor for actor in Actor if actor.value in actions}
 
 

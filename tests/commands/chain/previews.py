@@ -12,7 +12,6 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.report.preview_documents import PreviewDocument
 from kalypso_sandbox.github import events
-from kalypso_sandbox.github.payloads.webhooks import CompletedRun
 from kalypso_sandbox.store import Event, Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Job, Organisation
@@ -86,7 +85,9 @@ def job_after(acme: Organisation, **changes: Any) -> Job:
     cause = newest(acme)
     with acme.sandbox.lock:
         repository = acme.sandbox.repository(CONTROL_PLANE)
-        completed = CompletedRun(4711, ".github/workflows/preview.yaml", "Preview", "success")
+        completed = events.CompletedRun(
+            4711, ".github/workflows/preview.yaml", "Preview", "success"
+        )
         events.workflow_run(acme.sandbox.store, repository, cause, completed)
     job = job_of(newest(acme, "workflow_run"))
     payload = {**job.payload, "workflow_run": {**job.payload["workflow_run"], **changes}}

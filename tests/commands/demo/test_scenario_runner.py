@@ -25,10 +25,10 @@ from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_sandbox import Sandbox
+from kalypso_sandbox.github.workflow_files import Workflow
 from kalypso_sandbox.store import Event, Status
 from kalypso_sandbox.workflow_runner.clock import Clock
 from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
-from kalypso_sandbox.workflow_runner.workflow_files import Workflow
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
@@ -76,7 +76,7 @@ def step(
         payload={},
         created_at=NOON,
     )
-    run = Run(event, Workflow(f".github/workflows/{command}.yaml", {}, []))
+    run = Run(event, Workflow(f".github/workflows/{command}.yaml", command), ())
     outcome = CommandResult(document, f"## kalypso {command}: it is so\n\nmore")
     return CompletedStep(
         run, command, {"environment": environment}, outcome, exit_code, said, folder

@@ -13,9 +13,9 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.github import pull_requests, refs
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
+from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.report.doctor_document import CheckEntry
 from kalypso_sandbox.faults import Fault
-from kalypso_sandbox.github.workflow_files import FOLDER
 from tests.commands.doctor.organisation import Acme, acme
 from tests.commands.doctor.planted_faults import archived, rule
 

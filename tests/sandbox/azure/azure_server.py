@@ -23,7 +23,9 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
-from kalypso_sandbox.azure import Azure, add_controls, blueprint
+from kalypso_sandbox.azure import Azure
+from kalypso_sandbox.azure.routes import blueprint
+from kalypso_sandbox.controls import add_azure_controls
 from tests.sandbox.azure.builders import FLUX_CONFIGURATIONS
 
 PATH = "/providers/Microsoft.ResourceGraph/resources"
@@ -35,7 +37,7 @@ def application(azure: Azure) -> Flask:
     """Return a Flask application with Azure alone."""
     flask = Flask(__name__)
     controls = Blueprint("control", __name__)
-    add_controls(controls, azure)
+    add_azure_controls(controls, azure)
     flask.register_blueprint(blueprint(azure))
     flask.register_blueprint(controls)
     return flask

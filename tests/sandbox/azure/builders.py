@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from kalypso_sandbox.azure import Azure, Cluster, Configuration
-from kalypso_sandbox.azure.history import Head
+from kalypso_sandbox.azure.sync import Head
 from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import RefUpdate
+from kalypso_sandbox.github.access import access_of_event
 from kalypso_sandbox.github.pushes import handle_push
 from kalypso_sandbox.store import Identity, Store
 from tests.git_repositories import programs
@@ -97,7 +99,8 @@ def push(
     before = git.head(branch)
     author = Person("n", "n@example.com", made.now)
     commit = git.commit_files(branch, files, "change", author)
-    handle_push(made, served, f"refs/heads/{branch}", before, commit, SOMEBODY)
+    update = RefUpdate(f"refs/heads/{branch}", before, commit)
+    handle_push(access_of_event(made, served, SOMEBODY), update)
     return commit
 
 
@@ -107,4 +110,5 @@ def delete_branch(made: Store, branch: str = "dev", repository: str = "acme/flee
     assert served is not None
     before = made.git(served).head(branch)
     made.git(served).update_ref(f"refs/heads/{branch}", None, before)
-    handle_push(made, served, f"refs/heads/{branch}", before, None, SOMEBODY)
+    update = RefUpdate(f"refs/heads/{branch}", before, None)
+    handle_push(access_of_event(made, served, SOMEBODY), update)

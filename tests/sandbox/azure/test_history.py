@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_sandbox.azure import Azure, Failure
-from kalypso_sandbox.azure.history import Head, RepositoryHistory
+from kalypso_sandbox.azure.sync import Head, RepositoryHistory
 from kalypso_sandbox.git.commits import Person
 from tests.sandbox.azure.builders import Clock, at, azure, cluster, delete_branch, push, store
 

@@ -134,20 +134,18 @@ def test_tables_do_not_differ_by_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "ordered", "limited", "all_dynamic"),
+    ("query", "limited", "all_dynamic"),
     [
-        ("t", False, False, False),
-        ("t | order by id asc", True, False, False),
-        ("t | take 2", False, True, False),
-        ("t | project properties", False, False, True),
-        ("t | project id, properties", False, False, False),
+        ("t", False, False),
+        ("t | order by id asc", False, False),
+        ("t | take 2", True, False),
+        ("t | project properties", False, True),
+        ("t | project id, properties", False, False),
     ],
 )
-def test_queries_that_have_pages(
-    query: str, ordered: bool, limited: bool, all_dynamic: bool
-) -> None:
+def test_queries_that_have_pages(query: str, limited: bool, all_dynamic: bool) -> None:
     result = kql.execute(kql.parse(query), ROWS, ROWS[0].keys())
-    assert (result.ordered, result.limited, result.all_dynamic) == (ordered, limited, all_dynamic)
+    assert (result.limited, result.all_dynamic) == (limited, all_dynamic)
 
 
 @pytest.mark.parametrize(

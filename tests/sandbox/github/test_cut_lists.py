@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_sandbox.github.api import contents, pull_requests
+from kalypso_sandbox.github.api import commits, pull_requests
 from tests.sandbox.github.api_client import ApiClient
 
 
@@ -20,7 +20,7 @@ def test_no_more_files_of_a_pull_request(
 
 
 def test_no_more_entries_of_a_folder(github: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(commits, "MAX_ENTRIES", 3)
     github.commit("main", {f"many/{number}": "x" for number in range(5)})
     assert [entry["name"] for entry in github.made("GET", "contents/many")] == ["0", "1", "2"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import graphql
 import pytest
 
-from kalypso_sandbox.github.graphql.schema import SCHEMA
+from kalypso_sandbox.github.graphql.queries import SCHEMA
 from tests.sandbox.github.api_client import ApiClient
 
 GITHUBS = Path(__file__).parents[2] / "github_api" / "schema.graphql"

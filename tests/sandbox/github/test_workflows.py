@@ -43,7 +43,7 @@ def with_workflow(github: ApiClient, content: str = CHECK, branch: str = "main")
     ],
 )
 def test_the_triggers_of_a_workflow(content: str, events: set[str]) -> None:
-    assert parse(FILE, content.encode()).events == events
+    assert parse(FILE, content.encode()).triggers.keys() == events
 
 
 def test_the_inputs_of_a_workflow() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.runner import Runner
-from kalypso_sandbox.workflow_runner.job_log import JobLog
+from kalypso_sandbox.workflow_runner.runs import JobLog
 from tests.commands.chain.organisation import NOON
 
 

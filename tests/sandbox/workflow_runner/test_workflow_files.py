@@ -11,8 +11,9 @@ import pytest
 from kalypso_actions.errors import KalypsoError
 from kalypso_sandbox.git.commits import Person
 from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
+from kalypso_sandbox.github.workflow_files import parse
 from kalypso_sandbox.store import Event
-from kalypso_sandbox.workflow_runner import workflow_files
+from kalypso_sandbox.workflow_runner.jobs import Step, jobs_of, started_by
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
@@ -41,7 +42,7 @@ def event(name: str, commit: str, payload: Mapping[str, Any], **more: Any) -> Ev
 def starts(git: BareRepository, on: str, event: Event) -> bool:
     changes = {FILE: f"on: {on}\n{JOBS}"}
     head = git.commit_files("main", changes, "on", Person("n", "n@example.com", NOON))
-    started = workflow_files.started_by(event.model_copy(update={"commit": head}), git)
+    started = started_by(event.model_copy(update={"commit": head}), git)
     return [file.path for file in started] == [FILE]
 
 
@@ -143,7 +144,7 @@ def test_events_that_start_nothing(git: BareRepository, more: Mapping[str, bool]
 def test_unsupported_syntax_is_an_error(git: BareRepository, content: str, message: str) -> None:
     head = git.commit_files("main", {FILE: content}, "on", Person("n", "n@example.com", NOON))
     with pytest.raises(KalypsoError, match=message):
-        workflow_files.started_by(event("push", head, {"before": NO_OBJECT}), git)
+        started_by(event("push", head, {"before": NO_OBJECT}), git)
 
 
 def test_a_job_has_its_own_permissions_or_those_of_the_file() -> None:
@@ -154,7 +155,7 @@ def test_a_job_has_its_own_permissions_or_those_of_the_file() -> None:
           one: {steps: []}
           two: {steps: [], permissions: {}}
         """
-    first, two = workflow_files.read(FILE, content.encode()).jobs
+    first, two = jobs_of(parse(FILE, content.encode()))
     assert first.permissions == {"contents": "read", "id_token": "write"}
     assert two.permissions == {}
 
@@ -163,23 +164,23 @@ def test_a_job_may_need_others() -> None:
     content = (
         "on: push\njobs: {a: {steps: []}, b: {needs: a, steps: []}, c: {needs: [a, b], steps: []}}"
     )
-    workflow = workflow_files.read(FILE, content.encode())
-    assert {job.name: job.needs for job in workflow.jobs} == {"a": [], "b": ["a"], "c": ["a", "b"]}
+    jobs = jobs_of(parse(FILE, content.encode()))
+    assert {job.name: job.needs for job in jobs} == {"a": [], "b": ["a"], "c": ["a", "b"]}
 
 
 def test_a_job_comes_after_those_that_it_needs() -> None:
     content = (
         "on: push\njobs: {c: {needs: [a, b], steps: []}, b: {needs: a, steps: []}, a: {steps: []}}"
     )
-    workflow = workflow_files.read(FILE, content.encode())
-    assert [job.name for job in workflow.jobs] == ["a", "b", "c"]
+    jobs = jobs_of(parse(FILE, content.encode()))
+    assert [job.name for job in jobs] == ["a", "b", "c"]
 
 
 def test_the_action_of_the_root_runs_a_command_by_its_name() -> None:
     step = "{uses: acme/kalypso-actions@v0, with: {run: start-schedule, branch: dev}}"
     content = f"on: push\njobs: {{one: {{steps: [{step}]}}}}"
-    (job,) = workflow_files.read(FILE, content.encode()).jobs
-    assert job.steps == [workflow_files.Step({"branch": "dev"}, action="start-schedule")]
+    (job,) = jobs_of(parse(FILE, content.encode()))
+    assert job.steps == [Step({"branch": "dev"}, action="start-schedule")]
 
 
 # The sandbox publishes no pages: their workflow has steps of GitHub's own actions.
@@ -189,5 +190,5 @@ def test_the_action_of_the_root_runs_a_command_by_its_name() -> None:
     ids=lambda file: "-".join(file.parts[-5:]),
 )
 def test_our_own_are_understood(file: Path) -> None:
-    workflow = workflow_files.read(file.name, file.read_bytes())
-    assert [job.steps for job in workflow.jobs]
+    jobs = jobs_of(parse(file.name, file.read_bytes()))
+    assert [job.steps for job in jobs]

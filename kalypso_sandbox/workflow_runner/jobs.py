@@ -1,4 +1,4 @@
-"""Workflow files, with the features that Kalypso's own need, and the events that start them.
+"""The workflows that an event starts, and their jobs, with the features that Kalypso's own need.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 """
@@ -8,16 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-import yaml
-
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.workflow_placeholders import FOLDER
-from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
-from kalypso_sandbox.github.branch_rules import BRANCHES
+from kalypso_sandbox.git.repositories import BRANCHES, NO_OBJECT, BareRepository
+from kalypso_sandbox.github.workflow_files import DISPATCH, Workflow, workflows_of
 from kalypso_sandbox.store import Event
 
 ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")
@@ -82,63 +78,43 @@ class Job:
     condition: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Workflow:
-    """A file of a commit; `triggers` are the events that start it, with their filters.
-
-    Each job comes after the jobs that it needs.
-    """
-
-    path: str
-    triggers: Mapping[str, Mapping[str, Any]]
-    jobs: Sequence[Job]
-    name: str = ""
-
-
 def started_by(event: Event, git: BareRepository) -> list[Workflow]:
     """Return the workflows that an event starts, sorted by file.
 
-    Raises KalypsoError for a file with unsupported keys.
+    Raises KalypsoError for a file with unsupported keys, also if the event does not start it.
     """
     if not event.starts_workflows or event.held:
         return []
-    files = git.files(event.commit)
-    paths = [path for path in sorted(files) if path.startswith(FOLDER)]
-    if event.name == "workflow_dispatch":
-        paths = [event.payload["workflow"]]
-    workflows = (read(path, files[path]) for path in paths)
+    workflows = workflows_of(git, event.commit)
+    if event.name == DISPATCH:
+        named = event.payload["workflow"]
+        workflows = [workflow for workflow in workflows if workflow.path == named]
+    for workflow in workflows:
+        jobs_of(workflow)
     return [
         workflow for workflow in workflows if _fits(event, workflow.triggers.get(event.name), git)
     ]
 
 
-def waits_for(files: Mapping[str, bytes], name: str) -> bool:
-    """Return whether a workflow among the files starts after runs of the workflow `name`."""
-    paths = (path for path in files if path.startswith(FOLDER))
-    filters = (read(path, files[path]).triggers.get("workflow_run", {}) for path in paths)
+def waits_for(git: BareRepository, branch: str, name: str) -> bool:
+    """Return whether a workflow of a branch starts after runs of the workflow `name`."""
+    filters = (workflow.triggers.get("workflow_run", {}) for workflow in workflows_of(git, branch))
     return any(name in item.get("workflows", ()) for item in filters)
 
 
-@lru_cache(maxsize=256)
-def read(path: str, content: bytes) -> Workflow:
-    """Parse a workflow file. Raises KalypsoError for unsupported keys."""
-    # BaseLoader reads only strings, so `on` is not a boolean.
-    document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (reads strings only)
-    _refuse_others(document, FILE, path, "the file")
-    triggers = document["on"]
-    if isinstance(triggers, str):
-        triggers = [triggers]
-    if isinstance(triggers, list):
-        triggers = dict.fromkeys(triggers)
-    permissions = document.get("permissions")
-    jobs = {name: _job(path, name, job, permissions) for name, job in document["jobs"].items()}
+def jobs_of(workflow: Workflow) -> Sequence[Job]:
+    """Return the jobs of a workflow, each after the jobs that it needs.
+
+    Raises KalypsoError for unsupported keys.
+    """
+    path, described = workflow.path, workflow.described
+    if not isinstance(described.get("jobs"), dict):
+        raise KalypsoError("the file is not a workflow with jobs", Location(path))
+    _refuse_others(described, FILE, path, "the file")
+    permissions = described.get("permissions")
+    jobs = {name: _job(path, name, job, permissions) for name, job in described["jobs"].items()}
     order = TopologicalSorter({name: job.needs for name, job in jobs.items()}).static_order()
-    return Workflow(
-        path,
-        {name: filters if isinstance(filters, dict) else {} for name, filters in triggers.items()},
-        [jobs[name] for name in order],
-        document.get("name", path),
-    )
+    return [jobs[name] for name in order]
 
 
 def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -> Job:
@@ -194,7 +170,7 @@ def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) 
     """Return whether the event passes the filters of a trigger; None means no such trigger."""
     if filters is None:
         return False
-    if event.name == "workflow_dispatch":
+    if event.name == DISPATCH:
         return True
     others = filters.keys() - FILTERS
     if others:

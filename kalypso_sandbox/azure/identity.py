@@ -1,19 +1,93 @@
-"""Microsoft Entra's token endpoint: it exchanges an assertion or a secret for an access token."""
+"""Authentication of requests to Azure: GitHub's OIDC, Microsoft Entra, managed identities, tokens.
+
+A job of GitHub gets an assertion of its identity; Entra exchanges an assertion or a secret for an
+access token; the endpoint of a managed identity issues one on Azure's own machines. The server
+signs all of them with one key, because only the server checks them.
+"""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import jwt
 from pydantic import BaseModel, ConfigDict, Field
 
-from kalypso_sandbox.azure.identity import jwt
-from kalypso_sandbox.github.endpoints import Answer
+from kalypso_sandbox import json_http
+from kalypso_sandbox.azure.clusters import UnknownNameError
+from kalypso_sandbox.json_http import Answer
+from kalypso_sandbox.store import Repository, Store
 
+ALGORITHM: Final = "HS256"
+PUBLIC_ISSUER: Final = "https://token.actions.githubusercontent.com"
 JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 AUDIENCE: Final = "api://AzureADTokenExchange"
+IDENTITY_API_VERSION: Final = "2019-08-01"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of a repository's workflow, with its request token.
+
+    With `immutable`, the subject contains the ids of owner and repository, as on github.com for
+    repositories created or renamed since July 2026.
+    """
+
+    repository: str
+    environment: str = ""
+    ref: str = "refs/heads/main"
+    immutable: bool = False
+    token: str = field(default="", repr=False)
+
+
+def issuer(store: Store) -> str:
+    """Return the issuer of assertions; each GitHub Enterprise Server has its own."""
+    enterprise = store.flavour == "ghes"
+    return f"{store.server_url}/_services/token" if enterprise else PUBLIC_ISSUER
+
+
+def subject(store: Store, job: Job) -> str:
+    """Return the subject of a job. Raises UnknownNameError for an unknown repository."""
+    repository = _repository_of(store, job)
+    name = repository.full_name
+    if job.immutable and store.flavour == "github.com":
+        owner = store.account(repository.owner, "Organization")
+        name = f"{repository.owner}@{owner.id}/{repository.name}@{repository.id}"
+    role = f"environment:{job.environment}" if job.environment else f"ref:{job.ref}"
+    return f"repo:{name}:{role}"
+
+
+def assertion(
+    store: Store, job: Job, audience: str, lifetime: timedelta, key: bytes
+) -> dict[str, Any]:
+    """Return the endpoint's answer. The default audience is the owner's page."""
+    repository = _repository_of(store, job)
+    now = store.now
+    claims = {
+        "iss": issuer(store),
+        "aud": audience or f"{store.server_url}/{repository.owner}",
+        "sub": subject(store, job),
+        "repository": repository.full_name,
+        "repository_owner": repository.owner,
+        "ref": job.ref,
+        **({"environment": job.environment} if job.environment else {}),
+        # An assertion is valid five minutes early, for clock skew.
+        "nbf": int((now - timedelta(minutes=5)).timestamp()),
+        "iat": int(now.timestamp()),
+        "exp": int((now + lifetime).timestamp()),
+    }
+    value = _sign(claims, key)
+    return {"count": len(value), "value": value}
+
+
+def _repository_of(store: Store, job: Job) -> Repository:
+    repository = store.repository(job.repository)
+    if repository is None:
+        raise UnknownNameError(f"there is no repository {job.repository!r}")
+    return repository
 
 
 class FederatedCredential(BaseModel):
@@ -47,7 +121,7 @@ class RefusedSignInError(Exception):
         self.status = status
 
 
-def audience(
+def resource(
     form: Mapping[str, str],
     tenants: tuple[str, str],
     applications: Mapping[str, Application],
@@ -80,7 +154,7 @@ def audience(
             400,
         )
     _authenticate(form, application, now, key)
-    resource, default, rest = form.get("scope", "").partition("/.default")
+    named, default, rest = form.get("scope", "").partition("/.default")
     if not default or rest:
         message = (
             f"The provided value for scope {form.get('scope')} is not valid. Client credential "
@@ -88,7 +162,7 @@ def audience(
             "(application ID URI)."
         )
         raise RefusedSignInError(1002012, "invalid_scope", message, 400)
-    return resource
+    return named
 
 
 def _authenticate(
@@ -96,7 +170,7 @@ def _authenticate(
 ) -> None:
     """Check the application's assertion or secret. Raises RefusedSignInError."""
     if form.get("client_assertion_type") == JWT_BEARER:
-        claims = jwt.read(form.get("client_assertion", ""), key)
+        claims = _read(form.get("client_assertion", ""), key)
         if claims is None or "sub" not in claims:  # an access token is not an assertion
             raise _invalid_client(50027, "JWT token is invalid or malformed.")
         _check_times(claims, now)
@@ -171,7 +245,9 @@ def _invalid_client(number: int, message: str) -> RefusedSignInError:
     return RefusedSignInError(number, "invalid_client", message, 401)
 
 
-def refused(error: RefusedSignInError, now: datetime, new_guid: Callable[[], str]) -> Answer:
+def refused_sign_in(
+    error: RefusedSignInError, now: datetime, new_guid: Callable[[], str]
+) -> Answer:
     """Return Entra's JSON for a refusal."""
     timestamp, trace, correlation = f"{now:%Y-%m-%d %H:%M:%SZ}", new_guid(), new_guid()
     return Answer(
@@ -219,3 +295,135 @@ def discovery(url: str, host: str, tenant: str) -> Answer:
 def _precise(moment: datetime) -> str:
     """Format a time with seven decimals, as .NET does."""
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}0Z"
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedToken:
+    """The reason why Azure Resource Manager refuses a token. The next token must have `claims`."""
+
+    code: str
+    message: str
+    claims: str = ""
+
+
+def issue(
+    principal: str,
+    tenant: str,
+    audience: str,
+    now: datetime,
+    lifetime: timedelta,
+    key: bytes,
+    *,
+    token_id: str,
+) -> str:
+    """Return an access token for the client id `principal`.
+
+    `token_id` distinguishes tokens of the same second.
+    """
+    claims = {
+        "aud": audience,
+        "iss": f"https://sts.windows.net/{tenant}/",
+        "tid": tenant,
+        "appid": principal,
+        "iat": int(now.timestamp()),
+        "nbf": int(now.timestamp()),
+        "exp": int((now + lifetime).timestamp()),
+        "uti": token_id,
+    }
+    return _sign(claims, key)
+
+
+def principal(
+    authorization: str, audiences: Collection[str], now: datetime, key: bytes
+) -> str | RefusedToken:
+    """Return the principal of an Authorization header, or the refusal."""
+    kind, _, token = authorization.partition(" ")
+    if kind.lower() != "bearer":
+        missing = "Authentication failed. The 'Authorization' header is missing."
+        return RefusedToken("AuthenticationFailed", missing)
+    claims = _read(token, key)
+    if claims is None or "appid" not in claims:  # a job's assertion is not an access token
+        return RefusedToken("InvalidAuthenticationToken", "The access token is invalid.")
+    if claims["exp"] <= now.timestamp():
+        return expired(datetime.fromtimestamp(claims["exp"], now.tzinfo), now)
+    if claims["aud"].rstrip("/") not in audiences:
+        wrong = (
+            "The access token has been obtained for wrong audience or resource "
+            f"'{claims['aud']}'. It should exactly match with one of the allowed audiences "
+            f"'{','.join(audiences)}'."
+        )
+        return RefusedToken("InvalidAuthenticationTokenAudience", wrong)
+    return str(claims["appid"])
+
+
+def expired(expiry: datetime, now: datetime) -> RefusedToken:
+    """Return the refusal of an expired token."""
+    return RefusedToken(
+        "ExpiredAuthenticationToken",
+        f"The access token expiry UTC time '{_us_format(expiry)}' is earlier than current UTC "
+        f"time '{_us_format(now)}'.",
+    )
+
+
+def revoked(claims: str = "") -> RefusedToken:
+    """Return the refusal of a revoked token."""
+    return RefusedToken("InvalidAuthenticationToken", "The access token has been revoked.", claims)
+
+
+def _us_format(moment: datetime) -> str:
+    hour = moment.hour % 12 or 12
+    return f"{moment.month}/{moment.day}/{moment.year} {hour}:{moment:%M:%S %p}"
+
+
+def identity_refusal(
+    query: Mapping[str, str], header: str, expected: str, identities: Collection[str]
+) -> Answer | None:
+    """Return the refusal of a request; None if it is valid.
+
+    `header` is the request's X-IDENTITY-HEADER; `identities` are the client ids of user-assigned
+    identities.
+    """
+    if not hmac.compare_digest(header.encode(), expected.encode()):
+        return _refused_identity(401, "The X-IDENTITY-HEADER does not match.")
+    if query.get("api-version") != IDENTITY_API_VERSION:
+        return _refused_identity(400, "The api-version is not supported.")
+    if not query.get("resource"):
+        return _refused_identity(400, "The resource is missing.")
+    names = {"client_id", "mi_res_id", "object_id", "principal_id"} & query.keys()
+    if names and query.get("client_id") not in identities:
+        missing = "No Managed Identity found for specified ClientId/ResourceId/PrincipalId."
+        return _refused_identity(400, missing)
+    return None
+
+
+def identity_answer(token: str, resource: str, client_id: str, expires_on: int) -> Answer:
+    """Return the response with the token and its expiry."""
+    body: dict[str, Any] = {
+        "access_token": token,
+        "expires_on": str(expires_on),
+        "resource": resource,
+        "token_type": "Bearer",
+        "client_id": client_id,
+    }
+    return Answer(200, body)
+
+
+def _refused_identity(status: int, message: str) -> Answer:
+    return Answer(status, {"statusCode": status, "message": message, "correlationId": None})
+
+
+def _sign(claims: Mapping[str, Any], key: bytes) -> str:
+    """Return a token with these claims."""
+    return jwt.encode(dict(claims), key, algorithm=ALGORITHM)
+
+
+def _read(token: str, key: bytes) -> Mapping[str, Any] | None:
+    """Return the claims of a token; None if this key did not sign it.
+
+    Callers check the claims, and refuse in Azure's words.
+    """
+    try:
+        claims = json_http.parse(jwt.PyJWS().decode(token, key, algorithms=[ALGORITHM]))
+    except (jwt.InvalidTokenError, ValueError, RecursionError):
+        return None
+    return claims if isinstance(claims, dict) else None

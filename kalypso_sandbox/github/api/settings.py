@@ -1,0 +1,271 @@
+"""Settings of a repository: environments, variables, names of secrets, GitHub Actions, Pages.
+
+https://docs.github.com/rest/deployments/environments, https://docs.github.com/rest/pages/pages
+https://docs.github.com/rest/actions: permissions, secrets, variables
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote
+
+from kalypso_sandbox.github.api import requests
+from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint
+from kalypso_sandbox.github.payloads.accounts import node_id, timestamp
+from kalypso_sandbox.json_http import Answer, Json
+from kalypso_sandbox.store import Environment
+
+REPOSITORY: Final = "/repos/{owner}/{repo}"
+ACTIONS: Final = f"{REPOSITORY}/actions"
+SITE: Final = f"{REPOSITORY}/pages"
+ENVIRONMENTS: Final = f"{REPOSITORY}/environments"
+ENVIRONMENT: Final = f"{ENVIRONMENTS}/{{environment_name}}"
+VARIABLES: Final = f"{ACTIONS}/variables"
+OF_ENVIRONMENT: Final = f"{ENVIRONMENT}/variables"
+
+NAME: Final = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
+MAX_SIZE: Final = 48 * 1024
+DEFAULT_PAGE_SIZE: Final = 10
+MAX_PAGE_SIZE: Final = 30
+"""The largest page of variables, which is smaller than that of other lists."""
+
+
+@endpoint("GET", ENVIRONMENTS, "actions: read", statuses=(200,))
+def read_environments(call: Call) -> Answer:
+    """List the environments."""
+    environments = list(call.repository.environments.values())
+    return requests.counted(call, "environments", environments, _environment)
+
+
+@endpoint("GET", ENVIRONMENT, "actions: read", statuses=(200, 404))
+def read_environment(call: Call) -> Answer:
+    """Return an environment."""
+    return Answer(200, _environment(call, _named(call)))
+
+
+@endpoint("PUT", ENVIRONMENT, "administration: write", statuses=(200,))
+def put_environment(call: Call) -> Answer:
+    """Create an environment. An existing one stays as it is, since it has no protection rules."""
+    name = call.parameters["environment_name"]
+    known = call.repository.environments
+    if name.lower() not in known:
+        environment = Environment(id=call.store.new_id(), name=name, created_at=call.store.now)
+        known[name.lower()] = environment
+    return Answer(200, _environment(call, _named(call)))
+
+
+@endpoint("GET", VARIABLES, "actions_variables: read", statuses=(200,))
+def read_variables(call: Call) -> Answer:
+    """List the repository's variables."""
+    return _variables(call, call.repository.variables, call.repository.created_at)
+
+
+@endpoint("POST", VARIABLES, "actions_variables: write", statuses=(201, 409, 422))
+def create_variable(call: Call) -> Answer:
+    """Create a variable of the repository."""
+    return _create(call, call.repository.variables)
+
+
+@endpoint("GET", f"{VARIABLES}/{{name}}", "actions_variables: read", statuses=(200, 404))
+def read_variable(call: Call) -> Answer:
+    """Return a variable of the repository."""
+    return _read(call, call.repository.variables, call.repository.created_at)
+
+
+@endpoint("PATCH", f"{VARIABLES}/{{name}}", "actions_variables: write", statuses=(204, 404, 422))
+def update_variable(call: Call) -> Answer:
+    """Change a variable of the repository."""
+    return _update(call, call.repository.variables)
+
+
+@endpoint("GET", f"{ACTIONS}/organization-variables", "actions_variables: read", statuses=(200,))
+def read_shared_variables(call: Call) -> Answer:
+    """List the organization's variables that the repository may use."""
+    return _variables(call, call.repository.shared_variables, call.repository.created_at)
+
+
+@endpoint("GET", OF_ENVIRONMENT, "environments: read", statuses=(200, 404))
+def read_variables_of_environment(call: Call) -> Answer:
+    """List an environment's variables."""
+    environment = _named(call)
+    return _variables(call, environment.variables, environment.created_at)
+
+
+@endpoint("POST", OF_ENVIRONMENT, "environments: write", statuses=(201, 404, 409, 422))
+def create_variable_in_environment(call: Call) -> Answer:
+    """Create a variable of an environment."""
+    return _create(call, _named(call).variables)
+
+
+@endpoint("GET", f"{OF_ENVIRONMENT}/{{name}}", "environments: read", statuses=(200, 404))
+def read_variable_of_environment(call: Call) -> Answer:
+    """Return a variable of an environment."""
+    environment = _named(call)
+    return _read(call, environment.variables, environment.created_at)
+
+
+@endpoint("PATCH", f"{OF_ENVIRONMENT}/{{name}}", "environments: write", statuses=(204, 404, 422))
+def update_variable_in_environment(call: Call) -> Answer:
+    """Change a variable of an environment."""
+    return _update(call, _named(call).variables)
+
+
+@endpoint("GET", f"{ACTIONS}/secrets", "secrets: read", statuses=(200,))
+def read_secrets(call: Call) -> Answer:
+    """List the names of the repository's secrets; nobody can read their values."""
+    return _secrets(call, call.repository.secrets, call.repository.created_at)
+
+
+@endpoint("GET", f"{ACTIONS}/organization-secrets", "secrets: read", statuses=(200,))
+def read_shared_secrets(call: Call) -> Answer:
+    """List the names of the organization's secrets that the repository may use."""
+    return _secrets(call, call.repository.shared_secrets, call.repository.created_at)
+
+
+@endpoint("GET", f"{ENVIRONMENT}/secrets", "environments: read", statuses=(200, 404))
+def read_secrets_of_environment(call: Call) -> Answer:
+    """List the names of an environment's secrets."""
+    environment = _named(call)
+    return _secrets(call, environment.secrets, environment.created_at)
+
+
+@endpoint("GET", f"{ACTIONS}/permissions", "administration: read", statuses=(200,))
+def read_actions(call: Call) -> Answer:
+    """Return whether workflows run, and which actions they may use."""
+    repository = call.repository
+    answer: Json = {"enabled": repository.actions_enabled, "sha_pinning_required": False}
+    if repository.actions_enabled:
+        answer["allowed_actions"] = repository.allowed_actions
+    if repository.allowed_actions == "selected":
+        answer["selected_actions_url"] = f"{call.url}/actions/permissions/selected-actions"
+    return Answer(200, answer)
+
+
+@endpoint("GET", f"{ACTIONS}/permissions/workflow", "administration: read", statuses=(200,))
+def read_actions_of_jobs(call: Call) -> Answer:
+    """Return the default permissions of GITHUB_TOKENs, and whether they may open pull requests."""
+    answer = {
+        "default_workflow_permissions": "read",
+        "can_approve_pull_request_reviews": call.repository.actions_may_open_pull_requests,
+    }
+    return Answer(200, answer)
+
+
+@endpoint("GET", SITE, "pages: read", statuses=(200, 404))
+def read_site(call: Call) -> Answer:
+    """Return the repository's site, which its workflows publish."""
+    if not call.repository.has_pages:
+        raise requests.not_found()
+    return Answer(200, _site(call))
+
+
+@endpoint("POST", SITE, "administration: write", statuses=(201, 409))
+def create_site(call: Call) -> Answer:
+    """Create the site, which everybody may read, even if the repository is private."""
+    if call.repository.has_pages:
+        raise RefusedError(409, "GitHub Pages is already enabled.")
+    call.repository.has_pages = True
+    return Answer(201, _site(call))
+
+
+def _named(call: Call) -> Environment:
+    """Return the environment of the path, ignoring case. Raises RefusedError."""
+    name = call.parameters["environment_name"]
+    environment = call.repository.environments.get(name.lower())
+    if environment is None:
+        raise requests.not_found()
+    return environment
+
+
+def _environment(call: Call, environment: Environment) -> Json:
+    name = quote(environment.name, safe="")
+    return {
+        "id": environment.id,
+        "node_id": node_id("Environment", environment.id),
+        "name": environment.name,
+        "url": f"{call.url}/environments/{name}",
+        "html_url": f"{call.page}/deployments/activity_log?environments_filter={name}",
+        **_times(environment.created_at),
+        "can_admins_bypass": True,
+        "protection_rules": [],
+        "deployment_branch_policy": None,
+    }
+
+
+def _variables(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
+    page, headers = requests.paginate(call, sorted(variables), DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+    answer = [_variable(name, variables[name], created_at) for name in page]
+    return Answer(200, {"total_count": len(variables), "variables": answer}, headers)
+
+
+def _create(call: Call, variables: dict[str, str]) -> Answer:
+    name = requests.required_text(call.body, "name").upper()
+    value = _value(call)
+    if value is None:
+        raise requests.missing("value")
+    if not NAME.fullmatch(name):
+        raise RefusedError(422, "Variable names can only contain alphanumeric characters and _")
+    if name in variables:
+        raise RefusedError(409, "Already exists - Variable already exists")
+    variables[name] = value
+    return Answer(201, {})
+
+
+def _read(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
+    name = _name(call, variables)
+    return Answer(200, _variable(name, variables[name], created_at))
+
+
+def _update(call: Call, variables: dict[str, str]) -> Answer:
+    name = _name(call, variables)
+    value = _value(call)
+    variables[name] = variables[name] if value is None else value
+    return Answer(204)
+
+
+def _name(call: Call, variables: dict[str, str]) -> str:
+    name = call.parameters["name"].upper()
+    if name not in variables:
+        raise requests.not_found()
+    return name
+
+
+def _value(call: Call) -> str | None:
+    value = requests.text(call.body, "value")
+    if value and len(value.encode()) > MAX_SIZE:
+        raise RefusedError(422, "Variable value is too large (maximum is 48 KB)")
+    return value
+
+
+def _variable(name: str, value: str, created_at: datetime) -> Json:
+    return {"name": name, "value": value, **_times(created_at)}
+
+
+def _secrets(call: Call, names: Sequence[str], created_at: datetime) -> Answer:
+    return requests.counted(
+        call, "secrets", sorted(names), lambda _, name: {"name": name, **_times(created_at)}
+    )
+
+
+def _times(created_at: datetime) -> dict[str, str]:
+    return {"created_at": timestamp(created_at), "updated_at": timestamp(created_at)}
+
+
+def _site(call: Call) -> Json:
+    repository = call.repository
+    return {
+        "url": f"{call.url}/pages",
+        "status": None,
+        "cname": None,
+        "custom_404": False,
+        "html_url": f"https://{repository.owner}.github.io/{repository.name}/",
+        "build_type": "workflow",
+        "source": {"branch": repository.default_branch, "path": "/"},
+        "public": True,
+        "protected_domain_state": None,
+        "pending_domain_unverified_at": None,
+        "https_enforced": True,
+    }
