@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from kalypso_sandbox import json_http
 from kalypso_sandbox.administration import Administration
-from kalypso_sandbox.azure import Azure, Cluster, Job, QueryFault, Settings, clusters
+from kalypso_sandbox.azure import Azure, Cluster, JobIdentity, QueryFault, Settings, clusters
 from kalypso_sandbox.faults import FAULT
 from kalypso_sandbox.github.endpoints import number
 from kalypso_sandbox.page import FOLDER, add_page
@@ -113,7 +113,7 @@ class NewApplication(_Body):
 
 
 class NewJob(_Body):
-    """The body that starts a job; see `azure.Job`."""
+    """The body that starts a job; see `azure.JobIdentity`."""
 
     repository: str
     environment: str = ""
@@ -352,5 +352,5 @@ def _add_azure(control: Callable[[str, str], Control], azure: Azure) -> None:
 
     @control("POST", "azure/jobs")
     def start_job() -> Any:
-        job = Job(**NewJob.model_validate(_body()).model_dump())
+        job = JobIdentity(**NewJob.model_validate(_body()).model_dump())
         return azure.job_environment(request.host_url.rstrip("/"), job)

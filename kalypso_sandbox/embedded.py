@@ -18,11 +18,11 @@ from werkzeug.wrappers import Request
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
 from kalypso_sandbox.administration import Administration
-from kalypso_sandbox.application import API_PREFIX, Application, SentResponse
 from kalypso_sandbox.azure import Azure
 from kalypso_sandbox.azure.routes import blueprint
 from kalypso_sandbox.certificates import server_context
 from kalypso_sandbox.controls import controls
+from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
 from kalypso_sandbox.faults import Faults, Interruptions
 from kalypso_sandbox.page import PAGE
 from kalypso_sandbox.server import HOST, Server
@@ -68,7 +68,7 @@ class Sandbox(Administration):
         self._sign_in = sign_in
         self._sign_in_url = ""
         self._authority: Path | None = None
-        self._application: Application
+        self._dispatcher: Dispatcher
         self._stopping = threading.Event()
         self._stack = ExitStack()
         folder_lock = FolderLock(self._folder)
@@ -97,29 +97,29 @@ class Sandbox(Administration):
         context = None
         if self._tls or self._sign_in:
             context, self._authority = server_context(self._folder / "tls", datetime.now(UTC))
-        application = Application(self.state, blueprint(self.azure), controls(self, self.azure))
-        self._application = application
-        server = self._listen(application, context if self._tls else None)
+        dispatcher = Dispatcher(self.state, blueprint(self.azure), controls(self, self.azure))
+        self._dispatcher = dispatcher
+        server = self._listen(dispatcher, context if self._tls else None)
         self._stack.enter_context(server)
         self.url = server.url
         if self._sign_in:
-            sign_in_server = Server(application, port=0, tls=context)
+            sign_in_server = Server(dispatcher, port=0, tls=context)
             self._sign_in_url = self._stack.enter_context(sign_in_server).url
         self.store.server_url = self.url
         self.store.api_url = self.api_url
 
-    def _listen(self, application: Application, tls: SSLContext | None) -> Server:
+    def _listen(self, dispatcher: Dispatcher, tls: SSLContext | None) -> Server:
         """Listen on the given port, or on the last one, since URLs in repositories contain it."""
         last = urlsplit(self.store.server_url)
         if not self._port and last.hostname == HOST and last.port:
             try:
-                return Server(application, port=last.port, tls=tls)
+                return Server(dispatcher, port=last.port, tls=tls)
             except KalypsoError:
                 log.warning(
                     "the last port %d is in use: URLs with it do not lead to this sandbox",
                     last.port,
                 )
-        return Server(application, port=self._port, tls=tls)
+        return Server(dispatcher, port=self._port, tls=tls)
 
     def __exit__(
         self,
@@ -132,7 +132,7 @@ class Sandbox(Administration):
 
     def answer(self, request: Request) -> SentResponse:
         """Answer a request without the server, as if it had come over HTTP."""
-        return self._application(request)
+        return self._dispatcher(request)
 
     def _save(self) -> None:
         with self.lock:

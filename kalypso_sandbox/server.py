@@ -22,7 +22,7 @@ from werkzeug.serving import WSGIRequestHandler
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_sandbox.application import SentResponse
+from kalypso_sandbox.dispatcher import SentResponse
 
 log = logging.getLogger(__name__)
 
@@ -188,7 +188,7 @@ class _Handler(WSGIRequestHandler):
         return self.server_version
 
     def log_request(self, *_: Any, **__: Any) -> None:
-        """Log nothing: `application` records requests."""
+        """Log nothing: `dispatcher` records requests."""
 
     def log_error(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         # The library reports an idle connection as an error, to standard error.

@@ -7,6 +7,6 @@ rows = sandbox.azure.tables()["kubernetesconfigurationresources"]
 
 from kalypso_sandbox.azure.cloud import Azure, QueryFault, Settings
 from kalypso_sandbox.azure.clusters import Cluster, Configuration, Failure
-from kalypso_sandbox.azure.identity import Job
+from kalypso_sandbox.azure.identity import JobIdentity
 
-__all__ = ["Azure", "Cluster", "Configuration", "Failure", "Job", "QueryFault", "Settings"]
+__all__ = ["Azure", "Cluster", "Configuration", "Failure", "JobIdentity", "QueryFault", "Settings"]

@@ -126,7 +126,7 @@ class Azure:
     new_guid: Callable[[], str] = lambda: str(uuid.uuid4())
     identity_header: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     queries: int = 0
-    _jobs: dict[str, identity.Job] = field(default_factory=dict, repr=False)
+    _jobs: dict[str, identity.JobIdentity] = field(default_factory=dict, repr=False)
     _windows: dict[str, tuple[datetime, int]] = field(default_factory=dict, repr=False)
     """The begin of a window, and its queries, by principal."""
     _revoked: set[str] = field(default_factory=set, repr=False)
@@ -161,7 +161,7 @@ class Azure:
             "IDENTITY_HEADER": self.identity_header,
         }
 
-    def job_environment(self, url: str, job: identity.Job) -> dict[str, str]:
+    def job_environment(self, url: str, job: identity.JobIdentity) -> dict[str, str]:
         """Return the variables of a job with `id-token: write`, with a new request token.
 
         Raises UnknownNameError for an unknown repository.

@@ -29,7 +29,7 @@ IDENTITY_API_VERSION: Final = "2019-08-01"
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobIdentity:
     """A job of a repository's workflow, with its request token.
 
     With `immutable`, the subject contains the ids of owner and repository, as on github.com for
@@ -49,7 +49,7 @@ def issuer(store: Store) -> str:
     return f"{store.server_url}/_services/token" if enterprise else PUBLIC_ISSUER
 
 
-def subject(store: Store, job: Job) -> str:
+def subject(store: Store, job: JobIdentity) -> str:
     """Return the subject of a job. Raises UnknownNameError for an unknown repository."""
     repository = _repository_of(store, job)
     name = repository.full_name
@@ -61,7 +61,7 @@ def subject(store: Store, job: Job) -> str:
 
 
 def assertion(
-    store: Store, job: Job, audience: str, lifetime: timedelta, key: bytes
+    store: Store, job: JobIdentity, audience: str, lifetime: timedelta, key: bytes
 ) -> dict[str, Any]:
     """Return the endpoint's answer. The default audience is the owner's page."""
     repository = _repository_of(store, job)
@@ -83,7 +83,7 @@ def assertion(
     return {"count": len(value), "value": value}
 
 
-def _repository_of(store: Store, job: Job) -> Repository:
+def _repository_of(store: Store, job: JobIdentity) -> Repository:
     repository = store.repository(job.repository)
     if repository is None:
         raise UnknownNameError(f"there is no repository {job.repository!r}")

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from kalypso_actions.clients.process import INHERITED
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.azure import Job as AzureJob
+from kalypso_sandbox.azure import JobIdentity
 from kalypso_sandbox.git.repositories import BRANCHES
 from kalypso_sandbox.store import Event, Permissions
 from kalypso_sandbox.workflow_runner.jobs import Job
@@ -111,6 +111,6 @@ class RunnerEnvironment:
             "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         }
         if job.permissions and ID_TOKEN in job.permissions:
-            azure = AzureJob(event.repository, environment, event.ref)
+            azure = JobIdentity(event.repository, environment, event.ref)
             variables |= self._sandbox.azure.job_environment(self._sandbox.url, azure)
         return variables

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser.browsing import violations
-from tests.sandbox.github.api_client import hub
+from tests.sandbox.api_client import hub
 from tests.sandbox.hostile_repository import HOSTILE, fill
 
 pytestmark = pytest.mark.browser

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.azure import Job as AzureJob
+from kalypso_sandbox.azure import JobIdentity
 from kalypso_sandbox.workflow_runner import expressions
 from kalypso_sandbox.workflow_runner.jobs import ARTIFACT_ACTIONS, Job
 from kalypso_sandbox.workflow_runner.runner_environment import (
@@ -135,7 +135,7 @@ class Jobs:
             "SHA_REF": event.commit,  # act's name for GITHUB_SHA
         }
         if job.permissions and ID_TOKEN in job.permissions:
-            identity = AzureJob(event.repository, environment, event.ref)
+            identity = JobIdentity(event.repository, environment, event.ref)
             variables |= self._sandbox.azure.job_environment(self._sandbox.url, identity)
         return variables
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graphql import GraphQLInterfaceType, GraphQLObjectType, build_schema
+from graphql import (
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    build_schema,
+    validate_schema,
+)
 
 from kalypso_sandbox.github.graphql.queries import SCHEMA
 from tests.github_api.graphql_schema import check_data, check_query, github_schema
@@ -79,12 +85,19 @@ def test_an_answer_without_data_has_errors() -> None:
 
 def test_the_sandboxs_schema_is_a_part_of_githubs() -> None:
     ours, githubs = build_schema(SCHEMA), github_schema()
+    assert validate_schema(ours) == []
     for name, own in ours.type_map.items():
-        if isinstance(own, GraphQLObjectType | GraphQLInterfaceType) and not name.startswith("__"):
-            real = githubs.type_map[name]
+        if name.startswith("__"):
+            continue
+        real = githubs.type_map[name]
+        assert type(own) is type(real)
+        if isinstance(own, GraphQLObjectType | GraphQLInterfaceType):
             assert isinstance(real, type(own))
             assert {each.name for each in own.interfaces} <= {each.name for each in real.interfaces}
             for key, field in own.fields.items():
-                assert str(field.type) == str(real.fields[key].type), f"{name}.{key}"
-                for argument, described in field.args.items():
-                    assert str(described.type) == str(real.fields[key].args[argument].type)
+                assert written(field) == written(real.fields[key]), f"{name}.{key}"
+
+
+def written(field: GraphQLField) -> tuple[str, dict[str, str]]:
+    """Return the type of a field, and those of its arguments."""
+    return str(field.type), {name: str(argument.type) for name, argument in field.args.items()}

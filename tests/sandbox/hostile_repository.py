@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.sandbox.github.api_client import ApiClient
+from tests.sandbox.api_client import ApiClient
 
 HOSTILE = "</pre></title></style></script><script>alert(1)</script><img src=x onerror=alert(1)>"
 BRANCH = "\"onmouseover='alert(1)'"

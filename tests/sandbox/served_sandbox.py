@@ -1,7 +1,8 @@
-"""A served sandbox with a stopped clock, and requests to it."""
+"""A served sandbox with a stopped clock, requests to it, and a clone of acme/fleet."""
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ import requests
 from kalypso_actions.clients.process import Programs
 from kalypso_sandbox import Sandbox
 from tests import git_repositories
+from tests.git_repositories import ENVIRONMENT, commit, git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 FLEET = "acme/fleet"
@@ -75,3 +77,36 @@ def over_http(token: str = "", scheme: str = "Bearer") -> dict[str, str]:
         "GIT_CONFIG_KEY_0": "http.extraHeader",
         "GIT_CONFIG_VALUE_0": f"Authorization: {scheme} {token}",
     }
+
+
+class Clone:
+    """A working copy that pushes with this token."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path, token: str, *options: str) -> None:
+        self.sandbox = sandbox
+        self.folder = folder
+        self.token = token
+        self.url = f"{sandbox.url}/{FLEET}.git"
+        self.run("clone", "--quiet", *options, self.url, str(folder), folder=folder.parent)
+
+    def run(self, *arguments: str, folder: Path | None = None) -> str:
+        return git(folder or self.folder, *arguments, extra=over_http(self.token))
+
+    def commit(self, **files: str) -> str:
+        return commit(self.folder, files)
+
+    def push(self, *arguments: str) -> tuple[int, str]:
+        """Push, and return exit code and output."""
+        done = subprocess.run(
+            ["git", "push", "--porcelain", "origin", *arguments],
+            cwd=self.folder,
+            env={**ENVIRONMENT, **over_http(self.token)},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+
+def clone(sandbox: Sandbox, folder: Path, *options: str, token: str = "") -> Clone:
+    return Clone(sandbox, folder / "clone", token or sandbox.create_token(), *options)

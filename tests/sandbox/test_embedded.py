@@ -1,4 +1,4 @@
-"""The sandbox as a context manager, and its state after a restart."""
+"""The sandbox as a context manager, its state after a restart, and its sign-in to Azure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 
+from kalypso_sandbox import Sandbox
 from tests.sandbox.served_sandbox import FLEET, NOON, Clock, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
@@ -64,23 +66,22 @@ def test_the_environment(tmp_path: Path) -> None:
         assert "GITHUB_TOKEN" not in environment
 
 
-def test_commits_count_as_pushes(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        first = sandbox.git(FLEET).head("main")
-        second = sandbox.commit(FLEET, {"a": "1"}, message="Add a")
-        sandbox.commit(FLEET, {"b": "1"}, branch="new")
-        commit = sandbox.git(FLEET).commit("main")
-        assert (commit.message, commit.parents, commit.author.name) == (
-            "Add a",
-            (first,),
-            "somebody",
-        )
-        pushes = [(event.ref, event.commit, event.actor) for event in sandbox.store.events]
-        new = sandbox.git(FLEET).head("new")
-        assert pushes == [
-            ("refs/heads/main", second, "somebody"),
-            ("refs/heads/new", new, "somebody"),
-        ]
+def test_commits_count_as_pushes(sandbox: Sandbox) -> None:
+    first = sandbox.git(FLEET).head("main")
+    second = sandbox.commit(FLEET, {"a": "1"}, message="Add a")
+    sandbox.commit(FLEET, {"b": "1"}, branch="new")
+    commit = sandbox.git(FLEET).commit("main")
+    assert (commit.message, commit.parents, commit.author.name) == (
+        "Add a",
+        (first,),
+        "somebody",
+    )
+    pushes = [(event.ref, event.commit, event.actor) for event in sandbox.store.events]
+    new = sandbox.git(FLEET).head("new")
+    assert pushes == [
+        ("refs/heads/main", second, "somebody"),
+        ("refs/heads/new", new, "somebody"),
+    ]
 
 
 def test_tokens_of_jobs_last_an_hour(tmp_path: Path) -> None:
@@ -104,23 +105,37 @@ def test_tokens_of_jobs_last_an_hour(tmp_path: Path) -> None:
             assert [answer.status_code for answer in answers] == statuses
 
 
-def test_the_identity_of_a_token(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        number, _ = sandbox.create_app("acme", slug="promoter")
-        cases = {
-            sandbox.create_token(): "somebody",
-            sandbox.create_token(login="anna"): "anna",
-            sandbox.create_token("actions"): "github-actions[bot]",
-            sandbox.create_token("installation", owner="acme", app_id=number): "promoter[bot]",
-        }
-        for token, login in cases.items():
-            assert sandbox.store.tokens[token].login == login
-            assert login in {account.login for account in sandbox.store.accounts.values()}
+def test_the_identity_of_a_token(sandbox: Sandbox) -> None:
+    number, _ = sandbox.create_app("acme", slug="promoter")
+    cases = {
+        sandbox.create_token(): "somebody",
+        sandbox.create_token(login="anna"): "anna",
+        sandbox.create_token("actions"): "github-actions[bot]",
+        sandbox.create_token("installation", owner="acme", app_id=number): "promoter[bot]",
+    }
+    for token, login in cases.items():
+        assert sandbox.store.tokens[token].login == login
+        assert login in {account.login for account in sandbox.store.accounts.values()}
 
 
-def test_unknown_repositories(tmp_path: Path) -> None:
+def test_unknown_repositories(sandbox: Sandbox) -> None:
+    with pytest.raises(LookupError, match="no repository acme/absent"):
+        sandbox.git("acme/absent")
+    with pytest.raises(ValueError, match="exists already"):
+        sandbox.create_repository("Acme/Fleet")
+
+
+def test_only_the_sign_in_to_azure_uses_https(tmp_path: Path) -> None:
+    with serving(tmp_path, sign_in=True) as sandbox:
+        environment = sandbox.environment()
+        authority = environment["AZURE_AUTHORITY_HOST"]
+        assert environment["GITHUB_API_URL"].startswith("http://127.0.0.1:")
+        assert authority.startswith("https://127.0.0.1:")
+        path = f"/{sandbox.azure.tenant}/v2.0/.well-known/openid-configuration"
+        with requests.Session() as session:
+            session.trust_env = False
+            file = environment["SSL_CERT_FILE"]
+            answer = session.get(authority + path, verify=file, timeout=60)
+        assert answer.json()["issuer"] == f"{authority}/{sandbox.azure.tenant}/v2.0"
     with serving(tmp_path) as sandbox:
-        with pytest.raises(LookupError, match="no repository acme/absent"):
-            sandbox.git("acme/absent")
-        with pytest.raises(ValueError, match="exists already"):
-            sandbox.create_repository("Acme/Fleet")
+        assert "AZURE_AUTHORITY_HOST" not in sandbox.environment()

@@ -14,8 +14,7 @@ from kalypso_sandbox.git.receive_pack import FLUSH, line
 from kalypso_sandbox.git.repositories import NO_OBJECT, is_valid_ref
 from kalypso_sandbox.store import LOGIN, REPOSITORY, BranchRule
 from tests.git_repositories import git
-from tests.sandbox.git_clone import clone
-from tests.sandbox.served_sandbox import FLEET, ask, serving
+from tests.sandbox.served_sandbox import FLEET, ask, clone, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 
@@ -31,13 +30,12 @@ ISSUES = f"/repos/{FLEET}/issues"
         ("issues", b"\xff\xfe{\x00}\x00"),
     ],
 )
-def test_invalid_json(tmp_path: Path, path: str, body: bytes) -> None:
-    with serving(tmp_path) as sandbox:
-        who = f"token {sandbox.create_token()}"
-        answer = ask(sandbox, "POST", f"/repos/{FLEET}/{path}", authorization=who, data=body)
-        assert (answer.status_code, answer.json()["message"]) == (400, "Problems parsing JSON")
-        made = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
-        assert made.status_code == 201, "the world can still be saved"
+def test_invalid_json(sandbox: Sandbox, path: str, body: bytes) -> None:
+    who = f"token {sandbox.create_token()}"
+    answer = ask(sandbox, "POST", f"/repos/{FLEET}/{path}", authorization=who, data=body)
+    assert (answer.status_code, answer.json()["message"]) == (400, "Problems parsing JSON")
+    made = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
+    assert made.status_code == 201, "the world can still be saved"
 
 
 @pytest.mark.parametrize(
@@ -61,10 +59,9 @@ def test_invalid_json(tmp_path: Path, path: str, body: bytes) -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_paths_and_numbers(tmp_path: Path, path: str, status: int) -> None:
-    with serving(tmp_path) as sandbox:
-        who = f"token {sandbox.create_token()}"
-        assert asked_as_written(sandbox, path, who) == status
+def test_paths_and_numbers(sandbox: Sandbox, path: str, status: int) -> None:
+    who = f"token {sandbox.create_token()}"
+    assert asked_as_written(sandbox, path, who) == status
 
 
 def asked_as_written(sandbox: Sandbox, path: str, authorization: str) -> int:
@@ -78,11 +75,10 @@ def asked_as_written(sandbox: Sandbox, path: str, authorization: str) -> int:
 
 
 @pytest.mark.parametrize("ref", ["refs/heads/a\0b", "refs/heads/a\nb", "refs/heads/a..b"])
-def test_refs_over_the_api(tmp_path: Path, ref: str) -> None:
-    with serving(tmp_path) as sandbox:
-        body = {"ref": ref, "sha": sandbox.git(FLEET).head("main")}
-        who = f"token {sandbox.create_token()}"
-        answer = ask(sandbox, "POST", f"/repos/{FLEET}/git/refs", authorization=who, json=body)
+def test_refs_over_the_api(sandbox: Sandbox, ref: str) -> None:
+    body = {"ref": ref, "sha": sandbox.git(FLEET).head("main")}
+    who = f"token {sandbox.create_token()}"
+    answer = ask(sandbox, "POST", f"/repos/{FLEET}/git/refs", authorization=who, json=body)
     assert answer.status_code == 422
     assert answer.json()["message"] == f"{ref} is not a valid ref name."
 
@@ -90,16 +86,17 @@ def test_refs_over_the_api(tmp_path: Path, ref: str) -> None:
 @pytest.mark.parametrize(
     "name", ["../../evil", "..", ".", "", "a/b", "x.git", "é", "a\\b", "n" * 101]
 )
-def test_repositories_that_would_be_other_folders(tmp_path: Path, name: str) -> None:
-    with serving(tmp_path) as sandbox:
-        changes = {"name": name}
-        path = f"/_sandbox/repositories/{FLEET}"
-        assert ask(sandbox, "PATCH", path, json=changes).status_code == 422
-        with pytest.raises(ValueError, match="is not a valid repository name"):
-            sandbox.create_repository(f"acme/{name}")
-        token = {"login": "../../evil"}
-        assert ask(sandbox, "POST", "/_sandbox/tokens", json=token).status_code == 422
-        assert sandbox.git(FLEET).head("main")
+def test_repositories_that_would_be_other_folders(
+    sandbox: Sandbox, tmp_path: Path, name: str
+) -> None:
+    changes = {"name": name}
+    path = f"/_sandbox/repositories/{FLEET}"
+    assert ask(sandbox, "PATCH", path, json=changes).status_code == 422
+    with pytest.raises(ValueError, match="is not a valid repository name"):
+        sandbox.create_repository(f"acme/{name}")
+    token = {"login": "../../evil"}
+    assert ask(sandbox, "POST", "/_sandbox/tokens", json=token).status_code == 422
+    assert sandbox.git(FLEET).head("main")
     assert {entry.name for entry in tmp_path.iterdir()} == {"sandbox"}
     assert {entry.name for entry in (tmp_path / "sandbox" / "repositories").iterdir()} == {"acme"}
 
@@ -131,43 +128,40 @@ def pushed(sandbox: Sandbox, command: str) -> bytes:
     return answer.content
 
 
-def test_a_push_past_the_rules(tmp_path: Path) -> None:
+def test_a_push_past_the_rules(sandbox: Sandbox) -> None:
     """HEAD stands for the protected branch."""
-    with serving(tmp_path) as sandbox:
-        first = sandbox.git(FLEET).head("main")
-        head = sandbox.commit(FLEET, {"a": "1"})
-        sandbox.repository(FLEET).rules.append(BranchRule(pattern="main", required_reviews=1))
-        assert b"ng HEAD funny refname" in pushed(sandbox, f"{head} {first} HEAD")
-        report = pushed(sandbox, f"{NO_OBJECT} {head[:8]} refs/heads/short")
-        assert b"not a valid git request" in report
-        assert sandbox.git(FLEET).refs() == {"refs/heads/main": head}
+    first = sandbox.git(FLEET).head("main")
+    head = sandbox.commit(FLEET, {"a": "1"})
+    sandbox.repository(FLEET).rules.append(BranchRule(pattern="main", required_reviews=1))
+    assert b"ng HEAD funny refname" in pushed(sandbox, f"{head} {first} HEAD")
+    report = pushed(sandbox, f"{NO_OBJECT} {head[:8]} refs/heads/short")
+    assert b"not a valid git request" in report
+    assert sandbox.git(FLEET).refs() == {"refs/heads/main": head}
 
 
 @pytest.mark.parametrize("date", ["1000000000000 +0000", "1700000000 +9999"])
-def test_impossible_dates(tmp_path: Path, date: str) -> None:
-    with serving(tmp_path) as sandbox:
-        copy = clone(sandbox, tmp_path)
-        commit = git(copy.folder, "cat-file", "commit", "HEAD")
-        odd = re.sub(r"\d+ [+-]\d{4}$", date, commit, flags=re.MULTILINE)
-        (tmp_path / "odd").write_text(odd, newline="\n")
-        made = git(copy.folder, "hash-object", "-t", "commit", "-w", "../odd")
-        assert copy.push(f"{made}:refs/heads/odd")[0] == 0
-        who = f"token {copy.token}"
-        answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/odd", authorization=who)
-        assert answer.json()["commit"]["author"]["date"] == "1970-01-01T00:00:00Z"
+def test_impossible_dates(sandbox: Sandbox, tmp_path: Path, date: str) -> None:
+    copy = clone(sandbox, tmp_path)
+    commit = git(copy.folder, "cat-file", "commit", "HEAD")
+    odd = re.sub(r"\d+ [+-]\d{4}$", date, commit, flags=re.MULTILINE)
+    (tmp_path / "odd").write_text(odd, newline="\n")
+    made = git(copy.folder, "hash-object", "-t", "commit", "-w", "../odd")
+    assert copy.push(f"{made}:refs/heads/odd")[0] == 0
+    who = f"token {copy.token}"
+    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/odd", authorization=who)
+    assert answer.json()["commit"]["author"]["date"] == "1970-01-01T00:00:00Z"
 
 
-def test_a_commit_s_author_is_not_an_account(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        copy = clone(sandbox, tmp_path)
-        address = "1+../../evil@users.noreply.github.com"
-        copy.run("-c", f"user.email={address}", "commit", "--allow-empty", "-qm", "x")
-        assert copy.push("HEAD:main")[0] == 0
-        known = set(sandbox.store.accounts)
-        who = f"token {copy.token}"
-        answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/main", authorization=who)
-        assert answer.json()["author"] is None
-        assert set(sandbox.store.accounts) == known
+def test_a_commit_s_author_is_not_an_account(sandbox: Sandbox, tmp_path: Path) -> None:
+    copy = clone(sandbox, tmp_path)
+    address = "1+../../evil@users.noreply.github.com"
+    copy.run("-c", f"user.email={address}", "commit", "--allow-empty", "-qm", "x")
+    assert copy.push("HEAD:main")[0] == 0
+    known = set(sandbox.store.accounts)
+    who = f"token {copy.token}"
+    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/main", authorization=who)
+    assert answer.json()["author"] is None
+    assert set(sandbox.store.accounts) == known
 
 
 @pytest.mark.parametrize(

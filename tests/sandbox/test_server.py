@@ -15,7 +15,7 @@ import pytest
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_sandbox.application import SentResponse
+from kalypso_sandbox.dispatcher import SentResponse
 from kalypso_sandbox.server import Server, _Handler
 
 

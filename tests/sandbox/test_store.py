@@ -15,7 +15,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_sandbox import Sandbox, store
 from kalypso_sandbox.store import Event, Store
 from tests.git_repositories import programs
-from tests.sandbox.served_sandbox import NOON, serving
+from tests.sandbox.served_sandbox import NOON
 
 EVENTS = "events.jsonl"
 
@@ -135,12 +135,11 @@ def test_the_state_of_another_version_is_refused(tmp_path: Path, file: str, cont
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_tokens_are_for_their_owner_alone(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        sandbox.commit("acme/fleet", {"a": "1"})
-        for name in ("world.json", EVENTS, "in-use"):
-            file = tmp_path / "sandbox" / name
-            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+def test_tokens_are_for_their_owner_alone(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.commit("acme/fleet", {"a": "1"})
+    for name in ("world.json", EVENTS, "in-use"):
+        file = tmp_path / "sandbox" / name
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_one_sandbox_at_a_time(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from kalypso_sandbox.azure import Job as AzureJob
+from kalypso_sandbox.azure import JobIdentity
 from kalypso_sandbox.store import BranchRule
 from tests.actions.organisation import RealClock
 from tests.commands.chain.founding import organisation
@@ -73,7 +73,9 @@ def laboratory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Labor
         subject = f"repo:{CONTROL_PLANE}:environment:dev"
         secret = chance.token_urlsafe(30)
         application = sandbox.azure.register(subject, secret=secret)
-        job = sandbox.azure.job_environment(sandbox.url, AzureJob(CONTROL_PLANE, environment="dev"))
+        job = sandbox.azure.job_environment(
+            sandbox.url, JobIdentity(CONTROL_PLANE, environment="dev")
+        )
         azure = {
             "client": application.client_id,
             "tenant": sandbox.azure.tenant,

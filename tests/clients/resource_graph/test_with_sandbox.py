@@ -12,7 +12,7 @@ import pytest
 
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.errors import KalypsoError
-from kalypso_sandbox.azure import Azure, Job, QueryFault
+from kalypso_sandbox.azure import Azure, JobIdentity, QueryFault
 from tests.clients.resource_graph.azure import OTHER_SUBSCRIPTION, SUBSCRIPTION, Waits
 from tests.sandbox.azure.azure_server import certificate, serving
 from tests.sandbox.azure.builders import Clock, azure, cluster, push
@@ -183,10 +183,10 @@ def test_a_job_signs_in_by_its_own_tokens(simulated: Azure, tls: Path) -> None:
             "AZURE_AUTHORITY_HOST": url,
             "SSL_CERT_FILE": str(tls),
         }
-        job = simulated.job_environment(url, Job("acme/fleet", environment="dev"))
+        job = simulated.job_environment(url, JobIdentity("acme/fleet", environment="dev"))
         with signed_in(common | job, **ids) as client:
             assert len(found(client, simulated)) == 5
-        other = simulated.job_environment(url, Job("acme/fleet", environment="stage"))
+        other = simulated.job_environment(url, JobIdentity("acme/fleet", environment="stage"))
         with (
             signed_in(common | other, **ids) as client,
             pytest.raises(KalypsoError, match="repo:acme/fleet:environment:stage"),
@@ -242,7 +242,7 @@ def by_assertion(stack: ExitStack, made: Azure, tls: Path, _: pytest.MonkeyPatch
         "KALYPSO_AZURE_RESOURCE_MANAGER": url,
         "AZURE_AUTHORITY_HOST": url,
         "SSL_CERT_FILE": str(tls),
-        **made.job_environment(url, Job("acme/fleet", environment="dev")),
+        **made.job_environment(url, JobIdentity("acme/fleet", environment="dev")),
     }
     return signed_in(environment, client_id=application.client_id, tenant_id=made.tenant)
 

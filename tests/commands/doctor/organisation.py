@@ -29,7 +29,7 @@ from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.doctor_document import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.azure import Job
+from kalypso_sandbox.azure import JobIdentity
 from kalypso_sandbox.embedded import USUAL_LAG
 from kalypso_sandbox.store import Environment, Repository
 from kalypso_sandbox.workflow_runner.clock import Clock
@@ -81,7 +81,7 @@ class Acme:
     @property
     def variables(self) -> dict[str, str]:
         """The variables of a machine that uses the sandbox as GitHub and Azure."""
-        job = Job(CONTROL_PLANE, ENVIRONMENTS[0], "refs/heads/main")
+        job = JobIdentity(CONTROL_PLANE, ENVIRONMENTS[0], "refs/heads/main")
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),

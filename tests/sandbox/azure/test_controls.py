@@ -20,11 +20,6 @@ CLUSTER = {
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def made(tmp_path: Path, clock: Clock) -> Azure:
     return azure(tmp_path, clock)
 

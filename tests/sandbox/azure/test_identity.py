@@ -11,7 +11,7 @@ import jwt
 import pytest
 from werkzeug.test import TestResponse
 
-from kalypso_sandbox.azure import Azure, Job
+from kalypso_sandbox.azure import Azure, JobIdentity
 from kalypso_sandbox.azure.cloud import MANAGED_IDENTITY
 from kalypso_sandbox.azure.clusters import UnknownNameError
 from kalypso_sandbox.azure.identity import Application
@@ -20,14 +20,9 @@ from tests.sandbox.azure.builders import Clock, at, azure, cluster
 
 AUDIENCE = "api://AzureADTokenExchange"
 SUBJECT = "repo:acme/fleet:environment:dev"
-DEV = Job("acme/fleet", environment="dev")
+DEV = JobIdentity("acme/fleet", environment="dev")
 SIGNATURE_ONLY: Any = {f"verify_{name}": False for name in ("aud", "exp", "iat", "nbf")}
 SCOPE = "https://management.azure.com/.default"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -36,7 +31,7 @@ def made(tmp_path: Path, clock: Clock) -> Azure:
 
 
 def assertion_of(
-    made: Azure, job: Job = DEV, audience: str = AUDIENCE, token: str | None = None
+    made: Azure, job: JobIdentity = DEV, audience: str = AUDIENCE, token: str | None = None
 ) -> TestResponse:
     """Return the endpoint's answer to a job."""
     variables = made.job_environment("", job)
@@ -47,7 +42,7 @@ def assertion_of(
     return client(made).get(url, headers={"Authorization": f"bearer {bearer}"})
 
 
-def claims_of(made: Azure, job: Job, audience: str = AUDIENCE) -> Mapping[str, Any]:
+def claims_of(made: Azure, job: JobIdentity, audience: str = AUDIENCE) -> Mapping[str, Any]:
     value = assertion_of(made, job, audience).get_json()["value"]
     return jwt.decode(value, made._key, algorithms=["HS256"], options=SIGNATURE_ONLY)
 
@@ -101,9 +96,9 @@ def test_subjects(made: Azure) -> None:
     immutable = f"repo:acme@{owner.id}/fleet@{repository.id}"
     for job, subject in (
         (DEV, SUBJECT),
-        (Job("ACME/Fleet", ref="refs/heads/x"), "repo:acme/fleet:ref:refs/heads/x"),
-        (Job("acme/fleet", "dev", immutable=True), f"{immutable}:environment:dev"),
-        (Job("acme/fleet", immutable=True), f"{immutable}:ref:refs/heads/main"),
+        (JobIdentity("ACME/Fleet", ref="refs/heads/x"), "repo:acme/fleet:ref:refs/heads/x"),
+        (JobIdentity("acme/fleet", "dev", immutable=True), f"{immutable}:environment:dev"),
+        (JobIdentity("acme/fleet", immutable=True), f"{immutable}:ref:refs/heads/main"),
     ):
         assert claims_of(made, job)["sub"] == subject
 
@@ -111,7 +106,7 @@ def test_subjects(made: Azure) -> None:
 def test_an_enterprise_server_speaks_for_itself(made: Azure) -> None:
     made.store.flavour = "ghes"
     made.store.server_url = "https://ghes.example"
-    job = Job("acme/fleet", "dev", immutable=True)
+    job = JobIdentity("acme/fleet", "dev", immutable=True)
     claims = claims_of(made, job)
     assert (claims["iss"], claims["sub"]) == ("https://ghes.example/_services/token", SUBJECT)
     value = assertion_of(made, job).get_json()["value"]
@@ -129,7 +124,7 @@ def test_only_the_jobs_token_opens_its_endpoint(made: Azure) -> None:
 
 def test_jobs_are_of_known_repositories(made: Azure) -> None:
     with pytest.raises(UnknownNameError):
-        made.job_environment("", Job("acme/other"))
+        made.job_environment("", JobIdentity("acme/other"))
 
 
 def test_the_subject_of_an_application_signs_in(made: Azure) -> None:
@@ -155,7 +150,7 @@ def test_a_secret_signs_in(made: Azure) -> None:
         (SUBJECT.replace("dev", "Dev"), DEV, AUDIENCE, (401, "invalid_client", 7002138)),
         (
             SUBJECT,
-            Job("acme/fleet", "dev", immutable=True),
+            JobIdentity("acme/fleet", "dev", immutable=True),
             AUDIENCE,
             (401, "invalid_client", 700213),
         ),
@@ -164,7 +159,7 @@ def test_a_secret_signs_in(made: Azure) -> None:
     ],
 )
 def test_assertions_of_others_are_refused(
-    made: Azure, subject: str, job: Job, audience: str, expected: tuple[int, str, int]
+    made: Azure, subject: str, job: JobIdentity, audience: str, expected: tuple[int, str, int]
 ) -> None:
     application = made.register(*([subject] if subject else []))
     value = assertion_of(made, job, audience).get_json()["value"]

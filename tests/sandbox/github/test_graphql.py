@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import graphql
 import pytest
 
-from kalypso_sandbox.github.graphql.queries import SCHEMA
-from tests.sandbox.github.api_client import ApiClient
-
-GITHUBS = Path(__file__).parents[2] / "github_api" / "schema.graphql"
+from tests.sandbox.api_client import ApiClient
 
 NOW = "2026-03-01T12:00:00Z"
 HEADS = """
@@ -160,22 +155,3 @@ def test_an_invalid_query(github: ApiClient, query: str, code: str) -> None:
 def test_a_query_is_required(github: ApiClient) -> None:
     refused = github.refused("POST", "/graphql", {})
     assert refused == "400 A query attribute must be specified and must be a string."
-
-
-def test_our_schema_is_a_part_of_githubs() -> None:
-    ours = graphql.build_schema(SCHEMA)
-    theirs = graphql.build_schema(GITHUBS.read_text())
-    assert graphql.validate_schema(ours) == []
-    own = {name: kind for name, kind in ours.type_map.items() if not name.startswith("__")}
-    for name, kind in own.items():
-        other = theirs.type_map[name]
-        assert type(kind) is type(other)
-        if isinstance(kind, (graphql.GraphQLObjectType, graphql.GraphQLInterfaceType)):
-            assert isinstance(other, type(kind))
-            for field, described in kind.fields.items():
-                assert _written(described) == _written(other.fields[field]), f"{name}.{field}"
-
-
-def _written(field: graphql.GraphQLField) -> tuple[str, dict[str, str]]:
-    """Return the type of a field, and those of its arguments."""
-    return str(field.type), {name: str(argument.type) for name, argument in field.args.items()}

@@ -1,4 +1,4 @@
-"""Runs of workflows: the environment of their jobs, their results, and the runs that they start."""
+"""Runs of workflows: the environment of their jobs, their logs and results."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from kalypso_actions.clients.github.workflows import dispatch
 from kalypso_actions.commands.demo.in_process import InProcess
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.store import Environment
 from kalypso_sandbox.workflow_runner.clock import Clock
 from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
-from kalypso_sandbox.workflow_runner.runs import LATENCY, WorkflowRunner
+from kalypso_sandbox.workflow_runner.runs import LATENCY, JobLog, WorkflowRunner
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
@@ -234,3 +235,28 @@ def test_unsupported_syntax_is_an_error(
     (run,) = made.pending_runs()
     with pytest.raises(KalypsoError, match=message):
         made.run(run)
+
+
+def test_secrets_are_hidden_after_they_are_masked(tmp_path: Path) -> None:
+    file = tmp_path / "log.txt"
+    with JobLog(file) as log:
+        runner = Runner({"GITHUB_ACTIONS": "true"}, log)
+        log.write_line("before hush-hush", NOON)
+        runner.mask("hush-hush")
+        runner.mask("hush")
+        log.write_line("after hush-hush, and hush", NOON)
+        runner.annotate([Problem("hush is wrong", advice="say 100% less")], "kalypso ci")
+    assert file.read_text() == (
+        "12:00:00  before hush-hush\n"
+        "12:00:00  after ***, and ***\n"
+        "error: *** is wrong\n"
+        "say 100% less\n"
+    )
+
+
+def test_a_line_may_be_written_in_parts(tmp_path: Path) -> None:
+    file = tmp_path / "log.txt"
+    with JobLog(file) as log:
+        for part in ("::add-", "mask::hush", "\nit is ", "hush\n"):
+            log.write(part)
+    assert file.read_text() == "it is ***\n"

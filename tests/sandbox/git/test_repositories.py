@@ -1,7 +1,8 @@
-"""Bare repositories: the endpoints' operations, and the same repositories served to git."""
+"""Bare repositories: the endpoints' operations, histories with merges, changed files; git agrees."""
 
 from __future__ import annotations
 
+import random
 import shutil
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.process import ProcessError
-from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.commits import FileChange, Person
 from kalypso_sandbox.git.repositories import MAX_CACHED_TREES, BareRepository
 from tests.git_repositories import git, programs
 
@@ -252,3 +253,90 @@ def test_served_as_github_serves(tmp_path: Path) -> None:
     assert git(clone, "branch", "--show-current") == "main"
     for version in (0, 2):
         git(clone, "-c", f"protocol.version={version}", "fetch", "--quiet", "origin", first)
+
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> BareRepository:
+    made = BareRepository(tmp_path / "fleet.git", programs())
+    made.create("main")
+    return made
+
+
+def commits_with_random_parents(repository: BareRepository, seed: int) -> list[str]:
+    """Write commits of up to three parents, which need not be older than they are."""
+    numbers = random.Random(seed)
+    tree = repository.write_tree("", {})
+    assert tree
+    commits: list[str] = []
+    for number in range(12):
+        parents = numbers.sample(commits, min(len(commits), numbers.choice([0, 1, 1, 1, 2, 2, 3])))
+        date = NOON + timedelta(seconds=numbers.choice([0, number, numbers.randint(0, 20)]))
+        person = Person("Anna", "anna@example.com", date)
+        commits.append(repository.make_commit(tree, parents, str(number), person, person))
+    return commits
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_history_with_merges(repository: BareRepository, seed: int, packed: bool) -> None:
+    commits = commits_with_random_parents(repository, seed)
+    folder = repository.git_dir
+    if packed:
+        for commit in commits:
+            assert repository.update_ref(f"refs/heads/b{commit}", commit, None)
+        git(folder, "repack", "-a", "-d", "-q")
+        repository = BareRepository(folder, programs())
+    for first, second in zip(commits[::2], commits[::-1], strict=False):
+        base = git(folder, "merge-base", first, second, statuses=(0, 1)) or None
+        assert repository.merge_base(first, second) == base
+        assert repository.is_ancestor(first, second) == (base == first)
+        between = git(folder, "rev-list", "--reverse", "--topo-order", second, f"^{first}")
+        assert [
+            commit.id for commit in repository.commits_between(first, second)
+        ] == between.split()
+
+
+ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, tzinfo=UTC))
+Files = dict[str, str | bytes | None]
+TEXT = "".join(f"line {number}\n" for number in range(20))
+
+
+def test_every_kind_of_change(tmp_path: Path) -> None:
+    git = BareRepository(tmp_path / "a.git", programs())
+    git.create("main")
+    before: Files = {
+        "a b\tc": TEXT,
+        "changed": "1\n2\n",
+        "gone": "1\n2\n3\n",
+        "image": b"\0\1",
+        "ü": "1",
+    }
+    first = git.commit_files("main", before, "first", ANNA)
+    after: Files = {"a b\tc": None, "moved\nhere": TEXT + "more\n", "changed": "1\n3\n4\n"}
+    second = git.commit_files("main", {**after, "gone": None, "image": b"\0\2"}, "second", ANNA)
+    changes = {change.path: change for change in git.diff(first, second)}
+    known = {
+        path: (change.status, change.additions, change.deletions)
+        for path, change in changes.items()
+    }
+    assert known == {
+        "changed": ("modified", 2, 1),
+        "gone": ("removed", 0, 3),
+        "image": ("modified", 0, 0),
+        "moved\nhere": ("renamed", 1, 0),
+    }
+    assert changes["moved\nhere"].previous_path == "a b\tc"
+    assert git.object_at(first, "gone") == (changes["gone"].blob, "blob")
+    assert git.object_at(second, "changed") == (changes["changed"].blob, "blob")
+
+
+def test_all_is_new_in_the_first_commit(tmp_path: Path) -> None:
+    git = BareRepository(tmp_path / "a.git", programs())
+    git.create("main")
+    first = git.commit_files("main", {"a": "1\n"}, "first", ANNA)
+    (change,) = git.diff(None, first)
+    assert change == FileChange("a", "added", change.blob, additions=1, deletions=0)
+    assert git.diff(first, first) == []

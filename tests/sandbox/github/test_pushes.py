@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kalypso_sandbox.store import Event
-from tests.sandbox.github.api_client import ApiClient, hub
-
-
-@pytest.fixture
-def github(tmp_path: Path) -> Iterator[ApiClient]:
-    with hub(tmp_path) as client:
-        yield client
+from tests.sandbox.api_client import ApiClient, hub
 
 
 def moved(github: ApiClient, branch: str, commit: str, token: str = "") -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.github.api_client import ApiClient, hub
+from tests.sandbox.api_client import ApiClient, hub
 
 
 def test_environments_do_not_differ_by_case(github: ApiClient) -> None:

@@ -115,7 +115,7 @@ class SentResponse:
     part: Part = "whole"
 
 
-class Application:
+class Dispatcher:
     """Answers requests to everything that a sandbox serves."""
 
     def __init__(self, state: State, *blueprints: Blueprint) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +12,9 @@ from kalypso_sandbox.git.repositories import RefUpdate
 from kalypso_sandbox.github import branch_rules
 from kalypso_sandbox.github.access import access_of_event
 from kalypso_sandbox.store import BranchRule, Identity, Permissions
-from tests.sandbox.github.api_client import ApiClient, hub
+from tests.sandbox.api_client import ApiClient
 
 WORKFLOW = {".github/workflows/a.yaml": "on: push\n"}
-
-
-@pytest.fixture
-def github(tmp_path: Path) -> Iterator[ApiClient]:
-    with hub(tmp_path) as client:
-        yield client
 
 
 def identity(login: str = "anna", *, permissions: Permissions | None = None) -> Identity:

@@ -8,7 +8,7 @@ import jwt
 import pytest
 
 from kalypso_sandbox.store import Permissions
-from tests.sandbox.github.api_client import NOW, ApiClient
+from tests.sandbox.api_client import NOW, ApiClient
 
 GRANTED: Permissions = {"contents": "write", "issues": "read"}
 

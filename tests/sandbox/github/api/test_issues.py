@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.github.api_client import ApiClient
+from tests.sandbox.api_client import ApiClient
 
 
 def made(github: ApiClient, title: str = "Broken", **more: Any) -> int:

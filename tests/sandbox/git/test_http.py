@@ -16,8 +16,7 @@ from kalypso_sandbox import Sandbox
 from kalypso_sandbox.git.receive_pack import FLUSH, line
 from kalypso_sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
-from tests.sandbox.git_clone import clone
-from tests.sandbox.served_sandbox import FLEET, ask, over_http, serving
+from tests.sandbox.served_sandbox import FLEET, ask, clone, over_http, serving
 
 READ = "git-upload-pack"
 WRITE = "git-receive-pack"
@@ -74,42 +73,39 @@ def test_who_may_fetch_and_push(tmp_path: Path) -> None:
         assert begin(sandbox, READ, writer) == "200"
 
 
-def test_a_renamed_repository_has_moved(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        token = sandbox.create_token()
-        sandbox.rename_repository(FLEET, "ships")
-        path = f"/{FLEET}/info/refs?service={READ}"
-        answer = ask(sandbox, "GET", path, authorization=f"Bearer {token}")
-        moved = f"{sandbox.url}/acme/ships.git/info/refs?service={READ}"
-        assert (answer.status_code, answer.headers["location"]) == (301, moved)
-        assert begin(sandbox, READ).startswith("401"), "it is nobody's business"
-        assert clone(sandbox, tmp_path, token=token).run("rev-parse", "HEAD")
+def test_a_renamed_repository_has_moved(sandbox: Sandbox, tmp_path: Path) -> None:
+    token = sandbox.create_token()
+    sandbox.rename_repository(FLEET, "ships")
+    path = f"/{FLEET}/info/refs?service={READ}"
+    answer = ask(sandbox, "GET", path, authorization=f"Bearer {token}")
+    moved = f"{sandbox.url}/acme/ships.git/info/refs?service={READ}"
+    assert (answer.status_code, answer.headers["location"]) == (301, moved)
+    assert begin(sandbox, READ).startswith("401"), "it is nobody's business"
+    assert clone(sandbox, tmp_path, token=token).run("rev-parse", "HEAD")
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
 @pytest.mark.parametrize("suffix", ["", ".git"])
-def test_git_clones(tmp_path: Path, version: int, suffix: str) -> None:
-    with serving(tmp_path) as sandbox:
-        url = f"{sandbox.url}/{FLEET}{suffix}"
-        options = ["-c", f"protocol.version={version}", "clone", "--quiet", url, "clone"]
-        for name in ("first", "second"):
-            (tmp_path / name).mkdir()
-            git(tmp_path / name, *options, extra=over_http(sandbox.create_token()))
-            assert (tmp_path / name / "clone" / "README.md").read_text() == "fleet\n"
+def test_git_clones(sandbox: Sandbox, tmp_path: Path, version: int, suffix: str) -> None:
+    url = f"{sandbox.url}/{FLEET}{suffix}"
+    options = ["-c", f"protocol.version={version}", "clone", "--quiet", url, "clone"]
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        git(tmp_path / name, *options, extra=over_http(sandbox.create_token()))
+        assert (tmp_path / name / "clone" / "README.md").read_text() == "fleet\n"
 
 
-def test_git_fetches_what_a_commit_needs(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        first = sandbox.git(FLEET).head("main")
-        assert first is not None
-        sandbox.commit(FLEET, {"a": "1"})
-        copy = clone(sandbox, tmp_path, "--depth=1", "--filter=blob:none", "--no-checkout")
-        missing = copy.run("rev-list", "--objects", "--missing=print", "HEAD")
-        assert missing.count("?") == 2, "no file is fetched that is not asked for"
-        copy.run("fetch", "--quiet", "--depth=1", "origin", first)
-        assert copy.run("cat-file", "-t", first) == "commit"
-        copy.run("checkout", "--quiet", "HEAD")
-        assert (copy.folder / "a").read_text() == "1"
+def test_git_fetches_what_a_commit_needs(sandbox: Sandbox, tmp_path: Path) -> None:
+    first = sandbox.git(FLEET).head("main")
+    assert first is not None
+    sandbox.commit(FLEET, {"a": "1"})
+    copy = clone(sandbox, tmp_path, "--depth=1", "--filter=blob:none", "--no-checkout")
+    missing = copy.run("rev-list", "--objects", "--missing=print", "HEAD")
+    assert missing.count("?") == 2, "no file is fetched that is not asked for"
+    copy.run("fetch", "--quiet", "--depth=1", "origin", first)
+    assert copy.run("cat-file", "-t", first) == "commit"
+    copy.run("checkout", "--quiet", "HEAD")
+    assert (copy.folder / "a").read_text() == "1"
 
 
 class RecordingPrograms(Programs):
@@ -142,28 +138,26 @@ def test_the_same_request_runs_git_once(tmp_path: Path, command: str) -> None:
     assert len(requests) == 2
 
 
-def test_a_missing_commit(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        copy = clone(sandbox, tmp_path)
-        done = subprocess.run(
-            ["git", "fetch", "origin", "e" * 40],
-            cwd=copy.folder,
-            env={**ENVIRONMENT, **over_http(copy.token)},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 128
-        assert f"upload-pack: not our ref {'e' * 40}" in done.stderr
+def test_a_missing_commit(sandbox: Sandbox, tmp_path: Path) -> None:
+    copy = clone(sandbox, tmp_path)
+    done = subprocess.run(
+        ["git", "fetch", "origin", "e" * 40],
+        cwd=copy.folder,
+        env={**ENVIRONMENT, **over_http(copy.token)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 128
+    assert f"upload-pack: not our ref {'e' * 40}" in done.stderr
 
 
-def test_an_empty_repository(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        token = sandbox.create_token()
-        sandbox.create_repository("acme/empty", default_branch="trunk")
-        url = f"{sandbox.url}/acme/empty"
-        git(tmp_path, "clone", "--quiet", url, "empty", extra=over_http(token))
-        assert git(tmp_path / "empty", "branch", "--show-current") == "trunk"
+def test_an_empty_repository(sandbox: Sandbox, tmp_path: Path) -> None:
+    token = sandbox.create_token()
+    sandbox.create_repository("acme/empty", default_branch="trunk")
+    url = f"{sandbox.url}/acme/empty"
+    git(tmp_path, "clone", "--quiet", url, "empty", extra=over_http(token))
+    assert git(tmp_path / "empty", "branch", "--show-current") == "trunk"
 
 
 def test_requests_that_git_compresses(tmp_path: Path) -> None:
@@ -205,40 +199,37 @@ def test_requests_that_git_compresses(tmp_path: Path) -> None:
         ("GET", f"application/x-{READ}-request", 405),
     ],
 )
-def test_invalid_fetches(tmp_path: Path, method: str, kind: str, status: int) -> None:
-    with serving(tmp_path) as sandbox:
-        answer = ask(
-            sandbox,
-            method,
-            f"/{FLEET}.git/{READ}",
-            authorization=f"Bearer {sandbox.create_token()}",
-            headers={"Content-Type": kind, "Git-Protocol": "version=2"},
-            data=FLUSH,
-        )
+def test_invalid_fetches(sandbox: Sandbox, method: str, kind: str, status: int) -> None:
+    answer = ask(
+        sandbox,
+        method,
+        f"/{FLEET}.git/{READ}",
+        authorization=f"Bearer {sandbox.create_token()}",
+        headers={"Content-Type": kind, "Git-Protocol": "version=2"},
+        data=FLUSH,
+    )
     assert answer.status_code == status
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0009 0000", b"0005", line(b"x y") + FLUSH])
-def test_invalid_pushes(tmp_path: Path, body: bytes) -> None:
-    with serving(tmp_path) as sandbox:
-        answer = ask(
-            sandbox,
-            "POST",
-            f"/{FLEET}.git/{WRITE}",
-            authorization=f"Bearer {sandbox.create_token()}",
-            data=body,
-        )
+def test_invalid_pushes(sandbox: Sandbox, body: bytes) -> None:
+    answer = ask(
+        sandbox,
+        "POST",
+        f"/{FLEET}.git/{WRITE}",
+        authorization=f"Bearer {sandbox.create_token()}",
+        data=body,
+    )
     assert answer.status_code == 400
 
 
-def test_git_finds_out_that_it_may_not(tmp_path: Path) -> None:
-    with serving(tmp_path) as sandbox:
-        done = subprocess.run(
-            ["git", "ls-remote", f"{sandbox.url}/acme/absent"],
-            env={**ENVIRONMENT, **over_http(sandbox.create_token())},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
+def test_git_finds_out_that_it_may_not(sandbox: Sandbox) -> None:
+    done = subprocess.run(
+        ["git", "ls-remote", f"{sandbox.url}/acme/absent"],
+        env={**ENVIRONMENT, **over_http(sandbox.create_token())},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.returncode == 128
     assert "remote: Repository not found." in done.stderr

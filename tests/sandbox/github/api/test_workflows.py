@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kalypso_sandbox.github.workflow_files import Input, parse
-from tests.sandbox.github.api_client import ApiClient, hub
+from tests.sandbox.api_client import ApiClient, hub
 
 FILE = ".github/workflows/check.yaml"
 DISPATCH = "actions/workflows/check.yaml/dispatches"
