@@ -19,12 +19,6 @@ def pieces(text: str) -> list[tuple[str, str]]:
     return [(item.kind.name, item.value) for item in items if item.kind is not Kind.EOF]
 
 
-def inside(text: str) -> list[tuple[str, str]]:
-    """Return kinds and values of the items inside an action, without spaces."""
-    items = pieces("{{" + text + "}}")
-    return [piece for piece in items[1:] if piece[0] not in {"SPACE", "RIGHT_DELIMITER"}]
-
-
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -46,74 +40,6 @@ def inside(text: str) -> list[tuple[str, str]]:
 )
 def test_text_and_delimiters(text: str, values: list[str]) -> None:
     assert [value for _, value in pieces(text)] == values
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        (".", "DOT"),
-        (".Name", "FIELD"),
-        (".größe_1", "FIELD"),
-        ("$", "VARIABLE"),
-        ("$x1", "VARIABLE"),
-        ("print", "IDENTIFIER"),
-        ("_", "IDENTIFIER"),
-        ("ifs", "IDENTIFIER"),
-        ("true", "BOOL"),
-        ("false", "BOOL"),
-        ("nil", "NIL"),
-        ("block", "BLOCK"),
-        ("break", "BREAK"),
-        ("continue", "CONTINUE"),
-        ("define", "DEFINE"),
-        ("else", "ELSE"),
-        ("end", "END"),
-        ("if", "IF"),
-        ("range", "RANGE"),
-        ("template", "TEMPLATE"),
-        ("with", "WITH"),
-        ("1", "NUMBER"),
-        ("-1", "NUMBER"),
-        (".5", "NUMBER"),
-        ("0x1F", "NUMBER"),
-        ("0x1p-2", "NUMBER"),
-        ("1_000e+3", "NUMBER"),
-        ("089", "NUMBER"),
-        ("2i", "NUMBER"),
-        ("1+2i", "COMPLEX"),
-        ("-1.5e2-0x1p1i", "COMPLEX"),
-        ('"a b"', "STRING"),
-        (r'"a\"b\\"', "STRING"),
-        ("`a\nb`", "RAW_STRING"),
-        ("'x'", "CHARACTER_CONSTANT"),
-        (r"'\''", "CHARACTER_CONSTANT"),
-        (":=", "DECLARE"),
-        ("=", "ASSIGN"),
-        ("|", "PIPE"),
-        (",", "CHARACTER"),
-        ("%", "CHARACTER"),
-        ("{", "CHARACTER"),
-    ],
-)
-def test_one_item(text: str, kind: str) -> None:
-    assert inside(text) == [(kind, text)]
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("$x.Name.Other", ["$x", ".Name", ".Other"]),
-        ("(.a).b", ["(", ".a", ")", ".b"]),
-        ("$x:=1", ["$x", ":=", "1"]),
-        ("$i, $x := .", ["$i", ",", "$x", ":=", "."]),
-        ("a|b", ["a", "|", "b"]),
-        ("print(1)", ["print", "(", "1", ")"]),
-        ("1 -2", ["1", "-2"]),
-        (". .a", [".", ".a"]),
-    ],
-)
-def test_several_items(text: str, values: list[str]) -> None:
-    assert [value for _, value in inside(text)] == values
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Numbers as Go's strconv reads and writes them."""
+"""Numbers as Go's strconv and encoding/json read and write them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from kalypso_go.gotemplate.numerals import (
     MIN_INT64,
     RangeError,
     format_float,
+    json_number,
     parse_float,
     parse_int,
     parse_uint,
@@ -120,3 +121,30 @@ def test_the_fewest_digits_tell_the_value(value: float, verb: str) -> None:
 def test_integers_read_back(value: int, prefix: str) -> None:
     form = {"": "d", "0b": "b", "0o": "o", "0x": "x"}[prefix]
     assert parse_uint(f"{prefix}{value:{form}}") == value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (1.0, "1"),
+        (1000000.0, "1000000"),
+        (0.1, "0.1"),
+        (1e20, "100000000000000000000"),
+        (1e21, "1e+21"),
+        (1e-6, "0.000001"),
+        (1e-7, "1e-7"),
+        (1.5e-10, "1.5e-10"),
+        (-123.456, "-123.456"),
+        (5e-324, "5e-324"),
+        (1.7976931348623157e308, "1.7976931348623157e+308"),
+    ],
+)
+def test_json_numbers(value: float, text: str) -> None:
+    assert json_number(value) == text
+
+
+@given(FINITE)
+def test_json_numbers_read_back(value: float) -> None:
+    assert float(json_number(value)) == value

@@ -1,4 +1,4 @@
-"""Functions that read the machine or are not reproducible are refused, with the reason."""
+"""What must be reproducible: functions are refused with the reason, or have an order of their own."""
 
 from __future__ import annotations
 
@@ -60,3 +60,18 @@ def test_a_date_function_without_a_date_is_refused(text: str) -> None:
 def test_the_current_time_is_named_with_what_was_given() -> None:
     with pytest.raises(TemplateError, match="string is not a date"):
         render('{{ date "2006" "today" }}')
+
+
+DATA = {"b": 2, "a": 3, "é": 4, "B": 1, "\U0001f600": 6, "\uffff": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{{ keys . | join "," }}', "B,a,b,é,\uffff,\U0001f600"),
+        ('{{ values . | join "," }}', "1,3,2,4,5,6"),
+        ('{{ keys (dict "z" 1) (dict "b" 1 "a" 2) | join "," }}', "z,a,b"),
+    ],
+)
+def test_keys_and_values_are_in_order(text: str, expected: str) -> None:
+    assert render(text, DATA) == expected

@@ -1,6 +1,8 @@
-"""Quoting and unquoting of strings and characters."""
+"""Go's strings: quoting and unquoting, bytes, runes and classes of characters."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from kalypso_go.gotemplate.text import (
     from_bytes,
     normal,
     quote,
+    quote_json,
     quote_rune,
     to_bytes,
     to_runes,
@@ -138,3 +141,22 @@ def test_runes_of_bytes_that_are_no_text() -> None:
 def test_characters(rune: str, classes: str) -> None:
     tables = {"letter": is_letter, "digit": is_digit, "print": is_print}
     assert " ".join(name for name, contains in tables.items() if contains(rune)) == classes
+
+
+@pytest.mark.parametrize(
+    ("text", "json_text"),
+    [
+        ("a/é", '"a/é"'),
+        ('"\\\n\x01', r'"\"\\\n\u0001"'),
+        ("<a> & \u2028", r'"\u003ca\u003e \u0026 \u2028"'),
+        ("\udcff", r'"\ufffd"'),
+    ],
+    ids=["plain", "control", "html", "no-utf8"],
+)
+def test_quote_json(text: str, json_text: str) -> None:
+    assert quote_json(text) == json_text
+
+
+@given(st.text())
+def test_what_is_quoted_for_json_reads_back(text: str) -> None:
+    assert json.loads(quote_json(text)) == text
