@@ -96,8 +96,7 @@ def ordered(mapping: Mapping[object, object], *, version: int) -> list[tuple[obj
 
 
 def _order(keys: tuple[object, ...], version: int) -> list[object]:
-    natural = natural_key_v2 if version == 2 else natural_key_v3
-    ranks = [natural(key) if type(key) is str else None for key in keys]
+    ranks = [natural_key(key, version) if type(key) is str else None for key in keys]
     if None in ranks:
         by_text = _BY_TEXT[version]
         return sorted(keys, key=lambda key: _rank(key, by_text))
@@ -123,20 +122,11 @@ def _rank(key: object, by_text: Callable[[str], object]) -> tuple[object, ...]:
     raise YAMLError(f"a {type(key).__name__} cannot be the key of a mapping")
 
 
-def natural_less_v2(a: str, b: str) -> bool:
-    """Return whether yaml.v2 writes key `a` before `b`.
+def natural_less(a: str, b: str, version: int) -> bool:
+    """Return whether yaml.v2 or yaml.v3 (`version`) writes key `a` before `b`.
 
-    This is not a total order: 12b, 13 and 123 form a cycle.
+    The order of yaml.v2 is not total: 12b, 13 and 123 form a cycle.
     """
-    return _natural_less(a, b, letters_first_after_digits=False)
-
-
-def natural_less_v3(a: str, b: str) -> bool:
-    """Return whether yaml.v3 writes key `a` before `b`."""
-    return _natural_less(a, b, letters_first_after_digits=True)
-
-
-def _natural_less(a: str, b: str, *, letters_first_after_digits: bool) -> bool:
     length = min(len(a), len(b))
     at = next((i for i in range(length) if a[i] != b[i]), length)
     if at == length:
@@ -145,7 +135,7 @@ def _natural_less(a: str, b: str, *, letters_first_after_digits: bool) -> bool:
         return a[at] < b[at]
     if a[at].isalpha() or b[at].isalpha():
         after_digits = at > 0 and a[at - 1].isdecimal()
-        return (a if letters_first_after_digits and after_digits else b)[at].isalpha()
+        return (a if version == 3 and after_digits else b)[at].isalpha()
     # A zero continues the number before it, unless that consists of zeros only.
     begun = "0" in {a[at], b[at]} and bool(_digits_before(a, at).strip("0"))
     number_a, end_a = _number_at(a, at, begun=begun)
@@ -171,23 +161,25 @@ def _number_at(text: str, start: int, *, begun: bool) -> tuple[int, int]:
     return (number + 2**63) % 2**64 - 2**63, end
 
 
-def _by_text(less: Callable[[str, str], bool]) -> Callable[[str], object]:
+def _by_text(version: int) -> Callable[[str], object]:
     def compare(a: str, b: str) -> int:
-        return -1 if less(a, b) else int(less(b, a))
+        return -1 if natural_less(a, b, version) else int(natural_less(b, a, version))
 
     return cmp_to_key(compare)
 
 
-_BY_TEXT: Final = {2: _by_text(natural_less_v2), 3: _by_text(natural_less_v3)}
+_BY_TEXT: Final = {version: _by_text(version) for version in (2, 3)}
 
 
-def natural_key_v3(text: str) -> str | None:
-    """Return a string that sorts like `natural_less_v3`; None if there is no simple one.
+def natural_key(text: str, version: int) -> str | None:
+    """Return a string that sorts like `natural_less`; None if there is no simple one.
 
     Symbols stay as they are, and letters sort after them. A run of digits becomes a mark that sorts
     between the two, the number of significant digits, these digits, and the number of all digits.
-    After digits, letters sort before symbols.
+    After digits, yaml.v3 sorts letters before symbols, and yaml.v2 sorts them last.
     """
+    if version == 2 and LETTER_AFTER_DIGIT.search(text):
+        return None
     return _natural_key(text) if len(text) > CACHED_LENGTH else _cached_natural_key(text)
 
 
@@ -209,11 +201,3 @@ def _natural_key(text: str) -> str | None:
 
 
 _cached_natural_key = lru_cache(maxsize=1 << 14)(_natural_key)
-
-
-def natural_key_v2(text: str) -> str | None:
-    """Return a string that sorts like `natural_less_v2`; None if there is no simple one.
-
-    The two libraries differ only for letters after digits.
-    """
-    return None if LETTER_AFTER_DIGIT.search(text) else natural_key_v3(text)
