@@ -21,7 +21,7 @@ help_ends       the end of each command's help
 runtime         the runtime of init, doctor and the promotion chain
 github_inputs   the inputs and the runtime of other commands that read from GitHub
 
-init, doctor, preview, render, validate, template, diff, explain, placement, schemas, status,
+init, doctor, preview, render, validate, template, diff, explain, schemas, status,
 report, sandbox, demo, set_up, check_pages, validate_workload
                 the command of this name
 chain           the commands of the promotion chain

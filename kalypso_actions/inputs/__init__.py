@@ -9,7 +9,7 @@ check_pages         the action check-pages
 set_up              the action set-up
 local               render, validate, template, explain and others on a person's machine
 app                 the commands of an application's repositories
-diff, doctor, demo, init, placement, sandbox, status
+diff, doctor, demo, init, sandbox, status
                     the inputs of one command
 values              types of inputs: durations, percentages, lists, commits
 paths               paths, URLs and branches
