@@ -53,7 +53,7 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Admitted:
+class AdmittedObject:
     """An object with defaults and without unknown fields, and its faults."""
 
     body: dict[str, object]
@@ -65,9 +65,9 @@ class Admitted:
         return next((refusal for refusal in self.refusals if refusal.unreadable), None)
 
 
-def admit(body: Mapping[str, object], schema: Schema) -> Admitted:
+def admit(body: Mapping[str, object], schema: Schema) -> AdmittedObject:
     """Return the object as the API server stores it."""
-    admitted = Admitted({})
+    admitted = AdmittedObject({})
     own = {key: value for key, value in body.items() if key not in _ROOT}
     admitted.body = cast("dict[str, object]", _filled(own, schema, (), admitted))
     admitted.refusals += _faults(admitted.body, schema, ())
@@ -77,7 +77,7 @@ def admit(body: Mapping[str, object], schema: Schema) -> Admitted:
     return admitted
 
 
-def _filled(value: object, schema: Schema, path: Path, admitted: Admitted) -> object:
+def _filled(value: object, schema: Schema, path: Path, admitted: AdmittedObject) -> object:
     """Drop unknown fields and nulls that are not allowed, and fill in defaults."""
     if isinstance(value, list) and schema.items is not None:
         return [_filled(v, schema.items, (*path, i), admitted) for i, v in enumerate(value)]
@@ -94,7 +94,7 @@ def _filled_object(
     value: dict[str, object],
     properties: Mapping[str, Schema],
     path: Path,
-    admitted: Admitted,
+    admitted: AdmittedObject,
 ) -> dict[str, object]:
     filled: dict[str, object] = {}
     for key, item in value.items():
@@ -191,7 +191,7 @@ def _number_faults(value: int, schema: Schema, path: Path) -> Iterator[Refusal]:
         yield Refusal(path, message, code="placement-unreadable", unreadable=True)
 
 
-def _metadata(metadata: object, admitted: Admitted) -> dict[str, object]:
+def _metadata(metadata: object, admitted: AdmittedObject) -> dict[str, object]:
     if not isinstance(metadata, dict):
         admitted.refusals.append(Refusal(("metadata",), "metadata.name is required"))
         return {}

@@ -11,7 +11,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import ClusterType
 from kalypso_placement.admission import admit
 from kalypso_placement.hub import Hub
-from kalypso_placement.objects import Cluster, ClusterSet, Decisions, Score
+from kalypso_placement.objects import Cluster, ClusterSet, EarlierDecision, Score
 from kalypso_placement.schemas import RESOURCES, TAINTS, TEXTS, Schema
 
 CLAIM_PREFIX: Final = "claim.kalypso.io/"
@@ -75,7 +75,7 @@ def cluster_of(cluster_type: ClusterType) -> tuple[Cluster, tuple[str, ...], lis
 def hub_of(
     cluster_types: Iterable[ClusterType],
     namespaces: Iterable[str],
-    decisions: Iterable[Decisions] = (),
+    decisions: Iterable[EarlierDecision] = (),
     scores: Iterable[Score] = (),
 ) -> tuple[Hub, list[Problem]]:
     """Return the hub of an environment: every set is bound to every namespace."""

@@ -14,27 +14,27 @@ from kalypso_placement.hub import Hub
 from kalypso_placement.instants import format_instant
 from kalypso_placement.objects import Cluster, ClusterSelector
 from kalypso_placement.policies import Unit
-from kalypso_placement.reconciliation import Scheduled
+from kalypso_placement.reconciliation import SchedulingResult
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class UnitDecision:
     """The decisions for a unit; if the Placement failed, the earlier decisions for the unit."""
 
     unit: Unit
     candidates: tuple[Cluster, ...]
-    scheduled: Scheduled
+    scheduled: SchedulingResult
     decisions: tuple[Cluster, ...]
 
 
 class Explanation:
     """Explains the decision of one unit on a hub at a given time."""
 
-    def __init__(self, scored: Scored, hub: Hub, expressions: CelExpressions, now: int) -> None:
+    def __init__(self, scored: UnitDecision, hub: Hub, cel: CelExpressions, now: int) -> None:
         self._scored = scored
         self._placement = scored.unit.own_placement
         self._hub = hub
-        self._expressions = expressions
+        self._cel = cel
         self._now = now
 
     def steps(self, name: str) -> Iterator[DecisionStep]:
@@ -90,7 +90,7 @@ class Explanation:
                     value = "absent" if match.value is None else match.value or "empty"
                     yield f"{kind} {match.requirement} (it is {value})"
         for expression in predicate.expressions:
-            if reason := self._expressions.why_not(expression, cluster):
+            if reason := self._cel.why_not(expression, cluster):
                 yield f"CEL {expression} ({reason})"
 
     def _untolerated(self, cluster: Cluster) -> str:

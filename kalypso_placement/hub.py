@@ -12,7 +12,14 @@ from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT
 from kalypso_actions.scheduling.selectors import compile_selector
 from kalypso_placement.admission import admit
-from kalypso_placement.objects import SET_LABEL, Cluster, ClusterSet, Decisions, Placement, Score
+from kalypso_placement.objects import (
+    SET_LABEL,
+    Cluster,
+    ClusterSet,
+    EarlierDecision,
+    Placement,
+    Score,
+)
 from kalypso_placement.schemas import GROUP, SCHEMAS
 
 
@@ -31,7 +38,7 @@ class Hub:
     clusters: Mapping[str, Cluster]
     sets: Mapping[str, ClusterSet]
     bindings: Mapping[str, Sequence[str]]
-    decisions: Sequence[Decisions]
+    decisions: Sequence[EarlierDecision]
     scores: Mapping[tuple[str, str], Score]
     _members: dict[str, tuple[Cluster, ...]] = field(default_factory=dict)
     _counts: Counter[str] | None = None
@@ -42,7 +49,7 @@ class Hub:
         clusters: Iterable[Cluster],
         sets: Iterable[ClusterSet],
         bindings: Mapping[str, Sequence[str]],
-        decisions: Iterable[Decisions] = (),
+        decisions: Iterable[EarlierDecision] = (),
         scores: Iterable[Score] = (),
         members: Mapping[str, Sequence[Cluster]] | None = None,
     ) -> Hub:
@@ -105,7 +112,7 @@ _VERSIONS: Final = {kind: version for version, kind in SCHEMAS}
 
 
 @dataclass(frozen=True, slots=True)
-class Object:
+class OcmObject:
     """A document, or an item of a List; `path` is its place in the document."""
 
     body: Mapping[str, Any]
@@ -138,7 +145,7 @@ class HubObjects:
     clusters: list[Cluster] = field(default_factory=list)
     sets: list[ClusterSet] = field(default_factory=list)
     bindings: dict[str, list[str]] = field(default_factory=dict)
-    decisions: list[Decisions] = field(default_factory=list)
+    decisions: list[EarlierDecision] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
@@ -153,7 +160,7 @@ class HubObjects:
         for item in ocm_objects(documents):
             self._add(item)
 
-    def _add(self, item: Object) -> None:
+    def _add(self, item: OcmObject) -> None:
         if (item.version, item.kind) not in SCHEMAS:
             message = f"{item.title}: {GROUP}/{item.version} has no {item.kind}"
             advice = f"write {_VERSIONS[item.kind]}"
@@ -182,18 +189,18 @@ class HubObjects:
                 names = self.bindings.setdefault(item.metadata.get("namespace", ""), [])
                 names.append(item.metadata.get("name", ""))
             case "PlacementDecision":
-                self.decisions.append(Decisions.of(body))
+                self.decisions.append(EarlierDecision.of(body))
             case "AddOnPlacementScore":
                 self.scores.append(Score.of(body))
 
 
-def ocm_objects(documents: Iterable[Document]) -> Iterator[Object]:
+def ocm_objects(documents: Iterable[Document]) -> Iterator[OcmObject]:
     """Yield the objects of OCM's group, including those inside Lists."""
     for document in documents:
-        yield from _objects(Object(document.body, document))
+        yield from _objects(OcmObject(document.body, document))
 
 
-def _objects(item: Object) -> Iterator[Object]:
+def _objects(item: OcmObject) -> Iterator[OcmObject]:
     kind, api_version = item.body.get("kind"), item.body.get("apiVersion")
     items = item.body.get("items")
     group, _, version = str(api_version).partition("/")
@@ -202,6 +209,6 @@ def _objects(item: Object) -> Iterator[Object]:
             if isinstance(body, dict):
                 owner = {"kind": kind.removesuffix("List"), "apiVersion": api_version}
                 path = (*item.path, "items", index)
-                yield from _objects(Object({**owner, **body}, item.document, path))
+                yield from _objects(OcmObject({**owner, **body}, item.document, path))
     elif group == GROUP and isinstance(kind, str) and kind in _VERSIONS:
-        yield Object(item.body, item.document, item.path, kind, version)
+        yield OcmObject(item.body, item.document, item.path, kind, version)

@@ -99,7 +99,7 @@ class ClusterSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class EarlierDecision:
     """A PlacementDecision: the clusters that it lists, and the placement that its label names."""
 
     namespace: str
@@ -107,7 +107,7 @@ class Decisions:
     clusters: tuple[str, ...]
 
     @classmethod
-    def of(cls, body: Body) -> Decisions:
+    def of(cls, body: Body) -> EarlierDecision:
         """Read an admitted PlacementDecision."""
         metadata = body["metadata"]
         decisions = (body.get("status") or {}).get("decisions") or ()

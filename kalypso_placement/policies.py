@@ -16,7 +16,7 @@ from kalypso_actions.model.placements import (
     PlacementState,
 )
 from kalypso_actions.scheduling.labels import CompiledPolicy
-from kalypso_placement.objects import Decisions, Placement
+from kalypso_placement.objects import EarlierDecision, Placement
 
 SCOPES = ("policy", "target")
 
@@ -83,15 +83,15 @@ def faults(
             yield Problem(message, where, "write policy or target", "placement-scope-invalid")
 
 
-def decisions_so_far(all_units: Sequence[Unit], state: PlacementState) -> list[Decisions]:
+def decisions_so_far(all_units: Sequence[Unit], state: PlacementState) -> list[EarlierDecision]:
     """Return the decisions of all units, or the cluster types that hold their targets."""
     if state.decisions is not None:
         return [
-            Decisions(item.policy, _name(item.target), item.cluster_types)
+            EarlierDecision(item.policy, _name(item.target), item.cluster_types)
             for item in state.decisions
         ]
     return [
-        Decisions(unit.policy.name, _name(unit.target), tuple(sorted(holders)))
+        EarlierDecision(unit.policy.name, _name(unit.target), tuple(sorted(holders)))
         for unit in all_units
         if (holders := {c for target in unit.targets for c in state.assigned.get(target.name, ())})
     ]

@@ -38,7 +38,7 @@ class PrioritizerResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ScoreInput:
     """The input of a prioritizer: a placement, the clusters that pass the filters, and the time."""
 
     placement: Placement
@@ -78,7 +78,7 @@ def _misconfigured(message: str) -> Status:
     return Status("Misconfigured", "", message)
 
 
-def score_of(prioritizer: Prioritizer, question: Question) -> tuple[Scores, Status]:
+def score_of(prioritizer: Prioritizer, question: ScoreInput) -> tuple[Scores, Status]:
     """Return the scores of the clusters, and a warning if scores have expired."""
     if prioritizer.type == "BuiltIn":
         return _BUILT_IN[prioritizer.built_in](question)
@@ -86,7 +86,7 @@ def score_of(prioritizer: Prioritizer, question: Question) -> tuple[Scores, Stat
     return _add_on(*prioritizer.add_on, prioritizer.name, question)
 
 
-def _balance(question: Question) -> tuple[Scores, Status]:
+def _balance(question: ScoreInput) -> tuple[Scores, Status]:
     """Score clusters higher the fewer of the hub's other placements select them."""
     counts, largest = question.hub.counts_of_others(question.placement)
     by_count = {n: 2 * int(HIGHEST * (0.5 - n / largest)) for n in set(counts.values())}
@@ -97,7 +97,7 @@ def _balance(question: Question) -> tuple[Scores, Status]:
     return scores, SUCCESS
 
 
-def _steady(question: Question) -> tuple[Scores, Status]:
+def _steady(question: ScoreInput) -> tuple[Scores, Status]:
     """Score the clusters that the placement has selected so far."""
     if len(question.placement.name) > LABEL_LIMIT:
         message = f"the name of the placement has more than {LABEL_LIMIT} characters"
@@ -107,8 +107,8 @@ def _steady(question: Question) -> tuple[Scores, Status]:
     return {name: HIGHEST if name in incumbents else 0 for name in names}, SUCCESS
 
 
-def _allocatable(resource: str) -> Callable[[Question], tuple[Scores, Status]]:
-    def scores(question: Question) -> tuple[Scores, Status]:
+def _allocatable(resource: str) -> Callable[[ScoreInput], tuple[Scores, Status]]:
+    def scores(question: ScoreInput) -> tuple[Scores, Status]:
         amounts = {
             cluster.name: cluster.allocatable[resource].approximate
             for cluster in question.clusters
@@ -125,7 +125,7 @@ def _allocatable(resource: str) -> Callable[[Question], tuple[Scores, Status]]:
     return scores
 
 
-def _add_on(resource: str, name: str, owner: str, question: Question) -> tuple[Scores, Status]:
+def _add_on(resource: str, name: str, owner: str, question: ScoreInput) -> tuple[Scores, Status]:
     """Return the scores that an add-on publishes; a missing or expired score is 0."""
     scores = dict.fromkeys((cluster.name for cluster in question.clusters), 0)
     expired: list[str] = []
@@ -143,7 +143,7 @@ def _add_on(resource: str, name: str, owner: str, question: Question) -> tuple[S
     return scores, SUCCESS
 
 
-_BUILT_IN: Final[Mapping[str, Callable[[Question], tuple[Scores, Status]]]] = {
+_BUILT_IN: Final[Mapping[str, Callable[[ScoreInput], tuple[Scores, Status]]]] = {
     "Balance": _balance,
     "Steady": _steady,
     **{name: _allocatable(resource) for name, resource in RESOURCES.items()},

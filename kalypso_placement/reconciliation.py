@@ -28,7 +28,7 @@ from kalypso_placement.hub import Hub, SetError
 from kalypso_placement.objects import PLACEMENT_LABEL, Cluster, Placement, SpreadConstraint
 from kalypso_placement.prioritizers import (
     PrioritizerResult,
-    Question,
+    ScoreInput,
     effective_prioritizers,
     score_of,
 )
@@ -58,7 +58,7 @@ class Condition:
 
 
 @dataclass(slots=True)
-class Scheduled:
+class SchedulingResult:
     """The scheduler's results; after a failure, only the results before the failure."""
 
     filtered: list[tuple[str, Names]] = field(default_factory=list)
@@ -80,7 +80,7 @@ class PlacementDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DecisionGroup:
     """The names of selected clusters, and the objects that list them."""
 
     index: int
@@ -96,8 +96,8 @@ class Reconciliation:
     bound_sets: Sequence[str]
     eligible_sets: Sequence[str]
     available: Sequence[str] = ()
-    scheduled: Scheduled = field(default_factory=Scheduled)
-    groups: Sequence[Group] = ()
+    scheduled: SchedulingResult = field(default_factory=SchedulingResult)
+    groups: Sequence[DecisionGroup] = ()
     group_status: Status = SUCCESS
     conditions: dict[str, Condition] | None = None
     sync_error: str | None = None
@@ -150,9 +150,9 @@ def schedule(
     expressions: CelExpressions,
     now: int,
     choose: Choice,
-) -> Scheduled:
+) -> SchedulingResult:
     """Filter, score and choose."""
-    result = Scheduled()
+    result = SchedulingResult()
     incumbents = hub.incumbents(placement)
     kept, result.status = filter_by_predicates(placement.predicates, clusters, expressions)
     if result.status.failed:
@@ -166,7 +166,7 @@ def schedule(
     running, result.status = effective_prioritizers(placement)
     if result.status.failed:
         return result
-    question = Question(placement, kept, hub, incumbents, now)
+    question = ScoreInput(placement, kept, hub, incumbents, now)
     for prioritizer in running:
         scores, status = score_of(prioritizer, question)
         if status.failed:
@@ -183,7 +183,7 @@ def schedule(
 
 
 def _choose(
-    placement: Placement, kept: Sequence[Cluster], result: Scheduled, choose: Choice
+    placement: Placement, kept: Sequence[Cluster], result: SchedulingResult, choose: Choice
 ) -> None:
     totals = dict.fromkeys((cluster.name for cluster in kept), 0)
     for item in result.prioritized:
@@ -198,15 +198,17 @@ def _choose(
         result.unscheduled = placement.number_of_clusters - len(result.decisions)
 
 
-def requeue_instant(placement: Placement, hub: Hub, scheduled: Scheduled, now: int) -> int | None:
+def requeue_instant(
+    placement: Placement, hub: Hub, result: SchedulingResult, now: int
+) -> int | None:
     """Return the next time at which a decision may change although the fleet does not.
 
     It is the end of a toleration or of a score's validity. OCM examines the decisions from before
     the run. Kalypso examines the new decisions, and the scores that they used.
     """
-    ends = [tolerated_until(c, placement.tolerations, True, now) for c in scheduled.decisions]
+    ends = [tolerated_until(c, placement.tolerations, True, now) for c in result.decisions]
     resources = {p.add_on[0] for p in effective_prioritizers(placement)[0] if p.add_on}
-    for name, _ in scheduled.totals:
+    for name, _ in result.totals:
         scores = (hub.scores.get((name, resource)) for resource in resources)
         ends += [s.valid_until for s in scores if s and s.valid_until is not None]
     return earliest(end for end in ends if end is not None and end >= now)
@@ -223,7 +225,7 @@ def _satisfied(
     bound: Sequence[str],
     eligible: Sequence[str],
     clusters: Sequence[Cluster],
-    scheduled: Scheduled,
+    scheduled: SchedulingResult,
     status: Status,
 ) -> Condition:
     reason, message = "AllDecisionsScheduled", "All cluster decisions scheduled"
@@ -312,15 +314,15 @@ def _excess(
     return tuple(excess)
 
 
-def divide(placement: Placement, selected: Sequence[Cluster]) -> tuple[list[Group], Status]:
+def divide(placement: Placement, selected: Sequence[Cluster]) -> tuple[list[DecisionGroup], Status]:
     """Divide the selected clusters; after an error, return only the groups before it."""
     named_clusters, status = _named_groups(placement, selected)
-    groups: list[Group] = []
+    groups: list[DecisionGroup] = []
     number = 1
     for index, (name, clusters) in enumerate(named_clusters):
         decisions = tuple(_decisions(placement.name, index, name, clusters, number))
         number += len(decisions)
-        groups.append(Group(index, name, clusters, decisions))
+        groups.append(DecisionGroup(index, name, clusters, decisions))
     return groups, status
 
 

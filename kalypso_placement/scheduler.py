@@ -16,25 +16,20 @@ from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
-from kalypso_actions.scheduling.interface import (
-    Decision,
-    DecisionStep,
-    Schedule,
-    Scheduler,
-)
+from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
 from kalypso_actions.scheduling.labels import assignments_of, compile_policy, pairs_of
 from kalypso_placement import policies as annotated
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import ALL, hub_of
-from kalypso_placement.explanation import Explanation, Scored
+from kalypso_placement.explanation import Explanation, UnitDecision
 from kalypso_placement.filters import Status, earliest
 from kalypso_placement.hub import Hub, HubObjects
 from kalypso_placement.instants import as_datetime, of_datetime
-from kalypso_placement.objects import Cluster, Decisions, Placement
+from kalypso_placement.objects import Cluster, EarlierDecision, Placement
 from kalypso_placement.policies import Unit
 from kalypso_placement.reconciliation import (
     NegativeNumberError,
-    Scheduled,
+    SchedulingResult,
     first,
     requeue_instant,
     schedule,
@@ -48,7 +43,7 @@ class PlacementScheduler(Scheduler):
 
     def schedule(self, fleet: Fleet) -> Schedule:
         """Decide every unit of every policy; equal fleets, states and times give equal results."""
-        run = _Run(fleet)
+        run = _SchedulingRun(fleet)
         run.decide()
         return run.result()
 
@@ -63,7 +58,7 @@ class PlacementScheduler(Scheduler):
         return json_schemas()
 
 
-class _Run:
+class _SchedulingRun:
     """One run over a fleet; only explanations `keep` all scores, which need much memory."""
 
     def __init__(self, fleet: Fleet, *, keep: bool = False) -> None:
@@ -87,10 +82,9 @@ class _Run:
             objects.scores,
         )
         self.problems += faults
-        moment = fleet.placement.now or datetime(1970, 1, 1, tzinfo=UTC)
-        self.now = of_datetime(moment)
+        self.now = of_datetime(fleet.placement.now or datetime(1970, 1, 1, tzinfo=UTC))
         self.expressions = CelExpressions(self.hub)
-        self.scored: list[Scored] = []
+        self.scored: list[UnitDecision] = []
         self.decided: list[PlacedDecision] = []
         decisions = fleet.placement.decisions or ()
         self.before = {(each.policy, each.placement, each.target): each for each in decisions}
@@ -101,18 +95,16 @@ class _Run:
         placements: dict[str, Placement] = {}
         used = {annotated.placement_of(policy) for policy in self.policies}
         for placement in objects.placements:
-            if placement.name in placements:
-                message = f"the Placement {placement.name!r} is already defined in "
-                message += str(placements[placement.name].where)
+            earlier = placements.setdefault(placement.name, placement)
+            if earlier is not placement:
+                message = f"the Placement {placement.name!r} is already defined in {earlier.where}"
                 advice = "rename one of them"
-                self.problems.append(
-                    Problem(message, placement.where, advice, "placement-duplicate")
-                )
+                problem = Problem(message, placement.where, advice, "placement-duplicate")
+                self.problems.append(problem)
             elif placement.name not in used:
                 message = f"no SchedulingPolicy names the Placement {placement.name!r}"
                 advice = f"annotate a policy with kalypso.io/placement: {placement.name}"
                 self.warnings.append(Problem(message, placement.where, advice, "placement-unused"))
-            placements.setdefault(placement.name, placement)
         return placements
 
     def decide(self) -> None:
@@ -126,7 +118,7 @@ class _Run:
             if unit.target != EVERY_TARGET:
                 hub = _with_decision(hub, unit, names)
 
-    def _decide(self, unit: Unit, hub: Hub) -> Scored:
+    def _decide(self, unit: Unit, hub: Hub) -> UnitDecision:
         """Decide a unit; one that cannot be decided keeps its last decision."""
         wanted = unit.placement.cluster_sets or (ALL,)
         candidates = [
@@ -144,10 +136,10 @@ class _Run:
             instant = requeue_instant(unit.own_placement, hub, scheduled, self.now)
             self.requeue = earliest((self.requeue, instant))
         if not self.keep:
-            candidates, scheduled = [], Scheduled(status=scheduled.status)
-        return Scored(unit, tuple(candidates), scheduled, tuple(chosen))
+            candidates, scheduled = [], SchedulingResult(status=scheduled.status)
+        return UnitDecision(unit, tuple(candidates), scheduled, tuple(chosen))
 
-    def _scheduled(self, unit: Unit, hub: Hub, candidates: Sequence[Cluster]) -> Scheduled:
+    def _scheduled(self, unit: Unit, hub: Hub, candidates: Sequence[Cluster]) -> SchedulingResult:
         placement = unit.own_placement
         choose = spread_evenly if placement.spread else first
         message = "it is disabled"
@@ -160,9 +152,9 @@ class _Run:
             message = error.problem.message
         except NegativeNumberError:
             message = "numberOfClusters is negative"
-        return Scheduled(status=Status("Misconfigured", "", message))
+        return SchedulingResult(status=Status("Misconfigured", "", message))
 
-    def _note(self, unit: Unit, scheduled: Scheduled) -> None:
+    def _note(self, unit: Unit, scheduled: SchedulingResult) -> None:
         """Report a misconfiguration, expired scores, and too few cluster types."""
         name, where, status = unit.placement.name, unit.placement.where, scheduled.status
         if status.failed:
@@ -208,7 +200,7 @@ class _Run:
         return Schedule(
             assignments=assignments_of(self.fleet, pairs),
             problems=tuple(self.problems),
-            explain=_Explainer(self.fleet),
+            explain=_PairExplainer(self.fleet),
             warnings=tuple(self.warnings),
             placements=tuple(self.decided),
             requeue_time=None if self.requeue is None else as_datetime(self.requeue),
@@ -219,21 +211,21 @@ def _with_decision(hub: Hub, unit: Unit, names: tuple[str, ...]) -> Hub:
     """Return the hub after a decision, so that Balance counts the decision for later units."""
     placement = unit.own_placement
     others = [item for item in hub.decisions if not item.is_of(placement)]
-    own = Decisions(placement.namespace, placement.name, names)
+    own = EarlierDecision(placement.namespace, placement.name, names)
     return dataclasses.replace(hub, decisions=[*others, own], _counts=None)
 
 
-class _Explainer:
+class _PairExplainer:
     """Explains pairs; the first call repeats the run and keeps every score."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self._run: _Run | None = None
+        self._run: _SchedulingRun | None = None
 
     def __call__(self, target: DeploymentTarget, cluster_type: ClusterType) -> tuple[Decision, ...]:
         """Return how each policy matches the pair, and the steps of its Placement."""
         if self._run is None:
-            self._run = _Run(self._fleet, keep=True)
+            self._run = _SchedulingRun(self._fleet, keep=True)
             self._run.decide()
         run = self._run
         decisions = []

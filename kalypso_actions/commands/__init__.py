@@ -5,7 +5,7 @@ runtime     modules that the commands share: connections, inputs of an environme
 ci, cd, schedule, check_promote, poll, notify, start_schedule    the promotion chain
 preview, preview_comment                                         pull requests of people
 init, doctor                                                     a control plane's set-up
-render, validate, template, diff, schemas             on a person's machine
+render, validate, template, diff, schemas                        on a person's machine
 explain, status, report, check_pages                             questions about a fleet
 app                                                              an application's repositories
 demo, sandbox, set_up                                            trials, and the set-up of a job
