@@ -9,7 +9,7 @@ from typing import Final
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_history import never_named
+from kalypso_actions.commands.shared.environment_branch import never_named
 from kalypso_actions.commands.shared.gitops_branches import (
     named_commit,
     read_environment,

@@ -9,6 +9,7 @@ from pydantic import Field
 from kalypso_actions.inputs.chain import (
     ChainInputs,
     CommitBy,
+    DryRun,
     EnvironmentInput,
     ScheduleWorkflow,
     VerifyOnly,
@@ -37,3 +38,4 @@ class CdInputs(ChainInputs):
     ] = ""
     schedule_workflow: ScheduleWorkflow = "schedule.yaml"
     verify_only: VerifyOnly = False
+    dry_run: DryRun = False

@@ -79,7 +79,8 @@ class Push:
     `changes` apply to the files of `parent` (None: no files): None deletes a file, bytes are its
     new content, and an id is that of a blob in the clone of `url`. `base` is the branch that the
     commit is proposed to ("": none); `requires_signatures` says whether a rule of `base`
-    requires signatures (None: not known).
+    requires signatures (None: not known). `alternative` is what people can do if a rule refuses the
+    push.
     """
 
     kind: ClassVar[str] = "push"
@@ -94,6 +95,7 @@ class Push:
     base: str = ""
     requires_signatures: bool | None = None
     commit_by: CommitBy = "auto"
+    alternative: str = ""
 
     @property
     def what(self) -> str:

@@ -35,7 +35,7 @@ def promoted(environment: str) -> CommitStatus:
     return _status(environment, State.PROMOTED)
 
 
-def waiting_for(environment: str, pull_request: int) -> CommitStatus:
+def waiting_for(environment: str, pull_request: int | str) -> CommitStatus:
     """Return the status of a commit that a pull request brings to the environment branch."""
     return _status(environment, State.PROPOSED, str(pull_request))
 

@@ -1,9 +1,4 @@
-"""Promote a commit of main to an environment, and start schedule for it.
-
-command         the order: verify, promote, post statuses, start schedule
-promote         write the commit to the environment's branch, or propose it
-rollback_check  whether people rolled back from the commit
-"""
+"""Promote a commit of main to an environment, and start schedule for it: `command` tells how."""
 
 from kalypso_actions.commands.cd.command import cd
 

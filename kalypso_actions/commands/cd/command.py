@@ -1,24 +1,54 @@
-"""`kalypso cd`: promote a commit of main to an environment."""
+"""`kalypso cd`: promote a commit of main to an environment, and start schedule for it.
+
+    read → decide → writes → carry out → document
+
+reading  the environment's branch, and what people have rejected or undone
+writes   the writes, in the order in which they are carried out
+
+The pre-deployment command runs once, and only before a write. After it, and after somebody else has
+moved the branch, everything is read again. What happens after the writes has been read after them,
+too: another run of cd may have replaced the commit in the meantime.
+"""
 
 from __future__ import annotations
 
-from kalypso_actions.clients.github import commits, statuses
-from kalypso_actions.commands.cd.promote import Promoted, check_promotable, promote
-from kalypso_actions.commands.shared.carry_out import carry_out
+from typing import Final
+
+from kalypso_actions.clients.git import PushConflictError
+from kalypso_actions.commands.cd.reading import (
+    CdReading,
+    check_on_main,
+    read_advance,
+    read_facts,
+    relation_of,
+)
+from kalypso_actions.commands.cd.writes import CdWrites
+from kalypso_actions.commands.shared.auto_merge import auto_merge_warnings
+from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import acknowledge_cd
-from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
-from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.dry_run import dry_run_result
+from kalypso_actions.commands.shared.environment_branch import (
+    EnvironmentBranch,
+    checked_branch,
+    read_promotion,
+)
+from kalypso_actions.commands.shared.hook import HookRun, run_hook
+from kalypso_actions.commands.shared.own_statuses import latest_record
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.cd import CdInputs
-from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.cd_decision import replaced_by, takes_back
-from kalypso_actions.promotion.starts import forces_schedule, schedule_start
+from kalypso_actions.model.writes import DisableAutoMerge, PostStatus
+from kalypso_actions.promotion.cd_decision import replaced_by
+from kalypso_actions.promotion.start_records import StartRecord, cd_context
+from kalypso_actions.promotion.starts import record_of
 from kalypso_actions.report.cd_document import CdDocument
 from kalypso_actions.report.cd_summary import CdFacts, cd_headline, cd_summary
 from kalypso_actions.report.documents import ProblemEntry
+
+DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
+"""Seconds before each new attempt after somebody else moved the branch."""
+
+HOOK: Final = "pre-deployment"
 
 
 def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
@@ -29,146 +59,162 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     replaces the record of the start. Raises UsageError for an environment that does not exist, and
     for a commit that is not on main, or is older than the environment's without allow-rollback.
     """
-    environment = context.environment(inputs.environment)
-    main = context.main()
-    branch = EnvironmentBranch(context, environment, main)
+    environments, main = context.environments(), context.main()
+    environment = context.environment(inputs.environment, environments)
+    branch = checked_branch(environment, main, context)
+    writes = CdWrites(inputs, context.control_plane, main)
+    begun = _received(inputs, context)
     if inputs.verify_only:
-        check_promotable(inputs, context, branch, main)
-        acknowledge_cd(context, inputs.environment, inputs.commit)
-        return _verified(inputs, context, branch)
-    acknowledge_cd(context, inputs.environment, inputs.commit)
-    promoted = promote(inputs, context, branch, main)
-    _post_statuses(inputs, context, promoted)
-    _post_replacement(inputs, context, branch, promoted)
-    started = ""
-    if promoted.action in {"written", "unchanged"}:
-        start = schedule_start(
-            context.control_plane,
-            inputs.schedule_workflow,
-            environment=inputs.environment,
-            environment_commit=promoted.environment_commit,
-            force=forces_schedule(promoted.action, inputs.promoted_from),
-        )
-        started = carry_out([start], context).page
-    return _build_result(inputs, context, branch, promoted, started)
+        check_on_main(inputs.commit, main, context)
+        read_advance(inputs, branch, main, context, proposals=False)
+        return _verified(inputs, branch, begun, context)
+    if not inputs.dry_run:
+        carry_out(begun, context)  # even if the run fails, poll need not start it once more
+    check_on_main(inputs.commit, main, context)
+    hook: HookRun | None = None
+    done = Done()
+    delays = iter(DELAYS)
+    while True:
+        facts = read_facts(inputs, branch, environments, main, context)
+        if hook is None and _needs_hook(inputs, facts):
+            hook = _run_hook(inputs, facts, context)
+            if not hook.failed:
+                continue  # the command may take an hour, in which people may promote another commit
+        failed = hook if hook and hook.failed else None
+        promotion = writes.failure(failed) if failed else writes.promotion(facts)
+        start = writes.start(facts) if failed is None else ()
+        if inputs.dry_run:
+            document = _document(inputs, facts, None, done, context)
+            return dry_run_result("cd", document, (*begun, *promotion, *start), context)
+        try:
+            carry_out(promotion, context, done, goes_on_after=(DisableAutoMerge,))
+            break
+        except PushConflictError as conflict:
+            delay = next(delays, None)
+            if delay is None:
+                raise
+            context.runtime.log(f"{conflict.problem.message}; looking again in {delay:g} s")
+            context.runtime.sleep(delay)
+    if not failed and facts.action(inputs.mode) in {"written", "unchanged", "proposed"}:
+        _complete(inputs, facts, writes, context)
+    carry_out(start, context, done)
+    return _result(inputs, facts, hook, done, context)
 
 
-def _build_result(
-    inputs: CdInputs,
-    context: CommandContext,
-    branch: EnvironmentBranch,
-    promoted: Promoted,
-    started: str,
-) -> CommandResult:
-    document = CdDocument(
-        environment=inputs.environment,
-        commit=inputs.commit,
-        action=promoted.action,
-        changed=promoted.changed,
-        reason=promoted.rollback.reason if promoted.rollback else "",
-        environment_commit=promoted.environment_commit,
-        pull_request_number=promoted.pull.number if promoted.pull else None,
-        pull_request_url=promoted.pull.url if promoted.pull else "",
-        warnings=ProblemEntry.all_of(_warnings(promoted, context)),
-        problems=ProblemEntry.all_of(_problems(promoted)),
-    )
-    facts = CdFacts(
-        repository_url=context.url(context.control_plane),
-        branch=branch.name,
-        before=promoted.before,
-        hook=promoted.hook.summary() if promoted.hook else "",
-        started=started,
-    )
-    context.runtime.log(f"{cd_headline(document)}.")
-    return CommandResult(document, cd_summary(document, facts), failed=bool(document.problems))
+def _received(inputs: CdInputs, context: CommandContext) -> tuple[PostStatus, ...]:
+    """Return the record that a run of cd has begun, unless a person started it."""
+    name, commit = cd_context(inputs.environment), inputs.commit
+    record = latest_record(context, commit, name)
+    if record is None or record.kind not in {"starting", "given up"}:
+        return ()
+    received = StartRecord("received", record.subject)
+    return (record_of(context.control_plane, commit, name, received),)
 
 
-def _verified(
-    inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch
-) -> CommandResult:
-    document = CdDocument(environment=inputs.environment, commit=inputs.commit, verify_only=True)
-    context.runtime.log(f"{cd_headline(document)}.")
-    facts = CdFacts(repository_url=context.url(context.control_plane), branch=branch.name)
-    return CommandResult(document, cd_summary(document, facts))
+def _needs_hook(inputs: CdInputs, facts: CdReading) -> bool:
+    """Whether the pre-deployment command decides: only before a write of the commit."""
+    writes = facts.action(inputs.mode) in {"written", "proposed"}
+    is_new = writes and not facts.branch.brings(inputs.commit)
+    return bool(inputs.pre_deployment) and is_new and not inputs.dry_run
 
 
-def _warnings(promoted: Promoted, context: CommandContext) -> list[Problem]:
-    warnings = [*promoted.warnings]
-    if promoted.action != "rejected" or promoted.pull is None:
-        return warnings
-    number = promoted.pull.number
-    message = f"nothing is proposed: #{number} with the same commit was closed without merging"
-    advice = (
-        "to propose it again, start cd by hand, without promoted-from; a newer commit of main is "
-        "proposed by itself"
-    )
-    where = Location(context.url(context.control_plane))
-    return [*warnings, Problem(message, where, advice)]
+def _run_hook(inputs: CdInputs, facts: CdReading, context: CommandContext) -> HookRun:
+    about = {
+        "environment": inputs.environment,
+        "commit": inputs.commit,
+        "previous_commit": facts.before or "",
+        "promoted_from": inputs.promoted_from,
+        "control_plane": context.control_plane,
+    }
+    return run_hook(HOOK, inputs.pre_deployment, context.runtime, about)
 
 
-def _problems(promoted: Promoted) -> list[Problem]:
-    hook = promoted.hook
-    if hook is None or not hook.failed:
-        return []
-    advice = "its output says why; correct that, then run again"
-    return [Problem(f"{hook.reason}: nothing was written", advice=advice)]
-
-
-def _post_statuses(inputs: CdInputs, context: CommandContext, promoted: Promoted) -> None:
-    """Post the status of the commit, and of the one that it replaces."""
-    environment, commit = inputs.environment, inputs.commit
-    match promoted:
-        case Promoted(action="written"):
-            _post(context, commit, table.promoted(environment))
-        case Promoted(action="unchanged"):
-            _post_unless_deployed(context, commit, table.promoted(environment))
-        case Promoted(action="proposed", pull=pull) if pull:
-            _post(context, commit, table.waiting_for(environment, pull.number))
-        case Promoted(rollback=rollback) if rollback:
-            status = table.rolled_back(environment, rollback.back_to or "none")
-            _post_unless_deployed(context, commit, status)
-        case Promoted(action="superseded", before=before) if before:
-            _post_unless_deployed(context, commit, table.superseded(environment, before))
-        case Promoted(hook=hook) if hook:
-            _post(context, commit, table.failed(environment, hook.reason))
-    if promoted.replaced:
-        _post_end(context, environment, promoted.replaced, commit)
-
-
-def _post_replacement(
-    inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch, promoted: Promoted
+def _complete(
+    inputs: CdInputs, facts: CdReading, writes: CdWrites, context: CommandContext
 ) -> None:
-    """Post the status again if another run has replaced the commit in the meantime.
+    """Read the branch once more, and post the status again if another run has replaced the commit.
 
     The other run may have posted first: the run that posts last must read last.
     """
-    if promoted.action not in {"written", "unchanged", "proposed"}:
-        return
-    state = branch.read(proposals=promoted.action == "proposed")
-    proposed = state.proposal.promoted_commit if state.proposal else None
-    if proposed:
-        branch.describe(state, proposed)
-    newer = replaced_by(inputs.commit, state.base.promoted_commit, proposed)
-    if newer:
-        _post_end(context, inputs.environment, inputs.commit, newer)
+    proposals = facts.action(inputs.mode) == "proposed"
+    now = read_promotion(facts.branch, context, proposals=proposals)
+    proposed = now.proposal.promoted_commit if now.proposal else None
+    newer = replaced_by(inputs.commit, now.promoted_commit, proposed)
+    relation = relation_of(inputs.commit, newer, context) if newer else None
+    carry_out(writes.replacement(now, relation), context)
 
 
-def _post_end(context: CommandContext, environment: str, commit: str, by: str) -> None:
-    """Post that `by` replaced a commit, unless the commit was deployed or no longer exists."""
-    relation = commits.relation(context.github, context.control_plane, commit, by)
-    if relation is not None:
-        end = table.rolled_back if takes_back(relation) else table.superseded
-        _post_unless_deployed(context, commit, end(environment, by))
+def _document(
+    inputs: CdInputs, facts: CdReading, hook: HookRun | None, done: Done, context: CommandContext
+) -> CdDocument:
+    """Return the document of a run that has `done` its writes, or none in a dry run."""
+    branch, control_plane = facts.branch, context.control_plane
+    action = "" if hook and hook.failed else facts.action(inputs.mode)
+    pull, outcome = done.pulls.get(
+        (control_plane, branch.own_name, branch.name), (facts.rejected, "unchanged")
+    )
+    pushed = branch.own_name if action == "proposed" else branch.name
+    is_pushed = (control_plane, pushed) in done.commits
+    environment_commit = {
+        "written": done.commits.get((control_plane, branch.name), ""),
+        "unchanged": branch.head,
+    }.get(action, "")
+    where = Location(context.url(control_plane))
+    warnings = dict.fromkeys((*facts.problems, *auto_merge_warnings(done, context)))
+    problems = []
+    if action == "rejected" and pull:
+        message = (
+            f"nothing is proposed: #{pull.number} with the same commit was closed without merging"
+        )
+        advice = (
+            "to propose it again, start cd by hand, without promoted-from; a newer commit of main "
+            "is proposed by itself"
+        )
+        warnings[Problem(message, where, advice)] = None
+    if hook and hook.failed:
+        advice = "its output says why; correct that, then run again"
+        problems.append(Problem(f"{hook.reason}: nothing was written", advice=advice))
+    shown = pull if action in {"proposed", "rejected"} else None
+    return CdDocument(
+        environment=inputs.environment,
+        commit=inputs.commit,
+        action=action,
+        changed=is_pushed or (action == "proposed" and outcome != "unchanged"),
+        reason=facts.rollback.reason if facts.rollback and not problems else "",
+        environment_commit=environment_commit,
+        pull_request_number=shown.number if shown else None,
+        pull_request_url=shown.url if shown else "",
+        warnings=ProblemEntry.all_of(warnings),
+        problems=ProblemEntry.all_of(problems),
+    )
 
 
-def _post_unless_deployed(context: CommandContext, commit: str, status: CommitStatus) -> None:
-    # The App that posts Deployed has another account than the job in which cd runs by default.
-    latest = own_statuses(context, commit, any_app=True)
-    if not table.is_deployed(latest.get(status.context.lower())):
-        _post(context, commit, status)
+def _result(
+    inputs: CdInputs, facts: CdReading, hook: HookRun | None, done: Done, context: CommandContext
+) -> CommandResult:
+    document = _document(inputs, facts, hook, done, context)
+    context.runtime.log(f"{cd_headline(document)}.")
+    summary_facts = CdFacts(
+        repository_url=context.url(context.control_plane),
+        branch=facts.branch.name,
+        before=facts.before,
+        hook=hook.summary() if hook else "",
+        started=done.page if done.pages else "",
+    )
+    summary = cd_summary(document, summary_facts)
+    return CommandResult(document, summary, failed=bool(document.problems))
 
 
-def _post(context: CommandContext, commit: str, status: CommitStatus) -> None:
-    run_url = context.runtime.job.run_url
-    if statuses.post(context.github, context.control_plane, commit, status, run_url=run_url):
-        context.runtime.log(f"{commit[:7]}: {status.context}: {status.description}")
+def _verified(
+    inputs: CdInputs,
+    branch: EnvironmentBranch,
+    begun: tuple[PostStatus, ...],
+    context: CommandContext,
+) -> CommandResult:
+    document = CdDocument(environment=inputs.environment, commit=inputs.commit, verify_only=True)
+    if inputs.dry_run:
+        return dry_run_result("cd", document, begun, context)
+    carry_out(begun, context)
+    context.runtime.log(f"{cd_headline(document)}.")
+    facts = CdFacts(repository_url=context.url(context.control_plane), branch=branch.name)
+    return CommandResult(document, cd_summary(document, facts))

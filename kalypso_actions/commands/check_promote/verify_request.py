@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.check_promote.branch_tree import fetch_head, read_tree
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_history import never_named
+from kalypso_actions.commands.shared.environment_branch import never_named
 from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs

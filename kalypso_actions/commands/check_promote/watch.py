@@ -14,7 +14,7 @@ from kalypso_actions.commands.check_promote.followed_branch import FollowedBranc
 from kalypso_actions.commands.check_promote.other_urls import OtherUrls
 from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_history import EnvironmentCommit
+from kalypso_actions.commands.shared.environment_branch import read_head
 from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
 from kalypso_actions.commands.shared.reading.snapshot import read_control_plane
 from kalypso_actions.compliance import (
@@ -38,6 +38,7 @@ from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.promotion.rollbacks import has_left
 from kalypso_actions.promotion.run_verdict import BranchVerdict, Superseded, superseded
 
 ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]
@@ -91,7 +92,7 @@ class Watch:
         self._relations: dict[str, Relation | None] = {}
         self._branches_read: datetime | None = None
         self._superseded: Superseded | None = None
-        self._environment_commit = EnvironmentCommit(context, verified.environment)
+        self._environment = verified.environment
         self._requirements = Requirements(
             min_compliant=inputs.min_compliant,
             grace=inputs.grace_period,
@@ -219,8 +220,8 @@ class Watch:
         """Return the commit that replaced the promoted one on the environment's branch, if any."""
         if self._promoted_commit is None:
             return None
-        current_commit = self._environment_commit.current()
-        if not self._environment_commit.has_left(self._promoted_commit):
+        current_commit = read_head(self._environment, self._context).promoted_commit
+        if not has_left(self._promoted_commit, current_commit, self._relation(current_commit)):
             return None
         return Superseded(current_commit or "", goes_back=True, source="base-repo.yaml")
 

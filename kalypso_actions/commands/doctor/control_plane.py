@@ -12,7 +12,7 @@ from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.environments import check_promotion
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.shared.environment_branch import checked_branch
 from kalypso_actions.doctor_rules import (
     UsedNames,
     actions_checks,
@@ -136,7 +136,7 @@ def _check_pushes(
     """Check the branch that cd pushes to: the environment's, or the branch of its pull request."""
     name = context.control_plane
     by_pull_request = bool(MODE.search(cd_workflow))
-    target = checklist.required(lambda: EnvironmentBranch(context, environment.environment, main))
+    target = checklist.required(lambda: checked_branch(environment.environment, main, context))
     if target is None:
         return
     branch = target.own_name if by_pull_request else target.name

@@ -167,7 +167,7 @@ def _carry_out(  # noqa: C901, PLR0912 - one case for each kind of write
         case Unmoved():
             _check_unmoved(write, context, done)
         case Push():
-            done.commits[write.repository, write.branch] = push(write, context)
+            done.commits[write.repository, write.branch] = _push(write, context)
         case RecordTrees():
             _record_trees(write, context, done)
         case OpenPullRequest():
@@ -204,6 +204,17 @@ def _check_unmoved(write: Unmoved, context: CommandContext, done: Done) -> None:
         if not changes_under(write.changes, write.base_tree.entries, now):
             return
     raise MovedError(write.message, Location(write.repository), "run again")
+
+
+def _push(write: Push, context: CommandContext) -> str:
+    try:
+        return push(write, context)
+    except ProtectedBranchError as error:
+        if not write.alternative:
+            raise
+        problem = error.problem
+        advice = f"{problem.advice}; or {write.alternative}"
+        raise KalypsoError(problem.message, problem.where, advice) from error
 
 
 def push(write: Push, context: CommandContext) -> str:

@@ -1,34 +1,40 @@
-"""The branch of an environment, and the ways to write another commit of main to it.
+"""The branch of an environment in the control plane: what it names now, and what it has named.
 
-The mode `commit` writes to the branch itself. The mode `pull-request` writes to a branch of ours
-and keeps one pull request for each environment up to date.
+    branch = read_head(environment, context)
+    branch.promoted_commit, rolled_back_to(commit, branch, environments, context)
+
+`gitops_branches.read_environment` reads the documents of the branch.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Final
 
-from kalypso_actions.clients.git import ProtectedBranchError
 from kalypso_actions.clients.github import commits, pull_requests
-from kalypso_actions.clients.github.idempotent_writes import WriteResult
-from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.labels import WITHDRAWN, make_labels
-from kalypso_actions.commands.shared.reading.environments import BaseFile, read_base_file
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.commands.shared.reading.base_history import BaseWrite, read_base_writes
+from kalypso_actions.commands.shared.reading.environments import (
+    BaseFile,
+    EnvironmentReading,
+    read_base_file,
+)
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import OWN_BRANCHES
-from kalypso_actions.model.writes import CommitBy, Push
-from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.promotion.cd_decision import is_proposed
-from kalypso_actions.report.cd_summary import proposal_body
-from kalypso_actions.report.markdown import marker
-
-MESSAGE: Final = "Promoting Commit_Id to the environment"
-"""The message is upstream's."""
+from kalypso_actions.promotion.requests import PromotionRequest, environment_problem
+from kalypso_actions.promotion.rollbacks import (
+    comes_back,
+    commit_on_main,
+    left_commits,
+    left_since_cuts,
+)
 
 REPLACES: Final = "Kalypso-Replaces"
 """The trailer of a proposal's commit that names the commit proposed before it."""
@@ -40,7 +46,7 @@ class PromotionProposal:
 
     `pull` is None until a run has opened it after the push. `replaces` is the commit that our
     branch brought before. `outdated`: it conflicts, because its file has since changed on the
-    environment branch.
+    environment's branch.
     """
 
     pull: PullRequest | None
@@ -55,13 +61,33 @@ class PromotionProposal:
 
 
 @dataclass(frozen=True, slots=True)
-class EnvironmentState:
-    """The heads of the environment branch and of our own ("" without one), and their commits."""
+class EnvironmentBranch:
+    """The branch of an environment at one commit, and our own branch beside it.
 
-    head: str
-    own_head: str
-    base: BaseFile
-    proposal: PromotionProposal | None
+    `head` is "" for a branch that does not exist. `promoted_commit` is the commit of main that the
+    branch names in a file with the `text` at `where`.
+
+    `own_head` is the head of our branch ("": absent, or not read), and `proposal` what it proposes.
+    """
+
+    environment: Environment
+    url: str
+    head: str = ""
+    promoted_commit: str | None = None
+    where: Location = field(default_factory=lambda: Location(""))
+    text: str | None = None
+    own_head: str = ""
+    proposal: PromotionProposal | None = None
+
+    @property
+    def name(self) -> str:
+        """The branch."""
+        return self.environment.control_plane.branch
+
+    @property
+    def own_name(self) -> str:
+        """Our branch, from which a pull request brings another commit of main."""
+        return f"{OWN_BRANCHES}promote/{self.environment.name}"
 
     def brings(self, promoted_commit: str) -> bool:
         """Whether our branch proposes a commit that can be merged."""
@@ -73,199 +99,193 @@ class EnvironmentState:
         )
 
 
-class EnvironmentBranch:
-    """The branch of one environment in the control plane; each method reads it again."""
+def read_head(environment: Environment, context: CommandContext) -> EnvironmentBranch:
+    """Read the commit of main that an environment's branch names at its head, if the branch exists.
 
-    def __init__(self, context: CommandContext, environment: Environment, main: str) -> None:
-        """`main` is the branch that commits are promoted from.
+    Raises KalypsoError.
+    """
+    url, name = context.url(context.control_plane), environment.control_plane.branch
+    head = context.remotes.heads(url, [name]).get(name, "")
+    if not head:
+        return EnvironmentBranch(environment, url, where=Location(url))
+    return _with_base(EnvironmentBranch(environment, url, head), context)
 
-        Raises KalypsoError if it is the environment's own branch: each promotion would add a commit
-        to promote.
-        """
-        if environment.control_plane.branch == main:
-            raise KalypsoError(
-                f"environment {environment.name!r} lies on {main}, from which it is promoted",
-                environment.where,
-                "give it a branch of its own",
-                "environment-on-main",
-            )
-        self._main = main
-        self._context = context
-        self._environment = environment
-        self._url = context.url(context.control_plane)
-        self.name = environment.control_plane.branch
-        self.own_name = f"{OWN_BRANCHES}promote/{environment.name}"
 
-    def heads(self) -> tuple[str, str]:
-        """Return the heads of the environment branch and of our own ("" without one)."""
-        heads = self._context.remotes.heads(self._url, [self.name, self.own_name])
-        return heads.get(self.name, ""), heads.get(self.own_name, "")
+def checked_branch(
+    environment: Environment, main: str, context: CommandContext
+) -> EnvironmentBranch:
+    """Return the branch of an environment, which has not been read.
 
-    def read(self, *, proposals: bool) -> EnvironmentState:
-        """Read the branch; with `proposals`, our proposal too.
+    Raises KalypsoError if it is `main`, from which commits are promoted: each promotion would add a
+    commit to promote.
+    """
+    if environment.control_plane.branch == main:
+        raise KalypsoError(
+            f"environment {environment.name!r} lies on {main}, from which it is promoted",
+            environment.where,
+            "give it a branch of its own",
+            "environment-on-main",
+        )
+    return EnvironmentBranch(environment, context.url(context.control_plane))
 
-        Raises KalypsoError for a branch that does not exist or cannot be read.
-        """
-        head, own_head = self.heads()
-        if not head:
-            raise KalypsoError(
-                f"environment {self._environment.name!r} has no branch {self.name!r} yet",
-                self._environment.where,
-                "create it, with the cluster types and policies of the environment, or correct "
-                "the branch here",
-            )
-        base = self._base_at(head)
-        proposal = self._proposal(head, own_head, base) if proposals and own_head else None
-        return EnvironmentState(head, own_head, base, proposal)
 
-    def before(self, state: EnvironmentState) -> str | None:
-        """Return the commit of main that the branch's newest commit replaced, if any."""
-        newest = commits.get(self._context.github, self._context.control_plane, state.head)
-        if not newest.parents:
+def read_promotion(
+    branch: EnvironmentBranch, context: CommandContext, *, proposals: bool
+) -> EnvironmentBranch:
+    """Read the branch now; with `proposals`, our proposal too.
+
+    Raises KalypsoError for a branch that does not exist or cannot be read.
+    """
+    heads = context.remotes.heads(branch.url, [branch.name, branch.own_name])
+    if branch.name not in heads:
+        raise KalypsoError(
+            f"environment {branch.environment.name!r} has no branch {branch.name!r} yet",
+            branch.environment.where,
+            "create it, with the cluster types and policies of the environment, or correct "
+            "the branch here",
+        )
+    own_head = heads.get(branch.own_name, "")
+    now = replace(branch, head=heads[branch.name], own_head=own_head, proposal=None)
+    now = _with_base(now, context)
+    return replace(now, proposal=_proposal(now, context)) if proposals and own_head else now
+
+
+def _with_base(branch: EnvironmentBranch, context: CommandContext) -> EnvironmentBranch:
+    base = base_at(branch, branch.head, context)
+    return replace(branch, promoted_commit=base.promoted_commit, where=base.where, text=base.text)
+
+
+def base_at(branch: EnvironmentBranch, commit: str, context: CommandContext) -> BaseFile:
+    """Return the file with the commit of main at a commit of the control plane."""
+    files = context.remotes.fetch(branch.url, commit=commit)
+    return read_base_file(files, branch.environment.control_plane.path)
+
+
+def _proposal(branch: EnvironmentBranch, context: CommandContext) -> PromotionProposal | None:
+    """Return what our branch proposes; None if that has ended."""
+    github, control_plane = context.github, context.control_plane
+    pulls = pull_requests.find(github, control_plane, head=branch.own_name, base=branch.name)
+    pull = next(iter(pulls), None)
+    if pull:
+        pull_requests.is_own(github, control_plane, pull)  # raises for somebody else's
+    promoted_commit = base_at(branch, branch.own_head, context).promoted_commit
+    if pull is None:
+        ended = pull_requests.closed_pages(
+            github, control_plane, head=branch.own_name, base=branch.name
+        )
+        ended_heads = {other.head_commit for other in next(ended)}
+        current = branch.promoted_commit
+        if not is_proposed(branch.own_head, promoted_commit, current, ended_heads):
             return None
-        commit = self._base_at(newest.parents[0]).promoted_commit
-        return commit if commit != state.base.promoted_commit else None
+    merge_base = commits.merge_base(github, control_plane, branch.head, branch.own_head)
+    message = commits.get(github, control_plane, branch.own_head).message
+    replaces = re.search(rf"^{REPLACES}: ([0-9a-f]+)$", message, re.MULTILINE)
+    return PromotionProposal(
+        pull,
+        promoted_commit,
+        replaces[1] if replaces else None,
+        outdated=base_at(branch, merge_base, context).text != branch.text,
+    )
 
-    def write(self, state: EnvironmentState, promoted_commit: str, commit_by: CommitBy) -> str:
-        """Write a commit of main to the branch; return the new commit of the branch.
 
-        Raises PushConflictError if the branch has moved, KalypsoError for other refusals.
-        """
-        try:
-            return self._write(self.name, state.head, state, promoted_commit, MESSAGE, commit_by)
-        except ProtectedBranchError as error:
-            problem = error.problem
-            advice = f"{problem.advice}; or use mode: pull-request"
-            raise KalypsoError(problem.message, problem.where, advice) from error
+def never_named(
+    request: PromotionRequest,
+    environment: Environment,
+    reading: EnvironmentReading,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> Problem | None:
+    """Return a problem if the environment has never named the commit of a claim.
 
-    def propose(
-        self, state: EnvironmentState, promoted_commit: str, commit_by: CommitBy
-    ) -> tuple[PullRequest, bool]:
-        """Open or update the pull request with a commit of main; return whether it changed.
+    Read its branch again, and then its history, only if `reading` does not name the commit. Raises
+    KalypsoError.
+    """
+    promoted = request.promoted_commit
+    if promoted is None or promoted == reading.promoted_commit:
+        return None
+    now = read_head(environment, context)
+    ever_named = now.promoted_commit == promoted
+    if not ever_named and now.head:
+        ever_named = has_named(promoted, now, environments, context)
+    return environment_problem(request, ever_named=ever_named, branch=now.name, where=now.where)
 
-        Raises PushConflictError if our branch has moved, KalypsoError for other refusals.
-        """
-        changed = not state.brings(promoted_commit)
-        if changed:
-            replaced = state.proposal.instead_of(promoted_commit) if state.proposal else None
-            trailer = f"\n\n{REPLACES}: {replaced}" if replaced else ""
-            message = MESSAGE + trailer
-            self._write(self.own_name, state.own_head, state, promoted_commit, message, commit_by)
-        pull, outcome = self.describe(state, promoted_commit)
-        return pull, changed or outcome != "unchanged"
 
-    def describe(
-        self, state: EnvironmentState, promoted_commit: str
-    ) -> tuple[PullRequest, WriteResult]:
-        """Open the pull request of our branch, or update its text for `promoted_commit`."""
-        github, control_plane = self._context.github, self._context.control_plane
-        if state.own_head:
-            github.recent_writes.add_push(control_plane, self.own_name, state.own_head)
-        return pull_requests.ensure(
-            github,
-            control_plane,
-            head=self.own_name,
-            base=self.name,
-            title=f"Promote {promoted_commit[:7]} to {self._environment.name}",
-            body=proposal_body(
-                self._environment.name, self._url, state.base.promoted_commit, promoted_commit
-            ),
-            replaced_labels=[WITHDRAWN],
-        )
+def has_named(
+    promoted_commit: str,
+    branch: EnvironmentBranch,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> bool:
+    """Whether the environment has named a commit of main, up to the head of its branch.
 
-    def complete(self, state: EnvironmentState) -> None:
-        """Open the pull request of our branch if the run that pushed has not opened it yet."""
-        proposal = state.proposal
-        if proposal and proposal.pull is None and proposal.promoted_commit:
-            self.describe(state, proposal.promoted_commit)
+    Raises KalypsoError.
+    """
+    history = _History(branch, environments, context)
+    for write in history.writes():
+        if write.promoted_commit == promoted_commit:
+            return not any(history.others_with(write))
+    return False
 
-    def rejected(self, promoted_commit: str) -> PullRequest | None:
-        """Return our newest pull request if people closed it unmerged and it brought the commit.
 
-        Raises KalypsoError.
-        """
-        github, control_plane = self._context.github, self._context.control_plane
-        pull = pull_requests.newest_closed(
-            github, control_plane, head=self.own_name, base=self.name, without=WITHDRAWN
-        )
-        if pull is None or pull.merged:
-            return None
-        if commits.relation(github, control_plane, pull.head_commit, self.name) is None:
-            return None  # the repository has lost the proposed commit
-        return pull if self._base_at(pull.head_commit).promoted_commit == promoted_commit else None
+def rolled_back_to(
+    promoted_commit: str,
+    branch: EnvironmentBranch,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> str | None:
+    """Return the commit that people rolled back to, if `promoted_commit` would undo that.
 
-    def withdraw_empty(self, state: EnvironmentState) -> None:
-        """Close our open pull request if the environment has its commit already."""
-        proposal = state.proposal
-        if proposal is None or proposal.pull is None:
-            return
-        if proposal.promoted_commit != state.base.promoted_commit:
-            return
-        make_labels(self._context.control_plane, [WITHDRAWN], self._context)
-        pull_requests.close(
-            self._context.github,
-            self._context.control_plane,
-            proposal.pull.number,
-            mark=marker("withdrawn", self._environment.name),
-            comment=f"The environment has {proposal.promoted_commit} already: "
-            "nothing is left to merge.",
-            labels=[WITHDRAWN],
-        )
+    None if it would not. Raises KalypsoError.
+    """
+    history, current = _History(branch, environments, context), branch.promoted_commit
+    writes, main = list(history.writes()), history.main
+    past_commits = [write.promoted_commit for write in writes]
+    if not comes_back(promoted_commit, left_commits(current, past_commits, main), main):
+        return None
+    # Read the other branches only if they matter.
+    segments = [
+        [write.promoted_commit for write in segment]
+        for _, segment in groupby(writes, history.others_with)
+    ]
+    if not comes_back(promoted_commit, left_since_cuts(current, segments, main), main):
+        return None
+    return commit_on_main(current, past_commits, main)
 
-    def _write(
+
+class _History:
+    """The commits of main that an environment has named.
+
+    A branch may have been cut from another environment's: git does not tell which one was first.
+    So a commit that both share proves no claim, and a rollback among such commits counts in both.
+    """
+
+    def __init__(
         self,
-        branch: str,
-        head: str,
-        state: EnvironmentState,
-        promoted_commit: str,
-        message: str,
-        commit_by: CommitBy,
-    ) -> str:
-        """Commit to a branch at `head` ("": absent); return its new commit."""
-        base = state.base
-        text = with_commit(
-            base.text,
-            promoted_commit,
-            repo=self._url,
-            branch=self._main,
-            where=base.where,
-        )
-        write = Push(
-            repository=self._context.control_plane,
-            url=self._url,
-            branch=branch,
-            base=self.name,
-            expected=head or None,
-            parent=state.head,
-            changes={base.where.path: text.encode()},
-            message=message,
-            commit_by=commit_by,
-        )
-        return push(write, self._context)
+        branch: EnvironmentBranch,
+        environments: Mapping[str, Environment],
+        context: CommandContext,
+    ) -> None:
+        self._branch = branch
+        self._remotes = context.remotes
+        self._others = {other.control_plane.branch for other in environments.values()}
+        self._others.discard(branch.name)
+        main = context.main()
+        head = self._remotes.heads(branch.url, [main])[main]
+        self.main: Ancestry = self._remotes.ancestry(branch.url, head)
+        self._lines: tuple[frozenset[str], ...] | None = None
 
-    def _base_at(self, commit: str) -> BaseFile:
-        files = self._context.remotes.fetch(self._url, commit=commit)
-        return read_base_file(files, self._environment.control_plane.path)
+    def writes(self) -> Iterator[BaseWrite]:
+        """Yield the writes of the branch, newest first."""
+        branch = self._branch
+        folder = branch.environment.control_plane.path
+        return read_base_writes(self._remotes, branch.url, branch.head, folder, self.main)
 
-    def _proposal(self, head: str, own_head: str, base: BaseFile) -> PromotionProposal | None:
-        github, control_plane = self._context.github, self._context.control_plane
-        own, base_branch = self.own_name, self.name
-        pulls = pull_requests.find(github, control_plane, head=own, base=base_branch)
-        pull = next(iter(pulls), None)
-        if pull:
-            pull_requests.is_own(github, control_plane, pull)  # raises for somebody else's
-        promoted_commit = self._base_at(own_head).promoted_commit
-        if pull is None:
-            ended = pull_requests.closed_pages(github, control_plane, head=own, base=base_branch)
-            ended_heads = {other.head_commit for other in next(ended)}
-            if not is_proposed(own_head, promoted_commit, base.promoted_commit, ended_heads):
-                return None
-        merge_base = commits.merge_base(github, control_plane, head, own_head)
-        message = commits.get(github, control_plane, own_head).message
-        replaces = re.search(rf"^{REPLACES}: ([0-9a-f]+)$", message, re.MULTILINE)
-        return PromotionProposal(
-            pull,
-            promoted_commit,
-            replaces[1] if replaces else None,
-            outdated=self._base_at(merge_base).text != base.text,
-        )
+    def others_with(self, write: BaseWrite) -> tuple[bool, ...]:
+        """Return for each other environment's branch whether its line has the write, too."""
+        if self._lines is None:
+            heads = self._remotes.heads(self._branch.url, self._others).values()
+            self._lines = tuple(
+                frozenset(self._remotes.ancestry(self._branch.url, head).first_parents())
+                for head in sorted(set(heads))
+            )
+        return tuple(write.environment_commit in line for line in self._lines)

@@ -57,7 +57,8 @@ def gitops_branches(
         raise KalypsoError(
             f"the environment {environment.name} has no GitOpsRepo",
             environment.where,
-            f"add one on its branch {environment.control_plane.branch}",
+            f"add one on its branch {environment.control_plane.branch}: it says where "
+            "manifests are proposed",
         )
     return tuple(
         GitOpsBranch(

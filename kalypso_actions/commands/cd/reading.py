@@ -1,0 +1,228 @@
+"""Read what cd decides from: the environment's branch, and what people have rejected or undone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from kalypso_actions.clients.github import commits, pull_requests, viewer
+from kalypso_actions.commands.shared.auto_merge import read_auto_merges
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_branch import (
+    EnvironmentBranch,
+    base_at,
+    read_head,
+    read_promotion,
+    rolled_back_to,
+)
+from kalypso_actions.commands.shared.labels import WITHDRAWN
+from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.own_account import JOBS
+from kalypso_actions.model.writes import DisableAutoMerge
+from kalypso_actions.promotion.cd_decision import Advance, advance, expected_commit
+from kalypso_actions.promotion.environments import FROM_CI
+from kalypso_actions.promotion.rollbacks import (
+    Rollback,
+    has_left,
+    rollback_of,
+    rollback_of_origin,
+    unknown_origin,
+)
+
+CdAction = Literal["written", "proposed", "unchanged", "superseded", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class CdReading:
+    """The environment's branch at one moment, and what that means for the commit.
+
+    `before` is the commit that the environment has or is about to have, `replaced` the one that
+    this commit replaces, with the relation of the new commit to it. `rejected` is the pull request
+    with which people rejected the commit; `rollback` says why the commit is superseded, if not by a
+    newer commit. `auto_merges` must not stay enabled, and `problems` are about those that cannot be
+    read.
+    """
+
+    branch: EnvironmentBranch
+    before: str | None
+    advance: Advance
+    rejected: PullRequest | None = None
+    rollback: Rollback | None = None
+    replaced: str | None = None
+    relation: Relation | None = None
+    auto_merges: tuple[DisableAutoMerge, ...] = ()
+    problems: Sequence[Problem] = ()
+
+    def action(self, mode: Literal["commit", "pull-request"]) -> CdAction:
+        """Return what cd does."""
+        if self.advance.action != "write":
+            return self.advance.action
+        if self.rejected:
+            return "rejected"
+        if self.rollback:
+            return "superseded"
+        return "written" if mode == "commit" else "proposed"
+
+
+def check_on_main(commit: str, main: str, context: CommandContext) -> None:
+    """Raise UsageError if a commit is not on main."""
+    if not _is_on(commit, main, context):
+        raise UsageError(
+            f"the commit {commit} is not on {main}",
+            Location(context.url(context.control_plane)),
+            f"promote a commit of {main}; merge other commits to it first",
+        )
+
+
+def read_facts(
+    inputs: CdInputs,
+    branch: EnvironmentBranch,
+    environments: Mapping[str, Environment],
+    main: str,
+    context: CommandContext,
+) -> CdReading:
+    """Read the branch, and as much of what people did as the decision needs.
+
+    Raises UsageError for a commit that is older than the environment's without allow-rollback.
+    """
+    facts = read_advance(inputs, branch, main, context, proposals=inputs.mode == "pull-request")
+    branch, commit = facts.branch, inputs.commit
+    if facts.advance.action == "superseded":
+        return facts
+    if facts.advance.action == "unchanged":
+        return _with_replaced(facts, _before_newest(branch, context), commit, context)
+    facts = replace(
+        facts,
+        rejected=_rejected(inputs, branch, context),
+        rollback=_rollback(inputs, branch, environments, context),
+    )
+    if facts.rejected or facts.rollback:
+        return facts
+    if inputs.mode == "pull-request":
+        replaced = branch.proposal.instead_of(commit) if branch.proposal else None
+        return _with_replaced(facts, replaced, commit, context)
+    facts = _with_replaced(facts, facts.before, commit, context)
+    # A job's own token cannot access GitOps repositories; with it, schedule disables auto-merges.
+    is_job = viewer.identity(context.github, context.control_plane).login == JOBS
+    if facts.advance.rollback and not is_job:
+        ends, problems = read_auto_merges(inputs.environment, context, of_people=True)
+        return replace(facts, auto_merges=tuple(ends), problems=tuple(problems))
+    return facts
+
+
+def read_advance(
+    inputs: CdInputs,
+    branch: EnvironmentBranch,
+    main: str,
+    context: CommandContext,
+    *,
+    proposals: bool,
+) -> CdReading:
+    """Read the branch, and compare the commit with the one that it has or is about to have.
+
+    Raises UsageError as `read_facts`.
+    """
+    branch = read_promotion(branch, context, proposals=proposals)
+    current = before = branch.promoted_commit
+    proposed = branch.proposal.promoted_commit if branch.proposal else None
+    if proposed and inputs.commit not in {current, proposed}:
+        to_current = _relation(current, proposed, main, context) if current else None
+        before = expected_commit(current, proposed, to_current)
+    relation: Relation | None = None
+    if before and before != inputs.commit:
+        relation = _relation(before, inputs.commit, main, context)
+    decision = advance(
+        before,
+        inputs.commit,
+        relation=relation,
+        promoted_from=inputs.promoted_from,
+        allow_rollback=inputs.allow_rollback,
+    )
+    return CdReading(branch, before, decision)
+
+
+def relation_of(commit: str, newer: str, context: CommandContext) -> Relation | None:
+    """Return the relation of a newer commit to a commit; None if one is gone."""
+    return commits.relation(context.github, context.control_plane, commit, newer)
+
+
+def _is_on(commit: str, main: str, context: CommandContext) -> bool:
+    return relation_of(commit, main, context) in ON_BRANCH
+
+
+def _relation(base: str, commit: str, main: str, context: CommandContext) -> Relation | None:
+    """Return the relation of a commit to `base`; None if `base` is not on main."""
+    relation = relation_of(base, commit, context)
+    return relation if relation in {None, "ahead"} or _is_on(base, main, context) else None
+
+
+def _with_replaced(
+    facts: CdReading, replaced: str | None, commit: str, context: CommandContext
+) -> CdReading:
+    relation = relation_of(replaced, commit, context) if replaced else None
+    return replace(facts, replaced=replaced, relation=relation)
+
+
+def _before_newest(branch: EnvironmentBranch, context: CommandContext) -> str | None:
+    """Return the commit of main that the branch's newest commit replaced, if any."""
+    newest = commits.get(context.github, context.control_plane, branch.head)
+    if not newest.parents:
+        return None
+    commit = base_at(branch, newest.parents[0], context).promoted_commit
+    return commit if commit != branch.promoted_commit else None
+
+
+def _rejected(
+    inputs: CdInputs, branch: EnvironmentBranch, context: CommandContext
+) -> PullRequest | None:
+    """Return our newest pull request if people closed it unmerged and it brought the commit.
+
+    Only a person may propose it again; an open pull request shows that a person did.
+    """
+    is_open = branch.proposal is not None and branch.proposal.promoted_commit == inputs.commit
+    if inputs.mode != "pull-request" or not inputs.promoted_from or is_open:
+        return None
+    github, control_plane = context.github, context.control_plane
+    pull = pull_requests.newest_closed(
+        github, control_plane, head=branch.own_name, base=branch.name, without=WITHDRAWN
+    )
+    if pull is None or pull.merged:
+        return None
+    if relation_of(pull.head_commit, branch.name, context) is None:
+        return None  # the repository has lost the proposed commit
+    brought = base_at(branch, pull.head_commit, context).promoted_commit
+    return pull if brought == inputs.commit else None
+
+
+def _rollback(
+    inputs: CdInputs,
+    branch: EnvironmentBranch,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> Rollback | None:
+    """Return the rollback of this environment, or of the one that the commit comes from.
+
+    A person's own dispatch may bring any commit, and with an open pull request people decide.
+    """
+    commit, origin = inputs.commit, inputs.promoted_from
+    if not origin or branch.brings(commit):
+        return None
+    back_to = rolled_back_to(commit, branch, environments, context)
+    if back_to:
+        return rollback_of(branch.environment.name, commit, back_to)
+    return None if origin == FROM_CI else _rollback_of_origin(commit, origin, environments, context)
+
+
+def _rollback_of_origin(
+    commit: str, origin: str, environments: Mapping[str, Environment], context: CommandContext
+) -> Rollback | None:
+    if origin not in environments:
+        return unknown_origin(origin)
+    current = read_head(environments[origin], context).promoted_commit
+    is_other = current is not None and current != commit
+    relation = relation_of(commit, current or "", context) if is_other else None
+    return rollback_of_origin(origin, current) if has_left(commit, current, relation) else None

@@ -1,0 +1,193 @@
+"""The writes of cd, in order. Nothing is read or written here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.commands.cd.reading import CdReading
+from kalypso_actions.commands.shared.environment_branch import REPLACES, EnvironmentBranch
+from kalypso_actions.commands.shared.hook import HookRun
+from kalypso_actions.commands.shared.labels import WITHDRAWN
+from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.model.github import CommitStatus, Relation
+from kalypso_actions.model.writes import (
+    UNKNOWN,
+    ClosePullRequest,
+    Later,
+    NewCommit,
+    OpenedPullRequest,
+    OpenPullRequest,
+    PostStatus,
+    Push,
+    StartWorkflow,
+    Write,
+)
+from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.base_repo import with_commit
+from kalypso_actions.promotion.cd_decision import replaced_by, takes_back
+from kalypso_actions.promotion.starts import forces_schedule, schedule_start
+from kalypso_actions.report.cd_summary import proposal_body
+from kalypso_actions.report.markdown import marker
+
+MESSAGE: Final = "Promoting Commit_Id to the environment"
+"""The message is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class CdWrites:
+    """Makes the writes of a run of cd in a control plane (`owner/name`) with a main branch."""
+
+    inputs: CdInputs
+    control_plane: str
+    main: str
+
+    def promotion(self, facts: CdReading) -> tuple[Write, ...]:
+        """Return the writes to the environment's branch or to our proposal, and the statuses."""
+        return (*self._branch_writes(facts), *self._statuses(facts))
+
+    def failure(self, hook: HookRun) -> tuple[Write, ...]:
+        """Return the writes after the pre-deployment command has failed."""
+        status = table.failed(self.inputs.environment, hook.reason)
+        return (self._post(self.inputs.commit, status),)
+
+    def replacement(self, now: EnvironmentBranch, relation: Relation | None) -> tuple[Write, ...]:
+        """Return the writes if another run has replaced the commit in the meantime.
+
+        `now` is the branch after the writes, `relation` that of the newer commit to this one. The
+        other run may have posted first: the run that posts last must read last.
+        """
+        proposed = now.proposal.promoted_commit if now.proposal else None
+        describe = [self._describe(now, proposed, now.own_head)] if proposed else []
+        newer = replaced_by(self.inputs.commit, now.promoted_commit, proposed)
+        ended = self._ended(self.inputs.commit, newer, relation) if newer else ()
+        return (*describe, *ended)
+
+    def start(self, facts: CdReading) -> tuple[StartWorkflow, ...]:
+        """Return the start of schedule, if the branch has the commit."""
+        branch, action = facts.branch, facts.action(self.inputs.mode)
+        if action not in {"written", "unchanged"}:
+            return ()
+        new = NewCommit(self.control_plane, branch.name)
+        start = schedule_start(
+            self.control_plane,
+            self.inputs.schedule_workflow,
+            environment=self.inputs.environment,
+            environment_commit=new if action == "written" else branch.head,
+            force=forces_schedule(action, self.inputs.promoted_from),
+        )
+        return (start,)
+
+    def _branch_writes(self, facts: CdReading) -> Iterator[Write]:
+        branch, commit = facts.branch, self.inputs.commit
+        proposal = branch.proposal
+        match facts.action(self.inputs.mode):
+            case "written":
+                yield from facts.auto_merges
+                yield self._push(branch, branch.name, branch.head, MESSAGE)
+            case "proposed":
+                own_head: str | NewCommit = branch.own_head
+                if not branch.brings(commit):
+                    replaced = facts.replaced
+                    message = f"{MESSAGE}\n\n{REPLACES}: {replaced}" if replaced else MESSAGE
+                    yield self._push(branch, branch.own_name, branch.own_head, message)
+                    own_head = NewCommit(self.control_plane, branch.own_name)
+                yield self._describe(branch, commit, own_head)
+            case "superseded" if facts.rollback is None:
+                # The run that pushed our proposal may not have opened its pull request yet.
+                if proposal and proposal.pull is None and proposal.promoted_commit:
+                    yield self._describe(branch, proposal.promoted_commit, branch.own_head)
+            case "unchanged":
+                yield from self._withdraw_empty(branch)
+
+    def _push(self, branch: EnvironmentBranch, name: str, head: str, message: str) -> Push:
+        """Commit the commit of main to a branch at `head` ("": absent)."""
+        text = with_commit(
+            branch.text,
+            self.inputs.commit,
+            repo=branch.url,
+            branch=self.main,
+            where=branch.where,
+        )
+        return Push(
+            repository=self.control_plane,
+            url=branch.url,
+            branch=name,
+            base=branch.name,
+            expected=head or None,
+            parent=branch.head,
+            changes={branch.where.path: text.encode()},
+            message=message,
+            commit_by=self.inputs.commit_by,
+            alternative="" if name == branch.own_name else "use mode: pull-request",
+        )
+
+    def _describe(
+        self, branch: EnvironmentBranch, promoted_commit: str, own_head: str | NewCommit
+    ) -> OpenPullRequest:
+        """Open the pull request of our branch, or update its text for `promoted_commit`."""
+        name = branch.environment.name
+        return OpenPullRequest(
+            repository=self.control_plane,
+            head=branch.own_name,
+            base=branch.name,
+            title=f"Promote {promoted_commit[:7]} to {name}",
+            body=proposal_body(name, branch.url, branch.promoted_commit, promoted_commit),
+            commit=own_head,
+            former_labels=(WITHDRAWN,),
+        )
+
+    def _withdraw_empty(self, branch: EnvironmentBranch) -> Iterator[ClosePullRequest]:
+        """Close our open pull request if the environment has its commit already."""
+        proposal = branch.proposal
+        if proposal and proposal.pull and proposal.promoted_commit == branch.promoted_commit:
+            yield ClosePullRequest(
+                repository=self.control_plane,
+                number=proposal.pull.number,
+                mark=marker("withdrawn", branch.environment.name),
+                comment=f"The environment has {proposal.promoted_commit} already: "
+                "nothing is left to merge.",
+                labels=(WITHDRAWN,),
+            )
+
+    def _statuses(self, facts: CdReading) -> Iterator[PostStatus]:
+        """Yield the status of the commit, and of the one that it replaces."""
+        branch, commit, name = facts.branch, self.inputs.commit, self.inputs.environment
+        match facts.action(self.inputs.mode):
+            case "written":
+                yield self._post(commit, table.promoted(name))
+            case "unchanged":
+                yield self._post(commit, table.promoted(name), keeps_deployed=True)
+            case "proposed":
+                pull = OpenedPullRequest(self.control_plane, branch.own_name, branch.name)
+                shown = table.waiting_for(name, UNKNOWN)
+                waiting = Later(table.waiting_for, name, pull, shown)
+                yield self._post(commit, waiting)
+            case "superseded" if facts.rollback:
+                ended = table.rolled_back(name, facts.rollback.back_to or "none")
+                yield self._post(commit, ended, keeps_deployed=True)
+            case "superseded" if facts.before:
+                yield self._post(commit, table.superseded(name, facts.before), keeps_deployed=True)
+        if facts.replaced:
+            yield from self._ended(facts.replaced, commit, facts.relation)
+
+    def _ended(self, commit: str, by: str, relation: Relation | None) -> Iterator[PostStatus]:
+        """Yield that `by` replaced a commit, unless the commit was deployed or no longer exists."""
+        if relation is not None:
+            ended = table.rolled_back if takes_back(relation) else table.superseded
+            yield self._post(commit, ended(self.inputs.environment, by), keeps_deployed=True)
+
+    def _post(
+        self,
+        commit: str,
+        status: CommitStatus | Later[CommitStatus],
+        *,
+        keeps_deployed: bool = False,
+    ) -> PostStatus:
+        return PostStatus(
+            repository=self.control_plane,
+            commit=commit,
+            status=status,
+            keeps_deployed=keeps_deployed,
+        )
