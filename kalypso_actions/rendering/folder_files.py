@@ -114,7 +114,7 @@ class FolderFiles:
         self, cluster_type: ClusterType, config: MergedConfig
     ) -> SharedConfig | None:
         """Return the configuration that assignments share; None if a Template may change it."""
-        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
+        names = _template_names(cluster_type)
         if names not in self._changing:
             self._changing[names] = any(map(self._changes_data, names))
         if self._changing[names]:
@@ -153,8 +153,7 @@ class FolderFiles:
 
     def list_keys(self, cluster_type: ClusterType) -> set[str]:
         """Return the keys of manifests from which the Templates make documents."""
-        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
-        templates = filter(None, map(self._templates.get, names))
+        templates = filter(None, map(self._templates.get, _template_names(cluster_type)))
         texts = (item.annotations.get(DOCUMENTS_FROM_ANNOTATION, "") for item in templates)
         return {key.strip() for text in texts for key in text.split(",")}
 
@@ -215,6 +214,10 @@ class FolderFiles:
             manifests, failures = compiled(template)
             known = self._compiled[template.name] = failures[0] if failures else manifests
         return known
+
+
+def _template_names(cluster_type: ClusterType) -> tuple[str, str, str]:
+    return cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type
 
 
 def is_builtin_config(config_type: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
@@ -50,18 +50,6 @@ SIZE_DIGITS: Final = 3
 """The leading binary digits by which sizes of configurations differ: steps of an eighth or less."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """The special texts and own keys of a target, found once for all of its assignments."""
-
-    special: tuple[str, ...]
-    own_keys: set[str]
-
-    @classmethod
-    def of(cls, target: DeploymentTarget) -> _Texts:
-        return cls(special_texts(target.manifests), own_keys(target))
-
-
 class Renderer:
     """Renders the assignments of one environment; compiles each Template once."""
 
@@ -78,7 +66,9 @@ class Renderer:
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
         self._usual_work: dict[Hashable, int] = {}
-        self._texts: IdentityCache[DeploymentTarget, _Texts] = IdentityCache(KEPT_TARGETS)
+        self._texts: IdentityCache[DeploymentTarget, tuple[tuple[str, ...], set[str]]]
+        self._texts = IdentityCache(KEPT_TARGETS)
+        """The special texts and own keys of targets, found once for all of their assignments."""
 
     def render(
         self, assignment: Assignment, config: MergedConfig, check: Check = lambda _: None
@@ -143,8 +133,6 @@ class Renderer:
                 is_delivered=bool(target.registration) and fits_others,
             )
 
-        texts = self._texts.result(_Texts.of, target)
-
         def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
             spend(max(0, data.texts.work - EACH))  # EACH counts the few texts of ordinary targets
             work = rendered.budget.work
@@ -155,12 +143,13 @@ class Renderer:
         outcome = render(data)
         if not target.registration:
             return outcome
-        if texts.special:
+        special, own = self._texts.result(_texts_of, target)
+        if special:
             outcome = judged(
                 outcome,
                 data,
                 target,
-                texts.special,
+                special,
                 render,
                 spend,
                 lists=self._folder.list_keys(assignment.cluster_type),
@@ -168,7 +157,7 @@ class Renderer:
             )
         if isinstance(outcome, Failure):
             return outcome
-        repeated = repeated_key(outcome, texts.own_keys, target, spend)
+        repeated = repeated_key(outcome, own, target, spend)
         if repeated and not self._is_repeated_without(assignment, config, spend):
             return repeated
         return self._with_names(outcome, assignment, config, spend)
@@ -178,8 +167,7 @@ class Renderer:
     ) -> bool:
         """Return whether the Templates themselves repeat a key of a target."""
         target = assignment.target
-        others = replace(assignment, target=without_own_keys(target))
-        files = self._folder.render(others, self._folder.data(others, config), config)
+        files, _ = self._with_texts(without_own_keys(target), assignment, config)
         if isinstance(files, Failure):
             return False
         spend(_size(files))
@@ -198,9 +186,7 @@ class Renderer:
             return files
         target = assignment.target
         *_, usual_target = islice(with_usual_texts(target), 2)
-        usual = self._folder.render(
-            assignment, self._folder.data(replace(assignment, target=usual_target), config), config
-        )
+        usual, _ = self._with_texts(usual_target, assignment, config)
         if isinstance(usual, Failure):
             return files
         spend(_size(usual))
@@ -248,9 +234,7 @@ class Renderer:
         self, texts: DeploymentTarget, assignment: Assignment, config: MergedConfig
     ) -> int:
         """Return the work of rendering and comparing the texts of a target in an assignment."""
-        usual = replace(assignment, target=texts)
-        data = self._folder.data(usual, config)
-        files = self._folder.render(usual, data, config)
+        files, data = self._with_texts(texts, assignment, config)
         parts = [EACH, data.budget.work, _size(files)]
         if not isinstance(files, Failure):
             outline(files, (), spend=parts.append)
@@ -265,14 +249,21 @@ class Renderer:
             replace(target, manifests=other.manifests, labels=other.labels) for other in others
         )
         return any(
-            not isinstance(
-                self._folder.render(trial, self._folder.data(trial, config), config), Failure
-            )
-            for trial in (
-                replace(assignment, target=other)
-                for other in chain(with_usual_texts(target), texts_of_others)
-            )
+            not isinstance(self._with_texts(other, assignment, config)[0], Failure)
+            for other in chain(with_usual_texts(target), texts_of_others)
         )
+
+    def _with_texts(
+        self, texts: DeploymentTarget, assignment: Assignment, config: MergedConfig
+    ) -> tuple[dict[str, bytes] | Failure, TemplateData]:
+        """Render an assignment with the texts of another target; also return its data."""
+        trial = replace(assignment, target=texts)
+        data = self._folder.data(trial, config)
+        return self._folder.render(trial, data, config), data
+
+
+def _texts_of(target: DeploymentTarget) -> tuple[tuple[str, ...], set[str]]:
+    return special_texts(target.manifests), own_keys(target)
 
 
 def too_large(
