@@ -63,7 +63,9 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             places = inputs.places or (".",)
             readings = [item for place in places for item in _readings(place, reader, problems)]
         is_folder = clone is None and all(item.revision.commit is None for item in readings)
-        registered = read_registered(readings, reader, allow_network=not is_folder)
+        registered = read_registered(
+            readings, reader, allow_network=not is_folder, delivery=inputs.delivery
+        )
         positions = [_position(reading, clone, reader) for reading in readings]
         remotes = context.clones() if any(item and item.fault for item in positions) else ()
         findings = validate_control_plane(

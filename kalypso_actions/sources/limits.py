@@ -7,10 +7,11 @@ times.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable, within
 
@@ -27,9 +28,9 @@ class Limits:
     """
 
     listed: int = 50_000
-    files: int = 2_000
-    text_bytes: int = 1 << 20
-    values: int = 20_000
+    files: int = 10_000
+    text_bytes: int = 10 << 20
+    values: int = 400_000
     builds: int = 8
     build_seconds: int = 1
     build_bytes: int = 192 << 20
@@ -38,21 +39,37 @@ class Limits:
 
 
 REGISTRATION: Final = Limits()
-"""The limits of a registered folder; real ones have a few kilobytes."""
+"""The limits of a registered folder: room for `MAX_TARGETS` targets in each of three environments.
+
+A target has about ten values and 250 bytes. Most registered folders have a few kilobytes.
+"""
 
 _ADVICE: Final = "register the folder of the Workloads only, or exclude files by .sourceignore"
 
 
+def registration_limits(max_targets: int) -> Limits:
+    """Return the limits of a registered folder with at most so many targets in an environment."""
+    times = -(-max_targets // MAX_TARGETS)
+    if times <= 1:
+        return REGISTRATION
+    return replace(
+        REGISTRATION,
+        files=times * REGISTRATION.files,
+        text_bytes=times * REGISTRATION.text_bytes,
+        values=times * REGISTRATION.values,
+    )
+
+
 def too_many_files(limits: Limits, where: Location, count: int) -> Problem:
     """Return the problem of a registration with too many files to read; `where` is one of them."""
-    message = f"the registration has {count} files to read, but the limit is {limits.files}"
+    message = f"the registration has {count:,} files to read, but the limit is {limits.files:,}"
     return Problem(message, where, _ADVICE, "registration-too-large")
 
 
 def too_much_text(limits: Limits, where: Location) -> Problem:
     """Return the problem of a registration whose files are too large; `where` is the largest."""
-    limit = limits.text_bytes // 1024
-    message = f"the registration's files have more than {limit} KiB together, and this one the most"
+    limit = limits.text_bytes >> 20
+    message = f"the registration's files have more than {limit} MiB together, and this one the most"
     return Problem(message, where, _ADVICE, "registration-too-large")
 
 
@@ -64,7 +81,7 @@ def too_many_builds(limits: Limits, where: Location) -> Problem:
 
 def too_many_values(limits: Limits, where: Location) -> Problem:
     """Return the problem of a registration with too many values in its YAML files up to `where`."""
-    message = f"up to this file, the registration has more than {limits.values} values"
+    message = f"up to this file, the registration has more than {limits.values:,} values"
     advice = "split the registration, or repeat fewer aliases"
     return Problem(message, where, advice, "registration-too-large")
 

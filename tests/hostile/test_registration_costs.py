@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kalypso_actions.sources.limits import Limits, registration_limits
 from tests.hostile.attacks import read_built_registration, read_registration, registered
 from tests.hostile.conftest import Attack
 
-KEYS = b"".join(b"k%d: 1\n" % number for number in range(40_000))
+KEYS = b"".join(b"k%d: 1\n" % number for number in range(800_000))
 TEXT = b"a: " + b"x" * 9_900_000
 ALIASES = b"a: &a [" + b"1," * 900 + b"1]\nb: [" + b"*a," * 900 + b"*a]\n"
 WORKLOAD = b"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: w}\n"
@@ -34,20 +35,20 @@ CHAIN = {
     [
         pytest.param(
             {f"{number}.yaml": TEXT for number in range(1_000)},
-            "more than 1024 KiB together",
+            "more than 10 MiB together",
             id="one large blob of a thousand names",
         ),
         pytest.param(
-            {f"{number}.yaml": b"a: " + b"x" * 2_000 for number in range(1_000)},
-            "more than 1024 KiB together",
-            id="one small blob of a thousand names",
+            {f"{number}.yaml": b"a: " + b"x" * 2_000 for number in range(6_000)},
+            "more than 10 MiB together",
+            id="one small blob of thousands of names",
         ),
         pytest.param(
-            {f"{number}.yaml": KEYS for number in range(2)},
-            "more than 20000 values",
+            {"a.yaml": KEYS},
+            "more than 400,000 values",
             id="many keys",
         ),
-        pytest.param({"a.yaml": ALIASES}, "more than 20000 values", id="aliases"),
+        pytest.param({"a.yaml": ALIASES}, "more than 400,000 values", id="aliases"),
         pytest.param(
             {f"{number}/.sourceignore": ignore(0) for number in range(200)},
             "more than 20 .sourceignore files",
@@ -59,14 +60,18 @@ CHAIN = {
             id="long ignore files",
         ),
         pytest.param(
-            {f"{number}.yaml": b"a: %d" % number for number in range(2_500)},
-            "the registration has 2500 files to read, but the limit is 2000",
+            {f"{number}.yaml": b"a: %d" % number for number in range(10_001)},
+            "the registration has 10,001 files to read, but the limit is 10,000",
             id="many files",
         ),
         pytest.param(CHAIN, "", id="chain of kustomizations"),
         pytest.param(
-            {"a/kustomization.yaml": BUILD["kustomization.yaml"], "a/a.yaml": TEXT},
-            "more than 1024 KiB together",
+            {
+                "a/kustomization.yaml": BUILD["kustomization.yaml"],
+                "a/a.yaml": TEXT,
+                "a/b.yaml": TEXT,
+            },
+            "more than 10 MiB together",
             id="large build",
         ),
         pytest.param(
@@ -99,7 +104,7 @@ def listed_files() -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (large_compressible_files, "more than 1024 KiB together"),
+        (large_compressible_files, "more than 10 MiB together"),
         (listed_files, "the folder '.' has 250000 files, but the limit is 50000"),
     ],
 )
@@ -173,16 +178,38 @@ def test_builds_by_kustomize(
     assert message in cost.text
 
 
-def test_the_limits_are_far_from_real_workloads(attack: Attack, tmp_path: Path) -> None:
-    files = {
-        f"{number}/workload.yaml": WORKLOAD.replace(b"w}", b"w%d}" % number)
-        + b"spec:\n  deploymentTargets:\n"
-        + b"".join(
-            b"  - {name: t%d-%d, environment: dev, manifests: {repo: r, branch: b, path: p}}\n"
-            % (number, target)
-            for target in range(20)
-        )
-        for number in range(80)
-    }
+def workload(number: int, targets: int, environment: str = "dev") -> bytes:
+    targets_of_it = b"".join(
+        b"  - name: t%d-%d\n    environment: %s\n    labels: {region: west, tier: front}\n"
+        b"    manifests: {repo: https://github.com/acme/w%d, branch: main, path: ./t%d}\n"
+        % (number, target, environment.encode(), number, target)
+        for target in range(targets)
+    )
+    name = WORKLOAD.replace(b"w}", b"w%d-%s}" % (number, environment.encode()))
+    return name + b"spec:\n  deploymentTargets:\n" + targets_of_it
+
+
+def test_a_repository_with_5000_targets(attack: Attack, tmp_path: Path) -> None:
+    path = registered(tmp_path / "app", {"workload.yaml": workload(1, 5_000)})
+    assert attack(read_registration, path, seconds=10, megabytes=256).text.startswith("head: []")
+
+
+@pytest.mark.slow
+def test_a_file_for_each_of_many_workloads(attack: Attack, tmp_path: Path) -> None:
+    files = {f"{number}/workload.yaml": workload(number, 2) for number in range(2_500)}
     path = registered(tmp_path / "app", files)
     assert attack(read_registration, path, seconds=10, megabytes=256).text.startswith("head: []")
+
+
+@pytest.mark.slow
+def test_many_targets_in_one_file_for_each_environment(attack: Attack, tmp_path: Path) -> None:
+    files = {f"{name}.yaml": workload(1, 10_000, name) for name in ("dev", "stage", "prod")}
+    path = registered(tmp_path / "app", files)
+    assert attack(read_registration, path, seconds=10, megabytes=256).text.startswith("head: []")
+
+
+def test_a_larger_limit_of_targets_allows_larger_files() -> None:
+    assert registration_limits(5_000) == registration_limits(10_000) == Limits()
+    assert registration_limits(25_000) == Limits(
+        files=30_000, text_bytes=30 << 20, values=1_200_000
+    )

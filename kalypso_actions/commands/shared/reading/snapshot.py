@@ -42,7 +42,7 @@ from kalypso_actions.planning.fleet_checks import (
 )
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.scheduling.registry import scheduler_of
-from kalypso_actions.sources.limits import REGISTRATION
+from kalypso_actions.sources.limits import registration_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,9 @@ class RegistrationSources:
         self, registration: WorkloadRegistration, commit: str | None = None
     ) -> RegistrationReading:
         """Read a registration at the branch's head or at `commit`."""
+        limits = registration_limits(self.delivery.max_targets)
         try:
-            reading = self.reader.documents(registration.source, commit, REGISTRATION)
+            reading = self.reader.documents(registration.source, commit, limits)
         except KalypsoError as error:
             return decisions.unreadable(registration, error.problems)
         return decisions.registration_reading(
@@ -255,7 +256,11 @@ def plan_registrations(
 
 
 def read_registered(
-    readings: Iterable[Reading], reader: Reader, *, allow_network: bool
+    readings: Iterable[Reading],
+    reader: Reader,
+    *,
+    allow_network: bool,
+    delivery: DeliveryRules = DELIVERY,
 ) -> Registered:
     """Return the documents of each registered folder of given branches, by its place.
 
@@ -263,12 +268,13 @@ def read_registered(
     server count as not read, because the machine may be offline.
     """
     sources = list(dict.fromkeys(_registered_places(readings)))
+    limits = registration_limits(delivery.max_targets)
 
     def read(source: RepositoryPath) -> RegisteredReading:
         if not (allow_network or reader.repositories.is_at_hand(source.repo, source.branch)):
             return RegisteredReading(None)
         try:
-            return RegisteredReading(reader.documents(source, limits=REGISTRATION))
+            return RegisteredReading(reader.documents(source, limits=limits))
         except KalypsoError as error:
             if is_unreachable(error):
                 return RegisteredReading(None)
