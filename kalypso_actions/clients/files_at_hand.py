@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from kalypso_actions.clients.git.files import GitFiles
@@ -33,6 +34,9 @@ class FilesAtHand:
         self._folders: Mapping[str, Path] | None = None
         self._commits: dict[tuple[Path, str], GitFiles | None] = {}
         self._texts: dict[tuple[str, str, str], tuple[str, str]] = {}
+        # A run may have a hundred thousand findings, and git takes milliseconds.
+        self._is_clone_of = lru_cache(maxsize=None)(self._has_remote)
+        self._path_in_clone = lru_cache(maxsize=None)(self._find_in_clone)
 
     def path(self, where: Location) -> str:
         """Return the path of a location's file; "" if the file is not on this machine.
@@ -64,7 +68,9 @@ class FilesAtHand:
 
         With `repository` (owner/name), one of the clone's remotes must be this repository.
         """
-        path = self.path(where)
+        return self._path_in_clone(self.path(where), repository)
+
+    def _find_in_clone(self, path: str, repository: str) -> str:
         clone = enclosing_clone(Path(path).parent) if path else None
         if clone is None:
             return ""
@@ -77,7 +83,7 @@ class FilesAtHand:
         folder = self._folder(where.repository) if where.commit else None
         return folder is not None and self._is_clone_of(folder, repository)
 
-    def _is_clone_of(self, folder: Path, repository: str) -> bool:
+    def _has_remote(self, folder: Path, repository: str) -> bool:
         if not is_repository(folder):
             return False
         urls = GitRepository(folder, self._programs).remotes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Final, Protocol
 
@@ -173,7 +174,7 @@ def excerpt(text: str, line: int, column: int, number: int) -> str:
     Line and column count from 1. Without a column, `^` marks the whole line. Returns "" for a line
     that does not exist.
     """
-    lines = _LINE_END.split(text)
+    lines = _lines(text)
     if not 0 < line <= len(lines):
         return ""
     content = lines[line - 1].replace("\t", " ").rstrip()
@@ -185,6 +186,12 @@ def excerpt(text: str, line: int, column: int, number: int) -> str:
     gutter = f"{number} | "
     pointer = f"{'| ':>{len(gutter)}}{' ' * before}{'^' * max(1, marked)}"
     return f"{gutter}{escape_line(content[cut : cut + EXCERPT_WIDTH])}\n{pointer}"
+
+
+@lru_cache(maxsize=1)
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; the findings of a file, which may be thousands, follow."""
+    return _LINE_END.split(text)
 
 
 def not_compared(problems: Sequence[ProblemEntry], files: Files = NO_FILES) -> str:

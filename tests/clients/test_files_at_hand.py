@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.files_at_hand import FilesAtHand
+from kalypso_actions.clients.git.local import GitRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import Location
-from tests.git_repositories import commit_branch
+from tests.git_repositories import commit_branch, git
 
 URL = "https://github.com/acme/fleet"
 
@@ -74,3 +75,22 @@ def test_nothing_else_is_read(clone: tuple[Path, dict[str, str]], path: str) -> 
         Location("https://github.com/acme/other", path, 1),
     ):
         assert (files.path(where), files.text(where)) == ("", "")
+
+
+def test_the_clone_of_many_findings_is_asked_once(
+    clone: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = clone
+    git(folder, "remote", "add", "origin", URL)
+    calls: list[GitRepository] = []
+    remotes = GitRepository.remotes
+
+    def counted(repository: GitRepository) -> tuple[str, ...]:
+        calls.append(repository)
+        return remotes(repository)
+
+    monkeypatch.setattr(GitRepository, "remotes", counted)
+    files = at_hand(folder)
+    for line in range(1, 100):
+        assert files.path_in_clone(Location(URL, "a.yaml", line), "acme/fleet") == "a.yaml"
+    assert len(calls) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 from hypothesis import given
@@ -150,3 +151,13 @@ def test_the_mark_lies_within_the_line(text: str, line: int, column: int) -> Non
         first, second = shown.split("\n")
         assert cell_len(second) <= cell_len(first) + 1
         assert "^" in second
+
+
+def test_a_file_with_thousands_of_findings() -> None:
+    """Splitting the file for each of them would take 40 s."""
+    lines = [f"- name: target-{number}" for number in range(40_000)]
+    findings = [Finding("bad", Location("fleet", "a.yaml", line)) for line in range(1, 40_000, 8)]
+    start = time.process_time()
+    text = shown(*findings, files=Disk("\n".join(lines)))
+    assert time.process_time() - start < 10
+    assert text.count("| - name: target-") == len(findings)
