@@ -19,15 +19,19 @@ LONGEST: Final = 120
 """The most characters of a subject."""
 
 
-def arrivals_markdown(commits: Sequence[CommitRange], comparison: MaskedComparison | None) -> str:
-    """Return the sections; "" if nothing arrives."""
-    parts = [_commits(item) for item in commits if item.total is not None]
+def arrival_sections(
+    commits: Sequence[CommitRange], comparison: MaskedComparison | None
+) -> Iterator[str]:
+    """Yield the sections; none if nothing arrives."""
+    for item in commits:
+        if item.total is not None:
+            yield _commits(item)
     others = [markdown.code(item.name) for item in commits if item.total is None]
     if others:
-        parts.append(f"**Other commits** of {', '.join(markdown.some(others, MOST_ROWS))}")
+        yield f"**Other commits** of {', '.join(markdown.some(others, MOST_ROWS))}"
     if comparison:
-        parts += [*_assignments(comparison), *_values(comparison)]
-    return "\n\n".join(parts)
+        yield from _assignments(comparison)
+        yield from _values(comparison)
 
 
 def _commits(item: CommitRange) -> str:

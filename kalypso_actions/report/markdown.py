@@ -26,6 +26,9 @@ PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 LINKED: Final = re.compile(r"(@|#|GH\\?-|www|:)(?=[\w\\./])", re.IGNORECASE)
 NO_LINK: Final = "\u200b"
 
+COMMENT_ROOM: Final = 58_000
+"""The most bytes of a comment or the body of a pull request; GitHub accepts 65,536 characters."""
+
 LEFT_OUT: Final = 300
 """Bytes of a page with a limited size that stay free for the sentence about omitted blocks."""
 
@@ -121,22 +124,32 @@ VERIFIED: Final = (
 """The text of a run with `verify-only`."""
 
 
-def findings(listed: Iterable[Finding]) -> str:
+MOST_FINDINGS: Final = 500
+"""The most findings of a list: a step summary, 1 MiB, has room for two lists of them."""
+
+
+def findings(listed: Iterable[Finding], most: int = MOST_FINDINGS) -> str:
     """Format problems and warnings as lists, and notes as a collapsed section; "" for none.
 
-    Acknowledged warnings are left out.
+    A list has `most` findings, and the number of the others. Acknowledged warnings are left out.
     """
-    lines: dict[Level, list[str]] = {"error": [], "warning": [], "note": []}
+    found: dict[Level, list[Finding]] = {"error": [], "warning": [], "note": []}
     for finding in listed:
         if not finding.reason:
-            lines[finding.level].append(_finding(finding))
+            found[finding.level].append(finding)
     titles: tuple[tuple[Level, str], ...] = (("error", "Problems"), ("warning", "Warnings"))
     parts = [
-        f"**{title}**\n\n" + "\n".join(lines[level]) for level, title in titles if lines[level]
+        f"**{title}**\n\n{_list(found[level], most)}" for level, title in titles if found[level]
     ]
-    if lines["note"]:
-        parts.append(details(counted(len(lines["note"]), "note"), "\n".join(lines["note"])))
+    if found["note"]:
+        parts.append(details(counted(len(found["note"]), "note"), _list(found["note"], most)))
     return "\n\n".join(parts)
+
+
+def _list(listed: Sequence[Finding], most: int) -> str:
+    more = len(listed) - most
+    lines = [*map(_finding, listed[:most]), *([f"- … and {more} more"] if more > 0 else [])]
+    return "\n".join(lines)
 
 
 def _finding(finding: Finding) -> str:

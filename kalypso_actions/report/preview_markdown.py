@@ -13,7 +13,7 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.comparison_markdown import MOST_ROWS, add_comparison, withheld_numbers
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.markdown import LEFT_OUT, MarkdownRoom
+from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, MarkdownRoom
 from kalypso_actions.report.preview_documents import (
     ArrivalEntry,
     PreviewDocument,
@@ -22,8 +22,6 @@ from kalypso_actions.report.preview_documents import (
 
 MARK: Final = f"{BEGINNING}kind=preview -->"
 
-COMMENT_ROOM: Final = 58_000
-"""The most bytes of a comment; GitHub accepts 65,536 characters."""
 SUMMARY_ROOM: Final = 900_000
 """The most bytes of a summary; GitHub shows 1 MiB of a step."""
 
@@ -220,7 +218,7 @@ def _findings(entries: Sequence[ProblemEntry], level: Level) -> str:
 def _not_compared(document: PreviewDocument) -> str:
     if not document.notes:
         return ""
-    shown = _findings(document.notes[:MOST_FINDINGS], "note")
+    shown = markdown.findings((entry.finding("note") for entry in document.notes), MOST_FINDINGS)
     return f"**Not everything was compared**, because this run cannot read or trust it.\n\n{shown}"
 
 
@@ -304,8 +302,7 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
 
 def _arriving(room: MarkdownRoom, comparison: ComparisonEntry) -> None:
     """Add the commits that arrive with the change and are not part of it."""
-    shown = {name: getattr(comparison, name)[:MOST_FINDINGS] for name in ("problems", "warnings")}
-    room.add(markdown.findings(comparison.model_copy(update=shown).findings))
+    room.add(markdown.findings(comparison.findings, MOST_FINDINGS))
     for text in withheld_numbers(comparison):
         room.add(text)
     add_comparison(room, comparison, room.size)

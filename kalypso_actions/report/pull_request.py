@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from kalypso_actions.model.counts import counted
@@ -12,16 +13,19 @@ from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
-from kalypso_actions.report.arrivals import arrivals_markdown
+from kalypso_actions.report.arrivals import arrival_sections
 from kalypso_actions.report.documents import CHANGES, LeftOutEntry, ProblemEntry
-from kalypso_actions.report.markdown import CommitLink
+from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, CommitLink, MarkdownRoom
 from kalypso_actions.report.pull_request_mark import Mark
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
 """Upstream's whole body."""
 
-MOST_LINES: Final = 200
-"""The most lines of one table or list; the changed files show everything."""
+MOST_LINES: Final = 100
+"""The most lines of one table or list, so that all of those fit; the changed files show everything.
+"""
+
+MOST_WARNINGS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +66,24 @@ def title(base: str, branch: str) -> str:
 
 
 def body(text: PullRequestText) -> str:
-    """Return the whole text, with the important parts first, in case it is cut."""
+    """Return the whole text, with the important parts first, as far as there is room."""
     groups = _groups(text.changes, text.folder)
     mark = Mark(text.environment, text.commit, text.auto_merge, control_plane=text.control_plane)
-    parts = [
+    room = MarkdownRoom(COMMENT_ROOM - LEFT_OUT)
+    for part in (
         f"{mark}\n{SENTENCE}",
         _headline(text, groups),
         _promotion(text),
         _overview(groups),
         *_attention(text),
-        arrivals_markdown(text.commits, text.comparison),
+        *arrival_sections(text.commits, text.comparison),
         *(_details(name, group) for name, group in groups.items() if name),
-    ]
-    return "\n\n".join(filter(None, parts))
+    ):
+        room.add(part)
+    if room.left_out:
+        sections = counted(room.left_out, "more section")
+        room.blocks.append(f"_{sections} do not fit here; the changed files show everything._")
+    return "\n\n".join(room.blocks)
 
 
 @dataclass(slots=True)
@@ -133,10 +142,12 @@ def _overview(groups: Mapping[str, _Group]) -> str:
             str(len([target for target in group.targets if target])),
             *(str(group.counts[change]) for change in CHANGES),
         ]
-        for name, group in groups.items()
+        for name, group in islice(groups.items(), MOST_LINES)
     ]
+    more = len(groups) - MOST_LINES
     head = ("Cluster type", "Targets", *(change.capitalize() for change in CHANGES))
-    return markdown.table(head, rows)
+    table = markdown.table(head, rows)
+    return f"{table}\n\n… and {counted(more, 'more cluster type')}" if more > 0 else table
 
 
 def _attention(text: PullRequestText) -> Iterator[str]:
@@ -163,7 +174,8 @@ def _attention(text: PullRequestText) -> Iterator[str]:
         title = "These folders stay unchanged, as their content is unknown"
         yield _section(title, map(markdown.code, changes.preserved_folders))
     if text.warnings:
-        yield markdown.findings(entry.finding("warning") for entry in text.warnings[:MOST_LINES])
+        listed = (entry.finding("warning") for entry in text.warnings)
+        yield markdown.findings(listed, MOST_WARNINGS)
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from kalypso_actions import PROJECT_URL, __version__
 from kalypso_actions.errors import Finding, Location
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.problem_codes import problem_codes
 from kalypso_actions.report.escaping import json_text
 
@@ -24,6 +25,8 @@ UNCLASSIFIED: Final = "unclassified"
 """The rule of problems without a code, such as failures of other systems."""
 NO_FILE: Final = "no-file"
 """The path of problems without any place."""
+MOST_RESULTS: Final = 25_000
+"""GitHub refuses a file with more results, and shows the 5,000 most severe of them."""
 
 
 def sarif(findings: Iterable[Finding], path_of: Callable[[Location], str]) -> str:
@@ -32,7 +35,7 @@ def sarif(findings: Iterable[Finding], path_of: Callable[[Location], str]) -> st
     `path_of` returns the path of a file in the checkout; that of a file elsewhere begins with the
     name of its repository. Acknowledged warnings are suppressed results.
     """
-    listed = [finding for finding in findings if finding.level != "note"]
+    listed = _limited([finding for finding in findings if finding.level != "note"])
     rules = list(dict.fromkeys(finding.code or UNCLASSIFIED for finding in listed))
     run = {
         "tool": {
@@ -47,6 +50,17 @@ def sarif(findings: Iterable[Finding], path_of: Callable[[Location], str]) -> st
         "results": [_result(finding, rules, path_of) for finding in listed],
     }
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _limited(listed: list[Finding]) -> list[Finding]:
+    """Return as many findings as GitHub accepts; the last one has the number of the others."""
+    if len(listed) <= MOST_RESULTS:
+        return listed
+    left_out = listed[MOST_RESULTS - 1 :]
+    more = counted(len(left_out), "more finding")
+    message = f"{more} left out: GitHub refuses a file of more than {MOST_RESULTS:,} results"
+    rest = Finding(message, None, "--output json lists all", level=left_out[0].level)
+    return [*listed[: MOST_RESULTS - 1], rest]
 
 
 def _rule(name: str) -> dict[str, Any]:

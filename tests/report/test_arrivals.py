@@ -14,7 +14,7 @@ from kalypso_actions.model.differences import (
     ValueChange,
     Withheld,
 )
-from kalypso_actions.report.arrivals import arrivals_markdown
+from kalypso_actions.report.arrivals import arrival_sections
 
 A, B, URL = "a" * 40, "b" * 40, "https://git.test/acme/fleet"
 
@@ -36,7 +36,7 @@ def commits(**given: object) -> CommitRange:
     ],
 )
 def test_where_a_repository_moved(item: CommitRange, expected: str) -> None:
-    assert arrivals_markdown([item], None) == expected
+    assert list(arrival_sections([item], None)) == [expected]
 
 
 def test_long_subjects_and_values_are_cut() -> None:
@@ -44,7 +44,10 @@ def test_long_subjects_and_values_are_cut() -> None:
     names = tuple(AssignmentName("dev", "c", f"t{number}") for number in range(9))
     value = ValueChange(("A", "b"), names, None, SetValue(["y" * 100_000], None))
     comparison = Comparison("dev", values=(value,) * 60, withheld=(Withheld(URL, values=3),))
-    text = arrivals_markdown([commits(total=30, commits=(subject,))], MaskedComparison(comparison))
+    sections = arrival_sections(
+        [commits(total=30, commits=(subject,))], MaskedComparison(comparison)
+    )
+    text = "\n\n".join(sections)
     assert len(text) < 20_000
     assert "- … and 29 older commits" in text
     assert "`c/t0, c/t1 and 7 more`" in text
@@ -53,4 +56,4 @@ def test_long_subjects_and_values_are_cut() -> None:
 
 
 def test_nothing_comes() -> None:
-    assert arrivals_markdown([], MaskedComparison(Comparison("dev"))) == ""
+    assert not list(arrival_sections([], MaskedComparison(Comparison("dev"))))

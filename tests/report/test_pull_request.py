@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -224,5 +225,31 @@ def test_long_lists_are_cut() -> None:
     many = tuple(f"large/app-{number}/reconciler.yaml" for number in range(5000))
     said = body(text(changes(added=many)))
     assert "**5000 added, 0 modified, 0 deleted**" in said
-    assert "- … and 4800 more" in said
+    assert "- … and 4900 more" in said
     assert len(said) < 60_000
+
+
+def test_a_body_about_a_whole_fleet() -> None:
+    """Each list has the number of what it leaves out, and no part hides another."""
+    paths = tuple(f"store-{number:05}/app/reconciler.yaml" for number in range(5_000))
+    foreign = tuple(f"store-{number:05}/app/notes.txt" for number in range(5_000))
+    made = changes(
+        deleted=paths, removed_folders=paths, existing_folders=6_000, foreign_deleted=foreign
+    )
+    warnings = [
+        ProblemEntry(message=f"target {number}: {'bad ' * 20}", where=None, advice="")
+        for number in range(100_000)
+    ]
+    left_out = LeftOutEntry.all_of(
+        LeftOutApplication(f"app-{number}", is_missing=False, assignments=5_000)
+        for number in range(1_000)
+    )
+    whole = body(text(made, warnings=warnings, left_out=left_out, allowed_by="ann"))
+    assert len(whole) < 60_000
+    assert "… and 4900 more cluster types" in whole
+    assert "**5000 of 6000 assignments are removed.**" in whole
+    assert whole.count("- … and 4900 more") == 1
+    assert "- … and 900 more" in whole
+    assert "- … and 99970 more" in whole
+    (last,) = re.findall(r"_(\d+) more sections do not fit here; .*_\Z", whole)
+    assert int(last) + whole.count("<details>") == 5_000

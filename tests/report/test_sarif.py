@@ -89,3 +89,17 @@ def test_an_acknowledged_warning_is_suppressed() -> None:
 
 def test_nothing_wrong() -> None:
     assert run_of()["results"] == []
+
+
+def test_findings_of_thousands_of_assignments() -> None:
+    """GitHub refuses a file with more than 25,000 results."""
+    numbers = range(30_000)
+    warnings = [Finding(f"target {number}: bad", HERE, level="warning") for number in numbers]
+    findings = [Finding("wrong", HERE), *warnings]
+    results = json.loads(sarif(findings, path_of))["runs"][0]["results"]
+    assert len(results) == 25_000
+    assert [result["level"] for result in results[:2]] == ["error", "warning"]
+    assert results[-1]["message"]["text"] == (
+        "5002 more findings left out: GitHub refuses a file of more than 25,000 results\n"
+        "--output json lists all"
+    )

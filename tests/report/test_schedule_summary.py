@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 
@@ -75,3 +75,13 @@ def test_untrusted_texts_are_escaped() -> None:
     page = schedule_summary(document(problems=(PROBLEM,)), ScheduleFacts(removed=["a|<b>/c"]))
     assert "it \\<fails\\>" in page
     assert "- `a\\|<b>/c`" in page
+
+
+def test_the_warnings_of_a_whole_fleet() -> None:
+    """GitHub shows 1 MiB, and nothing at all of a longer summary."""
+    where = Where(repository="https://github.com/acme/fleet", path="stores/a.yaml", line=7)
+    warning = ProblemEntry(message="a message " * 20, where=where, advice="an advice " * 10)
+    made = document(problems=(warning,) * 100_000, warnings=(warning,) * 100_000)
+    page = schedule_summary(made, ScheduleFacts())
+    assert len(page.encode()) < 1024 * 1024
+    assert page.count("- … and 99500 more") == 2
