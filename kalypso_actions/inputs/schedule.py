@@ -34,7 +34,8 @@ class ScheduleInputs(PlanInputs):
     max_issues: Annotated[
         Number,
         Field(
-            description="Issues for single failing assignments; one more issue lists the others."
+            description="Issues for single failing assignments, and for single unusable "
+            "registrations; one more issue of each kind lists the others."
         ),
     ] = 20
     auto_merge: Annotated[

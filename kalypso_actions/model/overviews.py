@@ -54,13 +54,12 @@ class RepositoryOverview:
     """A repository at one moment.
 
     `heads` are the heads of branches by name, `commits` the requested commits by id; None stands
-    for an absent one. `more` counts the open pull requests that are not listed.
+    for an absent one. `pull_requests` and `issues` are all open ones.
     """
 
     heads: Mapping[str, CommitView | None]
     commits: Mapping[str, CommitView | None]
     pull_requests: tuple[PullRequestView, ...] = ()
-    more: int = 0
     issues: tuple[OpenIssue, ...] = ()
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import add
-from typing import Final
+from typing import Final, TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import Issue
@@ -27,13 +27,36 @@ COLLECTED: Final = "Can't generate manifests for other deployment targets in {} 
 
 REGISTRATION: Final = "Can't read the workload registration {} in {} environment"
 
+COLLECTED_REGISTRATIONS: Final = "Can't read other workload registrations in {} environment"
+
 NAME: Final = r"([a-z0-9.-]+)"
 ASSIGNMENT_TITLE: Final = re.compile(ASSIGNMENT.replace("{}", NAME))
 COLLECTED_TITLE: Final = re.compile(COLLECTED.replace("{}", NAME))
 REGISTRATION_TITLE: Final = re.compile(REGISTRATION.replace("{}", NAME))
+COLLECTED_REGISTRATIONS_TITLE: Final = re.compile(COLLECTED_REGISTRATIONS.replace("{}", NAME))
 
 LISTED: Final = re.compile(rf"^- `{NAME}` in cluster type `{NAME}`:", re.MULTILINE)
 """A failing assignment in the issue that collects several."""
+
+NUMBER: Final = re.compile(r"^The first \d+ of (\d+):$", re.MULTILINE)
+"""The line with the number of all failures, if the collecting issue lists a part of them."""
+
+MOST_LISTED: Final = 100
+"""The most failures that an issue lists; GitHub accepts 65,536 characters."""
+
+MOST_CHARACTERS: Final = 200
+"""The most characters of a message in a list."""
+
+MOST_PROBLEMS: Final = 50
+"""The most problems in the issue of a registration."""
+
+MORE_THAN_MAX_ISSUES: Final = (
+    "They have no issues of their own, because there are more than `max-issues`."
+)
+
+KEPT: Final = (
+    "Until this is solved, its last good commit is used, or its targets' folders stay unchanged."
+)
 
 BLOCKED: Final = (
     "Until this is solved, the environment's pull request is not updated, or leaves the target's "
@@ -58,6 +81,17 @@ class FailingAssignment:
     failure: Problem
 
 
+@dataclass(frozen=True, slots=True)
+class UnusableRegistration:
+    """A registration by its name, with the problems that make it unusable."""
+
+    name: str
+    problems: Sequence[Problem]
+
+
+Failure = TypeVar("Failure", FailingAssignment, UnusableRegistration)
+
+
 def assignment_title(target: str, cluster_type: str, environment: str) -> str:
     """Return the title for a failing assignment."""
     return ASSIGNMENT.format(target, cluster_type, environment)
@@ -75,19 +109,54 @@ def assignment_issues(
     GitHub limits new content: about 20 issues in a row, 80 requests a minute. An assignment keeps
     its open issue.
     """
-    is_open = {issue.title for issue in ours if issue.state == "open"}
     titles = [assignment_title(item.target, item.cluster_type, environment) for item in failing]
+    described, collected = _divided(failing, titles, ours, max_issues)
+    issues = [assignment_issue(item, environment, run_url) for item in described]
+    return [*issues, *([_collecting_issue(collected, environment, run_url)] if collected else [])]
+
+
+def registration_issues(
+    unusable: Sequence[UnusableRegistration],
+    environment: str,
+    ours: Iterable[Issue],
+    max_issues: int,
+    run_url: str,
+) -> list[FailureIssue]:
+    """Describe unusable registrations, as `assignment_issues` does: a token may lose them all."""
+    titles = [REGISTRATION.format(item.name, environment) for item in unusable]
+    described, collected = _divided(unusable, titles, ours, max_issues)
+    issues = [
+        registration_issue(item.name, environment, item.problems, run_url) for item in described
+    ]
+    if collected:
+        lines = [f"- `{item.name}`: {_message(item.problems[0])}" for item in collected]
+        issues.append(
+            _issue(
+                COLLECTED_REGISTRATIONS.format(environment),
+                ("registrations", environment),
+                _shortened(lines),
+                f"{MORE_THAN_MAX_ISSUES} {KEPT}",
+                run_url,
+                failure="\n".join(lines),
+            )
+        )
+    return issues
+
+
+def _divided(
+    failures: Sequence[Failure], titles: Sequence[str], ours: Iterable[Issue], max_issues: int
+) -> tuple[list[Failure], list[Failure]]:
+    """Return the failures with issues of their own, and the others."""
+    is_open = {issue.title for issue in ours if issue.state == "open"}
     free = max(max_issues - sum(title in is_open for title in titles), 0)
     described, collected = [], []
-    for item, title in zip(failing, titles, strict=True):
+    for item, title in zip(failures, titles, strict=True):
         if title in is_open or free > 0:
             free -= title not in is_open
-            described.append(assignment_issue(item, environment, run_url))
+            described.append(item)
         else:
             collected.append(item)
-    if collected:
-        described.append(_collecting_issue(collected, environment, run_url))
-    return described
+    return described, collected
 
 
 def assignment_issue(item: FailingAssignment, environment: str, run_url: str) -> FailureIssue:
@@ -106,32 +175,44 @@ def _collecting_issue(
     failing: Sequence[FailingAssignment], environment: str, run_url: str
 ) -> FailureIssue:
     lines = [
-        f"- `{item.target}` in cluster type `{item.cluster_type}`: "
-        f"{markdown.text(item.failure.message.strip().partition(chr(10))[0])}"
+        f"- `{item.target}` in cluster type `{item.cluster_type}`: {_message(item.failure)}"
         for item in failing
     ]
-    entries = ProblemEntry.all_of([item.failure for item in failing])
+    entries = ProblemEntry.all_of([item.failure for item in failing[:MOST_LISTED]])
     places = [f" (see {_place(item.where)})" if item.where else "" for item in entries]
     return _issue(
         COLLECTED.format(environment),
         ("assignments", environment),
-        "\n".join(map(add, lines, places)),
-        f"They have no issues of their own, because there are more than `max-issues`. {BLOCKED}",
+        _shortened([*map(add, lines, places), *lines[MOST_LISTED:]]),
+        f"{MORE_THAN_MAX_ISSUES} {BLOCKED}",
         run_url,
         failure="\n".join(lines),
     )
+
+
+def _message(problem: Problem) -> str:
+    """Return the first line of a message, without its end if it is long."""
+    line = problem.message.strip().partition("\n")[0]
+    return markdown.text(line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}…")
+
+
+def _shortened(lines: Sequence[str]) -> str:
+    """Return the first lines below the number of all; all lines if they are few."""
+    if len(lines) <= MOST_LISTED:
+        return "\n".join(lines)
+    return "\n".join([f"The first {MOST_LISTED} of {len(lines)}:", "", *lines[:MOST_LISTED]])
 
 
 def registration_issue(
     name: str, environment: str, problems: Sequence[Problem], run_url: str
 ) -> FailureIssue:
     """Describe the problems of a registration or its repository."""
+    more = len(problems) - MOST_PROBLEMS
     return _issue(
         REGISTRATION.format(name, environment),
         ("registration", environment),
-        _problems(problems),
-        "Until this is solved, its last good commit is used, or its targets' folders stay "
-        "unchanged.",
+        _problems(problems[:MOST_PROBLEMS]) + (f"\n\n… and {more} more" if more > 0 else ""),
+        KEPT,
         run_url,
         failure=_problems(problems, linked=False),
     )
@@ -139,21 +220,36 @@ def registration_issue(
 
 def is_of_environment(title: str, environment: str) -> bool:
     """Return whether an issue with this title is about an environment."""
-    forms = (ASSIGNMENT_TITLE, COLLECTED_TITLE, REGISTRATION_TITLE)
+    forms = (
+        *(ASSIGNMENT_TITLE, COLLECTED_TITLE),
+        *(REGISTRATION_TITLE, COLLECTED_REGISTRATIONS_TITLE),
+    )
     matches = (form.fullmatch(title) for form in forms)
     return any(match[match.lastindex or 0] == environment for match in matches if match)
 
 
-def is_of_registration(title: str, environment: str) -> bool:
-    """Return whether an issue with this title is about a registration of an environment."""
-    return bool(REGISTRATION_TITLE.fullmatch(title)) and is_of_environment(title, environment)
-
-
 def failing_assignments(title: str, body: str, environment: str) -> int:
     """Return the number of failing assignments of an environment that an issue describes."""
-    if not is_of_environment(title, environment) or is_of_registration(title, environment):
+    if not is_of_environment(title, environment):
         return 0
-    return len(LISTED.findall(body)) if COLLECTED_TITLE.fullmatch(title) else 1
+    if COLLECTED_TITLE.fullmatch(title):
+        return _number(body, len(LISTED.findall(body)))
+    return int(ASSIGNMENT_TITLE.fullmatch(title) is not None)
+
+
+def unusable_registrations(title: str, body: str, environment: str) -> int:
+    """Return the number of unusable registrations of an environment that an issue describes."""
+    if not is_of_environment(title, environment):
+        return 0
+    if COLLECTED_REGISTRATIONS_TITLE.fullmatch(title):
+        return _number(body, body.count("\n- `"))
+    return int(REGISTRATION_TITLE.fullmatch(title) is not None)
+
+
+def _number(body: str, listed: int) -> int:
+    """Return the number of all failures that a collecting issue is about."""
+    number = NUMBER.search(body)
+    return int(number[1]) if number else listed
 
 
 def as_written(issue: FailureIssue, known: Iterable[Issue]) -> str:
@@ -173,18 +269,20 @@ def settled(
     environment: str,
     wanted: Collection[str],
     is_unknown: Callable[[str, str], bool],
+    *,
+    knows_all: bool = False,
 ) -> tuple[Issue, ...]:
     """Return the open issues of an environment whose failure is gone: those not in `wanted`.
 
     `is_unknown` returns whether this run knows nothing about a cluster type and a target; their
-    issue stays open.
+    issue stays open. Unless the run `knows_all`, so does an issue that names a part of them.
     """
     return tuple(
         issue
         for issue in known
         if issue.state == "open"
         and issue.title not in wanted
-        and _is_settled(issue, environment, wanted, is_unknown)
+        and _is_settled(issue, environment, wanted, is_unknown, knows_all=knows_all)
     )
 
 
@@ -193,22 +291,29 @@ def _is_settled(
     environment: str,
     wanted: Collection[str],
     is_unknown: Callable[[str, str], bool],
+    *,
+    knows_all: bool,
 ) -> bool:
     """Parse the title, which is unambiguous because names have no spaces."""
     title = issue.title
     collected = COLLECTED_TITLE.fullmatch(title)
     if collected:
-        return collected[1] == environment and not any(
-            is_unknown(cluster_type, target)
-            and assignment_title(target, cluster_type, environment) not in wanted
-            for target, cluster_type in LISTED.findall(issue.body)
+        listed = LISTED.findall(issue.body)
+        names_all = len(listed) == _number(issue.body, len(listed))
+        return (
+            collected[1] == environment
+            and (names_all or knows_all)
+            and not any(
+                is_unknown(cluster_type, target)
+                and assignment_title(target, cluster_type, environment) not in wanted
+                for target, cluster_type in listed
+            )
         )
     assignment = ASSIGNMENT_TITLE.fullmatch(title)
     if assignment:
         target, cluster_type, place = assignment.groups()
         return place == environment and not is_unknown(cluster_type, target)
-    registration = REGISTRATION_TITLE.fullmatch(title)
-    return registration is not None and registration[2] == environment
+    return is_of_environment(title, environment)
 
 
 def _issue(

@@ -11,11 +11,15 @@ from kalypso_actions.model.github import Issue
 from kalypso_actions.report.failure_issues import (
     FailingAssignment,
     FailureIssue,
+    UnusableRegistration,
     as_written,
     assignment_issue,
     assignment_issues,
+    failing_assignments,
     registration_issue,
+    registration_issues,
     settled,
+    unusable_registrations,
 )
 
 WHERE = Location("https://git.test/acme/fleet", "large.yaml", 3)
@@ -124,6 +128,54 @@ def test_the_collecting_issue_links_lines_at_their_commit() -> None:
     assert f"wrong (see {line} in `https://github.com/acme/fleet`)" in made("abc").body
     first = made("abc")
     assert as_written(made("def"), [issue(first.title, first.body)]) == first.body
+
+
+def test_the_collecting_issue_of_a_whole_fleet() -> None:
+    """GitHub accepts 65,536 characters; the number of all stands above the list."""
+    where = Location("https://github.com/acme/fleet", "stores/a.yaml", 3, commit="a" * 40)
+    failures = [
+        FailingAssignment(f"app-{number}", "large", Problem("the config is _bad_ " * 20, where))
+        for number in range(20_000)
+    ]
+    *_, made = assignment_issues(failures, "dev", [], 20, RUN)
+    assert len(made.body) < 60_000
+    assert "\nThe first 100 of 19980:\n" in made.body
+    assert failing_assignments(made.title, made.body, "dev") == 19_980
+    open_issue = [issue(made.title, made.body)]
+    assert settled(open_issue, "dev", (), lambda *_: False, knows_all=True) == tuple(open_issue)
+    assert settled(open_issue, "dev", (), lambda *_: False) == ()
+
+
+def test_a_token_that_lost_all_repositories() -> None:
+    """GitHub accepts 80 issues a minute and 500 an hour."""
+    lost = [
+        UnusableRegistration(f"app-{number:04}", [Problem("no such repository")])
+        for number in range(1_000)
+    ]
+    known = [issue("Can't read the workload registration app-0999 in dev environment")]
+    made = registration_issues(lost, "dev", known, 20, RUN)
+    assert len(made) == 21
+    assert sum(unusable_registrations(each.title, each.body, "dev") for each in made) == 1_000
+    assert not any(failing_assignments(each.title, each.body, "dev") for each in made)
+    assert made[-1].title == "Can't read other workload registrations in dev environment"
+    assert "- `app-0019`: no such repository\n" in made[-1].body
+    assert "app-0999" in made[-2].title
+    open_issue = [issue(made[-1].title, made[-1].body)]
+    assert settled(open_issue, "dev", (), lambda *_: False) == tuple(open_issue)
+    assert settled(open_issue, "stage", (), lambda *_: False) == ()
+
+
+def test_a_few_unusable_registrations_beyond_the_limit() -> None:
+    lost = [UnusableRegistration(name, [Problem("gone")]) for name in ("a", "b", "c")]
+    _, others = registration_issues(lost, "dev", [], 1, RUN)
+    assert unusable_registrations(others.title, others.body, "dev") == 2
+
+
+def test_a_registration_with_thousands_of_problems() -> None:
+    problems = [Problem(f"target {number} is bad") for number in range(5_000)]
+    made = registration_issue("shop", "dev", problems, "")
+    assert len(made.body) < 60_000
+    assert "\n\n… and 4950 more\n\n" in made.body
 
 
 LARGE = about().title

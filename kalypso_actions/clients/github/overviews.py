@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from kalypso_actions.clients.github import from_json, issues, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.clients.github.repository_queries import (
@@ -37,7 +39,7 @@ _PULL_REQUESTS: Final = (
     "number title url isDraft createdAt baseRefName headRefName author { __typename login } } }"
 )
 _ISSUES: Final = (
-    f"issues(states: [OPEN], labels: $labels, first: 100, {_NEWEST}) {{ "
+    f"issues(states: [OPEN], labels: $labels, first: 100, {_NEWEST}) {{ totalCount "
     "nodes { number title url body } }"
 )
 
@@ -52,23 +54,32 @@ def read(
 ) -> RepositoryOverview:
     """Read a repository, with its issues that have `label`. Raises GitHubError.
 
-    One request reads up to twenty branches and commits.
+    One request reads up to twenty branches and commits. If there are more open pull requests or
+    issues than it lists, such as in a GitOps repository of many environments, list them all.
     """
     names = list(dict.fromkeys(branches))
     # GitHub refuses the whole query for one text that is not an object id.
     ids = list(dict.fromkeys(filter(is_commit_id, commits)))
+    failure = f"{repository} cannot be read"
     overview = RepositoryOverview({}, {})
     for start in range(0, max(len(names), len(ids), 1), BATCH_SIZE):
         some_names, some_ids = (part[start : start + BATCH_SIZE] for part in (names, ids))
         data = query_repository(
             github,
             repository,
-            f"{repository} cannot be read",
+            failure,
             query(len(some_names), len(some_ids)),
             variables(some_names, some_ids, label),
             "contents: read, statuses: read, pull_requests: read and issues: read",
         )
         overview = _merged(overview, data, some_names, some_ids)
+    if data["pullRequests"]["totalCount"] > len(overview.pull_requests):
+        pulls = rest.read_all(github, repository, failure, "/pulls", {"state": "open"})
+        overview = replace(overview, pull_requests=tuple(map(_listed_pull_request, pulls)))
+    if data["issues"]["totalCount"] > len(overview.issues):
+        found = issues.find_all(github, repository, label=label)
+        listed = (OpenIssue(each.number, each.title, each.url, each.body) for each in found)
+        overview = replace(overview, issues=tuple(listed))
     return overview
 
 
@@ -106,7 +117,6 @@ def _merged(
         {**known.heads, **dict(zip(branches, heads, strict=True))},
         {**known.commits, **{each: _commit(data[f"c{n}"]) for n, each in enumerate(commits)}},
         tuple(_pull_request(node) for node in pulls["nodes"]),
-        pulls["totalCount"] - len(pulls["nodes"]),
         tuple(
             OpenIssue(node["number"], node["title"], node["url"], node["body"])
             for node in data["issues"]["nodes"]
@@ -126,6 +136,21 @@ def _commit(node: Json) -> CommitView | None:
         committed_at=datetime.fromisoformat(node["committedDate"]),
         length=node["history"]["totalCount"],
         statuses=by_context(node["status"]),
+    )
+
+
+def _listed_pull_request(answer: Json) -> PullRequestView:
+    """Convert a pull request of the REST API."""
+    pull = from_json.pull_request(answer)
+    return PullRequestView(
+        number=pull.number,
+        title=pull.title,
+        url=pull.url,
+        base=pull.base_branch,
+        head=pull.head_branch,
+        author=pull.author,
+        created_at=datetime.fromisoformat(answer["created_at"]),
+        is_draft=bool(answer.get("draft")),
     )
 
 

@@ -39,7 +39,7 @@ from kalypso_actions.promotion.merges import meaning_of_push
 from kalypso_actions.promotion.starts import check_promote_start
 from kalypso_actions.report import failure_issues, markdown, pull_request
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
-from kalypso_actions.report.failure_issues import FailingAssignment
+from kalypso_actions.report.failure_issues import FailingAssignment, UnusableRegistration
 from kalypso_actions.report.markdown import CommitLink
 from kalypso_actions.report.pull_request import PullRequestText
 
@@ -376,7 +376,7 @@ def _issues(
 ) -> Iterator[WriteIssue | CloseIssue]:
     """Keep one open issue for each failing assignment and each unusable registration.
 
-    Beyond `max_issues`, one issue lists the other assignments. Close issues about failures that
+    Beyond `max_issues` of each kind, one issue lists the others. Close issues about failures that
     are gone; keep those about preserved folders.
     """
     known, identity = details.known_issues, details.identity
@@ -391,15 +391,17 @@ def _issues(
         for item in plan.assignments
         if item.failure
     ]
-    described = failure_issues.assignment_issues(failing, name, ours, inputs.max_issues, run_url)
     unusable = [
-        failure_issues.registration_issue(
-            reading.registration.name, name, reading.problems, run_url
-        )
+        UnusableRegistration(reading.registration.name, reading.problems)
         for reading in snapshot.sources.registrations
         if reading.problems
     ]
-    wanted = {issue.title: issue for issue in (*described, *unusable)}
+    most = inputs.max_issues
+    described = (
+        *failure_issues.assignment_issues(failing, name, ours, most, run_url),
+        *failure_issues.registration_issues(unusable, name, ours, most, run_url),
+    )
+    wanted = {issue.title: issue for issue in described}
     for issue in wanted.values():
         yield WriteIssue(
             repository=repository,
@@ -413,7 +415,9 @@ def _issues(
         return any(folders.includes(cluster_type, target) for folders in plan.preserved)
 
     run = f" {markdown.link('This run', run_url)} has found it so." if run_url else ""
-    for settled in failure_issues.settled(known, name, wanted, is_unknown):
+    for settled in failure_issues.settled(
+        known, name, wanted, is_unknown, knows_all=not plan.preserved
+    ):
         yield CloseIssue(
             repository=repository,
             number=settled.number,

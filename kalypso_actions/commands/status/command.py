@@ -89,7 +89,6 @@ class _Summary:
         numbers = clusters.numbers if clusters else None
         gitops = tuple(self._gitops(item))
         issues = tuple(self._issues(item))
-        titles = [issue.title for _, issue in issues]
         return EnvironmentStatusEntry(
             environment=name,
             branch=item.environment.control_plane.branch,
@@ -102,7 +101,10 @@ class _Summary:
                 failure_issues.failing_assignments(each.title, each.body, name)
                 for _, each in issues
             ),
-            degraded=sum(failure_issues.is_of_registration(title, name) for title in titles),
+            degraded=sum(
+                failure_issues.unusable_registrations(each.title, each.body, name)
+                for _, each in issues
+            ),
             gitops=gitops,
             pull_requests=tuple(map(_proposal, moment.proposals)),
             issues=tuple(

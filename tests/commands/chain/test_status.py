@@ -103,6 +103,27 @@ def test_pull_requests_and_failures(acme: Organisation) -> None:
     assert "4 failing" in text(document)
 
 
+@pytest.mark.slow
+def test_the_issues_and_pull_requests_of_many_environments(acme: Organisation) -> None:
+    """GitHub answers a query with at most 100 issues and 50 pull requests."""
+    head = acme.head("dev", GITOPS)
+    for number in range(52):
+        acme.reset(f"kalypso/env-{number}", head, GITOPS)
+        acme.commit({"proposed.txt": str(number)}, f"kalypso/env-{number}", GITOPS)
+    acme.reset("kalypso/dev", head, GITOPS)
+    acme.commit({"proposed.txt": "dev"}, "kalypso/dev", GITOPS)
+    own = acme.pull("kalypso/dev", "dev", GITOPS)
+    for number in range(52):
+        acme.pull(f"kalypso/env-{number}", "dev", GITOPS)
+    for number in range(103):
+        title = assignment_title("shop-web", f"drone-{number}", "dev")
+        body = {"title": title, "labels": ["kalypso-failure"]}
+        acme.ask("POST", f"{GITOPS}/issues", body)
+    dev = entry(status(acme))
+    assert [each.number for each in dev.pull_requests] == [own]
+    assert (dev.failing, len(dev.issues)) == (103, 103)
+
+
 def test_pull_requests_to_main_wait_for_people(acme: Organisation) -> None:
     assert text(status(acme, environment="stage")).endswith("nothing waits\n")
     acme.reset("change", acme.head("main"))
