@@ -21,7 +21,7 @@ from kalypso_actions.compliance.clusters import (
 from kalypso_actions.compliance.followed_paths import EnvironmentTree, FollowedPaths, followed_paths
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.cluster_reports import ClusterReport
-from kalypso_actions.model.counts import abbreviated, counted
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.verdicts import Verdict
 
 
@@ -91,11 +91,12 @@ class Assessment:
         problems = []
         not_reporting = sorted(tree.assigned & tree.not_reporting)
         if not_reporting:
-            message = f"the state of the clusters of {', '.join(not_reporting)} is not known: by "
+            names = abbreviated(not_reporting, MAX_LISTED)
+            message = f"the state of the clusters of {names} is not known: by "
             message += "an annotation of their ClusterTypes, they do not report"
             problems.append(Problem(message, where, "check them by other means"))
         if self.verdict == "compliant" and self.missing:
-            message = f"no cluster reports for {', '.join(self.missing)}"
+            message = f"no cluster reports for {abbreviated(self.missing, MAX_LISTED)}"
             problems.append(Problem(message if self.clusters else self.reason, where, advice))
         if self.verdict == "compliant" and self.uncounted:
             names = abbreviated([cluster.name for cluster in self.uncounted])
@@ -251,5 +252,5 @@ def _awaited(clusters: Sequence[Cluster], missing: Sequence[str]) -> str:
         if names:
             parts.append(f"{state}: {abbreviated(names)}")
     if missing:
-        parts.append(f"missing: {', '.join(missing)}")
+        parts.append(f"missing: {abbreviated(missing, MAX_LISTED)}")
     return "; ".join(parts)

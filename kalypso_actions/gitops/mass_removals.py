@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.tree import TreeChanges
 
 SMALL_REMOVAL: Final = 5
@@ -21,8 +22,7 @@ def mass_removal(changes: TreeChanges, percent: int) -> str:
         return ""
     return (
         f"{removed} of {changes.existing_folders} assignments would be removed, which is more "
-        f"than {percent}%: {', '.join(changes.removed_folders[:10])}"
-        + (" …" if removed > 10 else "")
+        f"than {percent}%: {abbreviated(changes.removed_folders, 10)}"
     )
 
 

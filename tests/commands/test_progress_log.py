@@ -63,3 +63,9 @@ def test_not_too_many_clusters_are_named() -> None:
     lines = logged(observation(*before), observation(*after))
     assert lines[-1] == "  … and 5 more"
     assert len(lines) == 2 + MOST_CLUSTERS + 1
+
+
+def test_thousands_of_cluster_types_without_a_cluster() -> None:
+    missing = tuple(f"store-{number:04}" for number in range(5_000))
+    (line,) = logged(Observation(missing=missing))
+    assert line == f"compliant 0/0, missing {', '.join(missing[:8])} and 4992 more"

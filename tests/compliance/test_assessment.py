@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.compliance import DesiredState, Requirements, assess
 from kalypso_actions.compliance.assessment import Assessment, ForeignPaths
+from kalypso_actions.compliance.followed_paths import EnvironmentTree
 from kalypso_actions.errors import Location
 from kalypso_actions.model.cluster_reports import ClusterReport
 from tests.compliance.cluster_reports import (
@@ -114,6 +115,17 @@ def test_the_reason_names_incomplete_clusters_and_missing_types() -> None:
     assert assessed([*drones(1), LATE], ("drone", "post", "large")).reason == (
         "progressing: late; missing: large, post"
     )
+
+
+def test_thousands_of_cluster_types_without_a_cluster() -> None:
+    types = tuple(f"store-{number:04}" for number in range(5_000))
+    names = f"{', '.join(types[:8])} and 4992 more"
+    assessment = assessed(drones(1), ("drone", *types))
+    assert assessment.reason == f"missing: {names}"
+    lenient = assessed(drones(1), ("drone", *types), missing="warn")
+    where = Location("acme/gitops")
+    (warning,) = lenient.warnings(EnvironmentTree("", frozenset()), where, "")
+    assert warning.message == f"no cluster reports for {names}"
 
 
 def test_cluster_types_that_do_not_report() -> None:

@@ -226,6 +226,8 @@ def test_mass_removal() -> None:
         "9 of 10 assignments would be removed, which is more than 30%: small/app-0, "
     )
     assert mass_removal(result, 90) == ""
+    stores = {f"small/app-{n}/reconciler.yaml": "x" for n in range(500)}
+    assert mass_removal(changes(base({**TREE, **stores})), 30).endswith(" and 490 more")
     few = {f"small/app-{n}/reconciler.yaml": "x" for n in range(5)}
     assert mass_removal(changes(base({**TREE, **few})), 30) == ""
 

@@ -190,7 +190,7 @@ def _wait(
     runtime = context.runtime
     longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
     progress = ProgressLog(runtime.log)
-    recorded = RecordedNumbers(context, verified, began)
+    recorded = RecordedNumbers(context, verified, began=began, started=started)
     while True:
         reports = watch.read_reports()
         for max_age in (BRANCHES_AGE, timedelta()):

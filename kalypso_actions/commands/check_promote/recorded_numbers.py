@@ -12,20 +12,40 @@ from kalypso_actions.commands.shared.dispatch import record_compliant
 from kalypso_actions.errors import KalypsoError
 
 PAUSE: Final = timedelta(minutes=1)
-"""The time between two records: GitHub keeps 1,000 statuses of a commit and context.
+"""The time between two records in the first hour of the waiting."""
+
+PART: Final = 60
+"""Later, the pause is a sixtieth of the time that the run has waited.
+
+GitHub keeps 1,000 statuses of a commit and context, and refuses others, such as the record of a
+start. A month has 460 records.
 
 https://docs.github.com/rest/commits/statuses
 """
 
 
+def pause_after(waited: timedelta) -> timedelta:
+    """Return the time between two records."""
+    return max(PAUSE, waited / PART)
+
+
 class RecordedNumbers:
     """Records numbers that have changed, at most once a minute; a short run records nothing.
 
-    A configuration change has no promoted commit to record them on.
+    `began` is the start of the run, `started` that of the waiting. A configuration change has no
+    promoted commit to record them on.
     """
 
-    def __init__(self, context: CommandContext, verified: VerifiedRequest, began: datetime) -> None:
+    def __init__(
+        self,
+        context: CommandContext,
+        verified: VerifiedRequest,
+        *,
+        began: datetime,
+        started: datetime,
+    ) -> None:
         self._context = context
+        self._started = started
         self._verified = verified
         self._recorded_at = began
         self._numbers: tuple[int, int] | None = None
@@ -34,7 +54,8 @@ class RecordedNumbers:
         """Record the numbers of an observation; log a failure of GitHub, and continue."""
         request = self._verified.request
         numbers = observation.counts().get("compliant", 0), len(observation.clusters)
-        is_new = numbers != self._numbers and now - self._recorded_at >= PAUSE
+        is_due = now - self._recorded_at >= pause_after(now - self._started)
+        is_new = is_due and numbers != self._numbers
         if request.promoted_commit is None or not observation.clusters or not is_new:
             return
         self._numbers, self._recorded_at = numbers, now

@@ -36,6 +36,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.cluster_reports import ClusterReport
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion.rollbacks import has_left
@@ -64,7 +65,7 @@ class Observation:
         parts = [f"compliant {counted['compliant']}/{len(self.clusters)}"]
         parts += [f"{state} {counted[state]}" for state in STATES[1:] if counted[state]]
         if self.missing:
-            parts.append(f"missing {', '.join(self.missing)}")
+            parts.append(f"missing {abbreviated(self.missing, MAX_LISTED)}")
         return ", ".join(parts)
 
     def counts(self) -> dict[str, int]:
