@@ -27,7 +27,7 @@ BLOBS: Final = 2000
 """The maximum number of blobs to request at once."""
 
 MAX_CHANGES: Final = 1 << 27
-"""Bytes of the changes of `CHUNK` commits, enough for a million changed files."""
+"""Bytes of the changes to read at once, enough for 800,000 changed files."""
 
 NO_MODE: Final = "000000"
 
@@ -55,7 +55,13 @@ class HistoryClone:
         yielded = 0
         for depth in (*DEPTHS, None):
             ids, is_whole = self._list(commit, depth)
-            yield from read_line(partial(self._run, self._trees), ids[yielded:])
+            try:
+                yield from read_line(partial(self._run, self._trees), ids[yielded:])
+            except OutputLimitError as error:
+                message = "a commit of the history changes too many files: their paths and ids "
+                message += f"have more than {MAX_CHANGES >> 20} MiB"
+                advice = "divide the environment, so that fewer files change at once"
+                raise KalypsoError(message, Location(self._connection.url), advice) from error
             yielded = len(ids)
             if is_whole:
                 return
@@ -108,9 +114,8 @@ class HistoryClone:
     def _run(self, git_dir: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         try:
             return self._git.run(git_dir, arguments, stdin=stdin, max_output=MAX_CHANGES)
-        except OutputLimitError as error:
-            message = "a commit of the history changes too many files"
-            raise KalypsoError(message, Location(self._connection.url)) from error
+        except OutputLimitError:
+            raise
         except ProcessError as error:
             message = f"the history cannot be read: {error.stderr or error}"
             raise KalypsoError(message, Location(self._connection.url)) from error
@@ -119,18 +124,31 @@ class HistoryClone:
 def read_line(run: Callable[..., bytes], ids: Sequence[str]) -> Iterator[HistoryCommit]:
     """Yield commits of a first-parent line with their changes; `run` calls git in the repository.
 
-    The repository must have each commit's first parent, too.
+    The repository must have each commit's first parent, too. Read fewer commits at once after too
+    large an output: those of a large fleet change hundreds of thousands of files each. Raises
+    OutputLimitError if one commit has too many changes.
     """
-    for start in range(0, len(ids), CHUNK):
-        chunk = _lines(ids[start : start + CHUNK])
-        objects = batch_objects(run("cat-file", "--batch", stdin=chunk))
-        commits = [_commit(entry.id, entry.content) for entry in objects if entry is not None]
-        # By default, git compares a merge with all parents; here only the first one counts.
-        request = _lines(f"{commit.id} {''.join(commit.parents[:1])}" for commit in commits)
-        arguments = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--raw")
-        changes = _changes(run(*arguments, stdin=request))
-        for commit in commits:
-            yield dataclasses.replace(commit, changes=changes.get(commit.id, {}))
+    size, start = CHUNK, 0
+    while start < len(ids):
+        try:
+            commits = _read_commits(run, ids[start : start + size])
+        except OutputLimitError:
+            if size == 1:
+                raise
+            size = max(1, size // 8)
+            continue
+        yield from commits
+        start += size
+
+
+def _read_commits(run: Callable[..., bytes], ids: Sequence[str]) -> list[HistoryCommit]:
+    objects = batch_objects(run("cat-file", "--batch", stdin=_lines(ids)))
+    commits = [_commit(entry.id, entry.content) for entry in objects if entry is not None]
+    # By default, git compares a merge with all parents; here only the first one counts.
+    request = _lines(f"{commit.id} {''.join(commit.parents[:1])}" for commit in commits)
+    arguments = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--raw")
+    changes = _changes(run(*arguments, stdin=request))
+    return [dataclasses.replace(commit, changes=changes.get(commit.id, {})) for commit in commits]
 
 
 def without_boundary(ids: Iterable[str], shallow: Path) -> list[str]:

@@ -37,6 +37,22 @@ def test_what_each_commit_changes(tmp_path: Path) -> None:
     assert oldest.changes["a.yaml"].before is None
 
 
+def test_commits_that_change_a_whole_fleet_are_read_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three commits that change the files of 100,000 assignments exceed the limit together."""
+    path = repository(tmp_path / "origin")
+    ids = [commit(path, {f"{number}.yaml": f"{of}\n" for number in range(100)}) for of in range(12)]
+    monkeypatch.setattr(history, "MAX_CHANGES", 20_000)
+    with remotes() as opened:
+        line = list(opened.history(f"file://{path}", ids[-1]))
+    assert [each.id for each in line] == ids[::-1]
+    assert all(len(each.changes) == 100 for each in line)
+    monkeypatch.setattr(history, "MAX_CHANGES", 5_000)
+    with remotes() as opened, pytest.raises(KalypsoError, match="changes too many files"):
+        list(opened.history(f"file://{path}", ids[-1]))
+
+
 def test_a_merge_is_compared_with_its_first_parent(tmp_path: Path) -> None:
     path = repository(tmp_path / "origin")
     first = commit(path, {"a.yaml": "1\n"})
