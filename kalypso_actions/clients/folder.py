@@ -41,8 +41,8 @@ class FolderFiles:
         """Always None: a folder has no commit."""
         return None
 
-    def entries(self) -> Mapping[str, FileEntry]:
-        """Return all files by path. Raises KalypsoError if a file cannot be read."""
+    def entries(self, _max_bytes: int = 0, /) -> Mapping[str, FileEntry]:
+        """Return all files by path, without a limit. Raises KalypsoError for an unreadable file."""
         if self._entries is None:
             try:
                 files = sorted(_walk(self._folder), key=lambda file: os.fsencode(file[0]))

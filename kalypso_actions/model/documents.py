@@ -60,8 +60,11 @@ class RevisionFiles(Protocol):
     def commit(self) -> str | None:
         """The commit's id; None for a plain folder."""
 
-    def entries(self) -> Mapping[str, FileEntry]:
-        """Return all files by path, sorted by the bytes of the path. Raises KalypsoError."""
+    def entries(self, max_bytes: int = ..., /) -> Mapping[str, FileEntry]:
+        """Return all files by path, sorted by the bytes of the path.
+
+        `max_bytes` limits their paths and ids. Raises KalypsoError.
+        """
 
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
         """Return the contents of files in one read; the content of a symbolic link is its target.

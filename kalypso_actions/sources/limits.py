@@ -20,13 +20,15 @@ from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, pri
 class Limits:
     """The limits of a reading. Each path counts, even if several paths have the same content.
 
-    - `listed`: the files below its folder, read or not; - `files`, `text_bytes`: the files that are
-    read, and their bytes; - `values`: the values of their YAML, those of aliases included; -
-    `builds`: the folders that kustomize builds; each build may take `build_seconds` of the
-    processor and `build_bytes` of memory, because its costs cannot be counted from outside; -
-    `ignore_files`, `ignore_lines`: the repository's `.sourceignore` files, and their lines.
+    - `listing_bytes`: the paths and ids of all files of the repository; - `listed`: the files below
+    its folder, read or not; - `files`, `text_bytes`: the files that are read, and their bytes; -
+    `values`: the values of their YAML, those of aliases included; - `builds`: the folders that
+    kustomize builds; each build may take `build_seconds` of the processor and `build_bytes` of
+    memory, because its costs cannot be counted from outside; - `ignore_files`, `ignore_lines`: the
+    repository's `.sourceignore` files, and their lines.
     """
 
+    listing_bytes: int = 1 << 26
     listed: int = 50_000
     files: int = 10_000
     text_bytes: int = 10 << 20

@@ -15,9 +15,10 @@ from kalypso_actions.model.documents import FileEntry, FilesTooLargeError
 from kalypso_actions.model.tree_listing import TreeListing
 
 MAX_TOTAL: Final = 1 << 30
-MAX_LISTING: Final = 1 << 26
-"""Bytes of a commit's paths and ids, enough for half a million files. A tiny repository can list
-far more, because equal folders are one object."""
+MAX_LISTING: Final = 1 << 29
+"""Bytes of a commit's paths and ids, enough for four million files: those of a million assignments.
+A tiny repository can list far more, because equal folders are one object; for registered ones,
+`sources.limits` has a lower limit."""
 
 MAX_ROOT: Final = 1 << 20
 HEADER: Final = 100
@@ -85,16 +86,20 @@ class GitFiles:
         output = self._run("log", "-1", "--format=%s", self._commit, max_output=MAX_LISTING)
         return output.decode("utf-8", "replace").strip()
 
-    def entries(self) -> TreeListing:
-        """Return all files by path. Raises KalypsoError for a path that no checkout would write."""
+    def entries(self, max_bytes: int = MAX_LISTING) -> TreeListing:
+        """Return all files by path.
+
+        Raises KalypsoError for a path that no checkout would write, and for more than `max_bytes`
+        of paths and ids.
+        """
         if self._listing is None:
             long = ["-l"] if self._has_sizes else []
             command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
             try:
-                output = self._run(*command, max_output=MAX_LISTING)
+                output = self._run(*command, max_output=max_bytes)
             except OutputLimitError as error:
                 message = f"the commit {self._commit} has too many files"
-                advice = f"use a smaller repository: the limit is {MAX_LISTING >> 20} MiB of paths"
+                advice = f"use a smaller repository: the limit is {max_bytes >> 20} MiB of paths"
                 raise KalypsoError(message, Location(self._repository), advice) from error
             listing = TreeListing(output.decode("utf-8", "surrogateescape"))
             if _may_be_unsafe(output):

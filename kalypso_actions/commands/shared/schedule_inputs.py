@@ -26,6 +26,7 @@ from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.schedule_inputs_digest import inputs_digest
 from kalypso_actions.report import pull_request_mark
+from kalypso_actions.sources.limits import REGISTRATION
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
 
@@ -214,6 +215,7 @@ def _read_by_git(context: CommandContext, folder: RepositoryPath) -> str | Probl
     try:
         commit = _head(context, folder)
         files = context.repositories.open(folder.repo, branch=folder.branch, commit=commit)
+        files.entries(REGISTRATION.listing_bytes)
         return files.tree_id(normalize(folder.path))
     except OutsideRepositoryError:
         return None

@@ -9,6 +9,7 @@ import pytest
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_repository
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.sources.limits import Limits
 from tests.git_repositories import commit, git, programs, repository
 
 
@@ -95,10 +96,7 @@ def test_tree_that_no_checkout_would_write_is_refused(tmp_path: Path, name: byte
     assert where.path == repr(name.decode())  # the outermost folder, as git lists it first
 
 
-def test_a_few_folders_that_unfold_into_billions_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kalypso_actions.clients.git.files.MAX_LISTING", 1 << 20)
+def test_a_few_folders_that_unfold_into_billions_are_refused(tmp_path: Path) -> None:
     path = repository(tmp_path / "repo")
     blob = git(path, "hash-object", "-w", "--stdin", stdin=b"x")
     tree = git(path, "mktree", stdin=f"100644 blob {blob}\tfile\n".encode())
@@ -107,7 +105,28 @@ def test_a_few_folders_that_unfold_into_billions_are_refused(
         tree = git(path, "mktree", stdin=lines.encode())
     bomb = git(path, "commit-tree", tree, "-m", "bomb")
     with pytest.raises(KalypsoError, match=f"the commit {bomb} has too many files"):
-        opened(path).at_commit(bomb).entries()
+        opened(path).at_commit(bomb).entries(1 << 20)
+
+
+@pytest.mark.slow
+def test_the_tree_of_120000_assignments_is_listed(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    blob = git(path, "hash-object", "-w", "--stdin", stdin=b"x")
+    names = ("namespace.yaml", "platform-config.yaml", "reconciler.yaml")
+    tree = git(
+        path, "mktree", stdin="".join(f"100644 blob {blob}\t{name}\n" for name in names).encode()
+    )
+    for name, count in (
+        ("payments-service-functional-test", 200),
+        ("store-eu-west-production", 600),
+    ):
+        lines = (f"040000 tree {tree}\t{name}-{number:04}\n" for number in range(count))
+        tree = git(path, "mktree", stdin="".join(lines).encode())
+    commit_id = git(path, "commit-tree", tree, "-m", "large")
+    entries = opened(path).at_commit(commit_id).entries()
+    assert len(entries) == 360_000
+    with pytest.raises(KalypsoError, match="has too many files"):
+        opened(path).at_commit(commit_id).entries(Limits().listing_bytes)
 
 
 def test_files_that_memory_would_not_bear_are_refused(

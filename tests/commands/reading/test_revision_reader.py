@@ -83,7 +83,7 @@ class Rounds:
         self.repository = files.repository
         self.commit = files.commit
 
-    def entries(self) -> Mapping[str, FileEntry]:
+    def entries(self, _max_bytes: int = 0, /) -> Mapping[str, FileEntry]:
         return self.files.entries()
 
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:

@@ -204,7 +204,7 @@ def read_documents(
     the other files' documents and problems. Raises KalypsoError if the files cannot be read; the
     returned reading has the problems of their content.
     """
-    entries = files.entries()
+    entries = files.entries(limits.listing_bytes) if limits else files.entries()
     rounds = _Rounds(files, repository, limits)
     failures: list[Problem] = []
     parsed = ParsedByKind(kinds) if kinds else ParsedContents(limits)
