@@ -13,7 +13,8 @@ from kalypso_actions.errors import KalypsoError
 
 PROGRAM = "kustomize"
 
-TIMEOUT = 60
+TIMEOUT = 600
+"""Seconds of a build: 10,000 objects, those of 5,000 cluster types, take 50 to 100."""
 MAX_OUTPUT = 1 << 26
 """Bytes of output, far more than the limit of a YAML file."""
 MAX_MEMORY = 1 << 30
@@ -39,6 +40,7 @@ class Kustomize:
         *,
         cpu_seconds: int | None = None,
         max_memory: int | None = None,
+        timeout: float = TIMEOUT,
     ) -> bytes:
         """Return the output of `kustomize build` for a folder among these files.
 
@@ -63,7 +65,7 @@ class Kustomize:
                     [PROGRAM, *arguments],
                     folder=root,
                     extra=_environment(home),
-                    timeout=TIMEOUT,
+                    timeout=timeout,
                     max_output=MAX_OUTPUT,
                     max_memory=max_memory or MAX_MEMORY,
                     cpu_seconds=cpu_seconds,
@@ -77,7 +79,8 @@ class Kustomize:
                     reason = f"it crashed, and probably needs more than {limit} MB of memory"
                     raise KalypsoError(f"kustomize build: {reason}", advice=SIMPLER) from error
                 reason = (error.stderr or error.problem.message).replace(f"{root}{os.sep}", "")
-                advice = "kustomize runs without network, plugins and Helm"
+                without = "kustomize runs without network, plugins and Helm"
+                advice = without if error.stderr else SIMPLER
                 raise KalypsoError(f"kustomize build failed: {reason}", advice=advice) from error
 
     def version(self) -> str:

@@ -7,7 +7,8 @@ from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 
-MAX_BYTES: Final = 10 * 1024 * 1024
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""The output of kustomize is one file: 5,000 cluster types with 4 KB of ConfigMap have 20 MB."""
 
 
 def read_text(content: bytes, where: Location) -> str | Problem:

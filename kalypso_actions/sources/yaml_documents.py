@@ -16,7 +16,7 @@ import yaml
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document, EntryMark, Mark, Path
-from kalypso_actions.sources.file_texts import MAX_BYTES, read_text
+from kalypso_actions.sources.file_texts import read_text
 from kalypso_actions.sources.yaml_errors import (
     counted_from_one,
     error_mark,
@@ -26,8 +26,10 @@ from kalypso_actions.sources.yaml_errors import (
 from kalypso_go.goyaml.errors import YAMLError
 from kalypso_go.goyaml.scalars import resolve, tagged
 
-MAX_DOCUMENTS: Final = 10_000
-MAX_VALUES: Final = 500_000
+MAX_DOCUMENTS: Final = 100_000
+MAX_VALUES: Final = 2_000_000
+MAX_SIZE: Final = 10 << 20
+"""Characters and values of a document with aliases, each of which counts."""
 MAX_DEPTH: Final = 100
 MAX_PROBLEMS: Final = 100
 
@@ -213,7 +215,7 @@ class _Composer:
             )
         self.size += anchor.size
         self._count(anchor.values, event)
-        if self.size > MAX_BYTES:
+        if self.size > MAX_SIZE:
             raise _UnreadableError(
                 "the expanded aliases make the document too large",
                 _mark(event),

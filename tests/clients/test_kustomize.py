@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.kustomize import Kustomize, find_kustomize
+from kalypso_actions.clients.kustomize import SIMPLER, Kustomize, find_kustomize
 from kalypso_actions.errors import KalypsoError
 from tests.git_repositories import programs
 from tests.sources.trees import kustomization, manifest
@@ -86,6 +86,14 @@ def test_a_build_that_does_not_end(tmp_path: Path) -> None:
     kustomize = script(tmp_path, f"#!{sys.executable}\n{busy}")
     with pytest.raises(KalypsoError, match="kustomize build: it takes more than 1 s"):
         kustomize({"a": b""}, "app", cpu_seconds=1)
+
+
+@POSIX
+def test_a_build_that_takes_too_long(tmp_path: Path) -> None:
+    kustomize = script(tmp_path, f"#!{sys.executable}\nimport time\ntime.sleep(60)\n")
+    with pytest.raises(KalypsoError, match=r"kustomize did not finish within 0\.5 s") as caught:
+        kustomize({"a": b""}, "app", timeout=0.5)
+    assert caught.value.problem.advice == SIMPLER
 
 
 @POSIX

@@ -160,7 +160,7 @@ def test_symbolic_links_elsewhere_or_excluded_are_ignored() -> None:
 def test_file_beyond_the_limit_is_a_problem_and_is_not_read() -> None:
     discovery = discovered({"big.yaml": b"#" * (MAX_BYTES + 1), **files("x.yaml")})
     assert texts(discovery.problems) == [
-        "big.yaml:0: the file has 10.0 MiB, but the limit is 10 MiB"
+        "big.yaml:0: the file has 64.0 MiB, but the limit is 64 MiB"
     ]
     assert names(discovery) == ["x.yaml"]
 

@@ -32,7 +32,7 @@ def test_encodings_and_line_ends(content: bytes, value: str) -> None:
         (b"a: \xff\n", 1, "the file is not UTF-8 (byte 3)"),
         (b"a: 1\nb: \xc3", 2, "the file is not UTF-8 (byte 8)"),
         (b"\xff\xfea", 1, "the file is not UTF-8 (byte 2)"),
-        (b"#" * (MAX_BYTES + 1), 0, "the file has 10.0 MiB, but the limit is 10 MiB"),
+        (b"#" * (MAX_BYTES + 1), 0, "the file has 64.0 MiB, but the limit is 64 MiB"),
     ],
     ids=["Latin-1", "a half character", "half UTF-16", "too large"],
 )

@@ -274,6 +274,20 @@ def test_limits(limit: str, text: str, message: str, monkeypatch: pytest.MonkeyP
     assert message in parse(text).problems[-1].message
 
 
+@pytest.mark.slow
+def test_one_file_with_5000_cluster_types_and_their_configuration() -> None:
+    """Such as the output of kustomize, which nobody can split."""
+    data = "".join(f"  SETTING_{number:03}: value {number} of the store\n" for number in range(4))
+    text = "".join(
+        f"kind: ClusterType\nmetadata: {{name: store-{number}}}\nspec: {{reconciler: flux}}\n---\n"
+        f"kind: SchedulingPolicy\nmetadata: {{name: store-{number}}}\n---\n"
+        f"kind: ConfigMap\nmetadata: {{name: store-{number}}}\ndata:\n{data}---\n"
+        for number in range(5_000)
+    )
+    parsed = parse(text)
+    assert (len(parsed.documents), parsed.problems) == (15_000, ())
+
+
 PIECES = st.sampled_from(
     [
         *("a", "b", ": ", ":\n", "\n", "\n  ", "\n    ", "- ", "? ", "&x ", "*x", "<<: ", "{", "}"),

@@ -28,6 +28,7 @@ def generate_by_kustomize(work: Work) -> Generated:
     files = replaced_files(work, generated.findings)
     warn_of_values(work, generated.findings)
     environment, repository = work.inputs.environment, work.source.repository
+    timeout = work.inputs.timeout.total_seconds()
     overlays: dict[str, str] = {}
     for target in work.targets:
         overlay = application.overlay_of(files, work.folder, environment, target)
@@ -42,7 +43,7 @@ def generate_by_kustomize(work: Work) -> Generated:
     def build(target: Target) -> bytes | Problem:
         overlay = overlays[target.folder]
         try:
-            return kustomize(files, overlay)
+            return kustomize(files, overlay, timeout=timeout)
         except KalypsoError as error:
             names = (posixpath.join(overlay, name) for name in KUSTOMIZATION_NAMES)
             where = Location(repository, next(name for name in names if name in files))
