@@ -82,8 +82,8 @@ class ConfigValidator:
 
     def _other_layers(self, assignment: Assignment, key: str) -> str:
         """Name a layer that sets a key but does not apply to an assignment."""
-        for entry in self._platform_config.entries:
-            lacking = self._platform_config.lacking(assignment, entry) if entry.key == key else ()
+        for entry in self._platform_config.entries_of(key):
+            lacking = self._platform_config.lacking(assignment, entry)
             if lacking:
                 labels = ", ".join(f"{name} = {value}" for name, value in lacking)
                 return f"{key} is set in {_file(entry.where)}, but only for {labels}"

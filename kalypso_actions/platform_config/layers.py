@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import groupby
@@ -142,6 +142,17 @@ class PlatformConfig:
     def entries(self) -> Iterator[Entry]:
         """All keys of the fleet's ConfigMaps, in the order of merging."""
         return (entry for layer in self._layers for entry in layer.entries)
+
+    def entries_of(self, key: str) -> Sequence[Entry]:
+        """Return the entries of one key, in the order of merging."""
+        return self._entries_by_key.get(key, ())
+
+    @cached_property
+    def _entries_by_key(self) -> Mapping[str, Sequence[Entry]]:
+        by_key: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            by_key.setdefault(entry.key, []).append(entry)
+        return by_key
 
     def lacking(self, assignment: Assignment, entry: Entry) -> tuple[Label, ...]:
         """Return the labels that an entry requires and an assignment lacks; () if it applies."""

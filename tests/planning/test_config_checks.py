@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import pytest
 
@@ -10,7 +11,7 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import ConfigMap
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.platform_config import PlatformConfig
-from tests.builders import assignment, config_map, config_schema, fleet, target
+from tests.builders import assignment, cluster_type, config_map, config_schema, fleet, target
 from tests.plans import LARGE
 
 SCHEMA = (
@@ -76,3 +77,23 @@ def test_schemas_of_targets_with_equal_configuration_have_their_own_places() -> 
         assert failure is not None
         places.append(failure.where.line)
     assert places == [4, 5]
+
+
+def test_a_schema_that_refuses_thousands_of_cluster_types() -> None:
+    """Each looked through the entries of all others: the square of their number."""
+    names = [f"store-{number}" for number in range(5_000)]
+    maps = [
+        config_map(name, {f"KEY_{key}": "1" for key in range(8)}, **{"cluster-type": name})
+        for name in names
+    ]
+    platform = PlatformConfig(
+        fleet(config_maps=maps, config_schemas=[config_schema("regions", SCHEMA)])
+    )
+    validator, web = ConfigValidator(platform), target("web")
+    start = time.process_time()
+    for name in names[:1_000]:
+        assigned = assignment(web, cluster_type(name))
+        failure = validator.failure(assigned, platform.config_of(assigned))
+        assert failure is not None
+        assert "no ConfigMap sets REGION" in failure.advice
+    assert time.process_time() - start < 2
