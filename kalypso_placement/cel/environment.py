@@ -19,6 +19,7 @@ from kalypso_placement.cel.limits import (
     BUDGET,
     FLEET_BUDGET,
     LIMIT,
+    USUAL,
     CostLimitError,
     Meter,
     TooLargeError,
@@ -62,8 +63,11 @@ class CelExpressions:
     """The expressions of placements on one hub; each is evaluated once for each cluster."""
 
     def __init__(self, hub: Hub, budget: int = FLEET_BUDGET) -> None:
-        """Prepare for a hub; `budget` is the cost of all expressions for all its clusters."""
-        self._budget = budget
+        """Prepare for a hub.
+
+        `budget` is the cost of all expressions for all its clusters, beyond `USUAL` of each.
+        """
+        self._limit = self._budget = budget
         self._functions: dict[str, Function] = {
             **_functions(),
             "scores": functools.partial(_scores, hub),
@@ -124,9 +128,13 @@ class CelExpressions:
             except TooLargeError as error:
                 message = f"a value of the CEL expression is too large: {expression[:MOST_SHOWN]}"
                 raise UnsupportedExpressionError(message, advice="simplify it") from error
-            self._budget -= cost
+            self._budget -= max(0, cost - USUAL)
             if self._budget < 0:
-                message = "the CEL expressions of all Placements cost too much for this fleet"
+                message = (
+                    f"{len(self._answers)} CEL expressions of Placements cost too much for "
+                    f"{len(self._numbers)} cluster types: more than {self._limit:,} beyond "
+                    f"{USUAL} for each evaluation"
+                )
                 raise UnsupportedExpressionError(message, advice="simplify them, or use labels")
             answer = answers[number] = cost * 2 + (not fault)
         return bool(answer % 2), answer // 2

@@ -23,7 +23,11 @@ LIMIT: Final = 1_000_000
 BUDGET: Final = 10_000_000
 """The limit for all expressions of a predicate and one cluster."""
 FLEET_BUDGET: Final = 100_000_000
-"""The limit for all different expressions and all clusters: minutes of processor time."""
+"""The limit for all different expressions and all clusters, beyond `USUAL` of each: minutes of
+processor time."""
+USUAL: Final = 100
+"""The cost of an expression that nobody finds expensive; thousands of these for thousands of
+cluster types are a large fleet."""
 LIST: Final = 10
 MAP: Final = 30
 
