@@ -24,8 +24,8 @@ from kalypso_actions.report.preview_markdown import MARK, PreviewFacts
 from kalypso_actions.report.without_links import without_links
 from kalypso_actions.runner import read_file
 
-MOST_BYTES: Final = 16 * 1024 * 1024
-"""The most bytes of an artifact's document; preview limits its diffs to a quarter of this."""
+MOST_BYTES: Final = 128 * 1024 * 1024
+"""The most bytes of an artifact's document; 100,000 changed files have 36 MB."""
 
 
 def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> CommandResult:

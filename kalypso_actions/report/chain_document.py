@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.model.writes import Write, parts
-from kalypso_actions.report.documents import AcknowledgedEntry, Document, ProblemEntry
+from kalypso_actions.report.documents import AcknowledgedEntry, Document, Entries, ProblemEntry
 from kalypso_actions.report.escaping import json_text
 
 
@@ -39,11 +39,11 @@ class ChainDocument(Document):
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {}
 
-    notes: tuple[ProblemEntry, ...] = ()
-    acknowledged: tuple[AcknowledgedEntry, ...] = ()
-    warnings: tuple[ProblemEntry, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
-    writes: tuple[WriteEntry, ...] = ()
+    notes: Entries[ProblemEntry] = ()
+    acknowledged: Entries[AcknowledgedEntry] = ()
+    warnings: Entries[ProblemEntry] = ()
+    problems: Entries[ProblemEntry] = ()
+    writes: Entries[WriteEntry] = ()
 
     def outputs(self) -> Mapping[str, str]:
         """Return the action's outputs: strings unchanged, None as "", other values as JSON."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.differences import Change, MaskedComparison, SetValue
-from kalypso_actions.report.documents import Document, ProblemEntry, Where
+from kalypso_actions.report.documents import Document, Entries, ProblemEntry, Where
 
 LONGEST: Final = 100
 """The most characters of a value in a line."""
@@ -55,7 +55,7 @@ class ValueChangeEntry(Document):
     """A configuration value that differs for `assignments`; a side without a value is null."""
 
     key: str
-    assignments: tuple[AssignmentNameEntry, ...]
+    assignments: Entries[AssignmentNameEntry]
     before: SetValueEntry | None
     after: SetValueEntry | None
 
@@ -86,17 +86,17 @@ class ComparisonEntry(Document):
     `problems` and `warnings` are those that only the head has; the others are only counted.
     """
 
-    assignments_added: tuple[AssignmentNameEntry, ...] = ()
-    assignments_removed: tuple[AssignmentNameEntry, ...] = ()
-    files: tuple[FileChangeEntry, ...] = ()
-    values: tuple[ValueChangeEntry, ...] = ()
-    documents: tuple[DocumentChangeEntry, ...] = ()
-    problems: tuple[ProblemEntry, ...] = ()
+    assignments_added: Entries[AssignmentNameEntry] = ()
+    assignments_removed: Entries[AssignmentNameEntry] = ()
+    files: Entries[FileChangeEntry] = ()
+    values: Entries[ValueChangeEntry] = ()
+    documents: Entries[DocumentChangeEntry] = ()
+    problems: Entries[ProblemEntry] = ()
     problems_known: int = 0
-    warnings: tuple[ProblemEntry, ...] = ()
+    warnings: Entries[ProblemEntry] = ()
     warnings_known: int = 0
     mass_removal: ProblemEntry | None = None
-    withheld: tuple[WithheldEntry, ...] = ()
+    withheld: Entries[WithheldEntry] = ()
 
     @classmethod
     def of(cls, comparison: MaskedComparison, diffs: Mapping[str, str]) -> ComparisonEntry:

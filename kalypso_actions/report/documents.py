@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import Finding, Level, Location
@@ -27,6 +27,12 @@ LEVELS: Final[dict[str, Level]] = {
 """The lists of findings in a document, with the level of each."""
 
 CHANGES: Final = ("added", "modified", "deleted")
+
+Item = TypeVar("Item")
+
+Entries = Annotated[tuple[Item, ...], FailFast()]
+"""Entries of a document that a stranger may have written: hostile JSON with millions of wrong ones
+would make as many errors, of a kilobyte each."""
 
 
 class Document(BaseModel):

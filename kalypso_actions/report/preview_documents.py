@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.comparison_entries import ComparisonEntry
-from kalypso_actions.report.documents import Document
+from kalypso_actions.report.documents import Document, Entries
 
 CommentState = Literal["written", "pending", "none"]
 """`written` by this run, `pending` if another job must comment (this token may not), or `none`."""
@@ -34,9 +34,9 @@ class ArrivalEntry(Document):
 
     has: str
     commits: int | None
-    newest: tuple[ArrivingCommitEntry, ...] = ()
+    newest: Entries[ArrivingCommitEntry] = ()
     is_first: bool
-    after: tuple[str, ...]
+    after: Entries[str]
     comparison: ComparisonEntry | None
 
 
@@ -89,8 +89,8 @@ class PreviewDocument(ChainDocument):
     files_changed: int = 0
     problems_known: int = 0
     warnings_known: int = 0
-    settings: tuple[str, ...] = ()
-    environments: tuple[PreviewEnvironmentEntry, ...] = ()
+    settings: Entries[str] = ()
+    environments: Entries[PreviewEnvironmentEntry] = ()
 
     def outputs(self) -> Mapping[str, str]:
         """Return the outputs, with the number of problems."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+from pydantic import ValidationError
+
 from kalypso_actions.errors import Finding, Location
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.report.documents import (
@@ -14,6 +17,7 @@ from kalypso_actions.report.documents import (
     finding_counts,
     hidden_counts,
 )
+from kalypso_actions.report.preview_documents import PreviewDocument
 from kalypso_actions.report.render_document import RenderDocument
 from kalypso_actions.report.validate_document import ValidateDocument
 
@@ -76,3 +80,12 @@ def test_tracking_files_are_not_manifests() -> None:
     assert changes.manifests("deleted") == (f"{TRACKING_FOLDER}-web/a",)
     assert changes.counts() == "1 added, 0 modified, 1 deleted, 0 unchanged"
     assert changes.counts("added") == "1 added"
+
+
+@pytest.mark.parametrize("field", ["environments", "problems", "settings"])
+def test_a_hostile_document_makes_few_errors(field: str) -> None:
+    """Each error takes a kilobyte: those of 16 MB of wrong entries took 20 GB."""
+    hostile = f'{{"{field}": [{"1, " * 100_000}1]}}'
+    with pytest.raises(ValidationError) as caught:
+        PreviewDocument.model_validate_json(hostile)
+    assert caught.value.error_count() < 10

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.preview_comment import preview_comment
+from kalypso_actions.commands.preview_comment import MOST_BYTES, preview_comment
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.preview import PreviewCommentInputs
@@ -144,9 +145,30 @@ def test_a_forged_document(acme: Organisation, tmp_path: Path, case: str) -> Non
 def test_a_large_document(acme: Organisation, tmp_path: Path) -> None:
     fork_proposes(acme, setting("two"))
     file = tmp_path / "preview.json"
-    file.write_bytes(b" " * (16 * 1024 * 1024 + 1))
-    with pytest.raises(KalypsoError, match="more than 16777216 bytes"):
+    file.touch()
+    os.truncate(file, MOST_BYTES + 1)
+    with pytest.raises(KalypsoError, match=f"more than {MOST_BYTES} bytes"):
         comment(acme, file)
+
+
+def test_a_change_of_a_whole_fleet(acme: Organisation, tmp_path: Path) -> None:
+    number = fork_proposes(acme, setting("two"))
+    preview = json.loads(pending_artifact(acme).read_text())
+    changed = preview["environments"][0]["change"]["files"]
+    changed += [
+        {
+            "path": f"store-eu-west-{place:05}/shop-frontend-web/platform-config.yaml",
+            "change": "added",
+            "diff": None,
+        }
+        for place in range(100_000)
+    ]
+    file = tmp_path / "preview.json"
+    file.write_text(json.dumps(preview, indent=2))
+    assert file.stat().st_size > 16_000_000
+    assert outcome(comment(acme, file)).action == "created"
+    (text,) = acme.comments(number, CONTROL_PLANE)
+    assert "more, which do not fit here" in text
 
 
 def test_a_link_to_a_file_of_the_machine(acme: Organisation, tmp_path: Path) -> None:
