@@ -14,8 +14,11 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
-def abbreviated(names: Sequence[str], most: int = 3) -> str:
-    """Return `a, b, c and 2 more`: the first names, and the number of others."""
-    left = len(names) - most
+def abbreviated(names: Sequence[str], most: int = 3, more: int = 0) -> str:
+    """Return `a, b, c and 2 more`: the first names, and the number of others.
+
+    `more` is the number of those that `names` lack.
+    """
+    left = len(names) + more - most
     shown = ", ".join(names[:most])
     return f"{shown} and {left} more" if left > 0 else shown

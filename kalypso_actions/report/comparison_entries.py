@@ -13,6 +13,10 @@ from kalypso_actions.report.documents import Document, Entries, ProblemEntry, Wh
 LONGEST: Final = 100
 """The most characters of a value in a line."""
 
+MOST_ASSIGNMENTS: Final = 1_000
+"""The most assignments to name for each value: a change of the configuration for all would name
+each assignment as often as there are values."""
+
 STYLES: Final = {"added": "green", "modified": "yellow", "deleted": "red"}
 SIGNS: Final = {"added": "+", "modified": "~", "deleted": "-"}
 
@@ -52,10 +56,14 @@ class SetValueEntry(Document):
 
 
 class ValueChangeEntry(Document):
-    """A configuration value that differs for `assignments`; a side without a value is null."""
+    """A configuration value that differs for `assignments`; a side without a value is null.
+
+    `assignments` are the first of them, and `more_assignments` the number of the others.
+    """
 
     key: str
     assignments: Entries[AssignmentNameEntry]
+    more_assignments: int = 0
     before: SetValueEntry | None
     after: SetValueEntry | None
 
@@ -112,7 +120,8 @@ class ComparisonEntry(Document):
             values=tuple(
                 ValueChangeEntry(
                     key=key_text(change.path),
-                    assignments=AssignmentNameEntry.all_of(change.assignments),
+                    assignments=AssignmentNameEntry.all_of(change.assignments[:MOST_ASSIGNMENTS]),
+                    more_assignments=max(0, len(change.assignments) - MOST_ASSIGNMENTS),
                     before=SetValueEntry.of(change.before),
                     after=SetValueEntry.of(change.after),
                 )
@@ -175,7 +184,7 @@ def _value_lines(change: ValueChangeEntry) -> Iterator[tuple[str, str]]:
     yield STYLES[kind], f"{SIGNS[kind]} {_short(change.key)}: {values}"
     places = [side.where for side in reversed(sides) if side.where]
     where = f"{places[0].path}:{places[0].line}, " if places else ""
-    names = abbreviated([name.text for name in change.assignments], 1)
+    names = abbreviated([name.text for name in change.assignments], 1, change.more_assignments)
     yield "dim", f"    {where}for {names}"
 
 

@@ -9,7 +9,6 @@ from typing import Final
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report import markdown
 from kalypso_actions.report.comparison_entries import (
-    AssignmentNameEntry,
     ComparisonEntry,
     SetValueEntry,
     ValueChangeEntry,
@@ -93,7 +92,7 @@ def _value_row(change: ValueChangeEntry) -> list[str]:
         _value(change.before),
         _value(change.after),
         _place(places[0]) if places else "",
-        _names(change.assignments),
+        _names(change),
     ]
 
 
@@ -108,8 +107,9 @@ def _value(side: SetValueEntry | None) -> str:
     return "–" if side is None else markdown.code(_short(side.value))
 
 
-def _names(assignments: Sequence[AssignmentNameEntry]) -> str:
-    return markdown.code(_short(abbreviated([name.text for name in assignments], 2)))
+def _names(change: ValueChangeEntry) -> str:
+    names = [name.text for name in change.assignments]
+    return markdown.code(_short(abbreviated(names, 2, change.more_assignments)))
 
 
 def _short(text: str) -> str:
