@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from kalypso_actions.model.nearest import misspelled
+from kalypso_actions.model.nearest import misspelled, nearest
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,28 @@ def test_slips(text: str, name: str) -> None:
 )
 def test_other_names(text: str, name: str) -> None:
     assert misspelled(text, [name]) == ""
+
+
+STORES = [f"store-{region}-{number:04}" for region in ("east", "west") for number in range(5_000)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("store-west-4321", "store-west-4321"),
+        ("store-weast-4321", "store-west-4321"),
+        ("stor-east-0007", "store-east-0007"),
+        ("store-east-00007", "store-east-0007"),
+        ("quite-another", ""),
+    ],
+)
+def test_the_nearest_of_thousands(text: str, name: str) -> None:
+    assert nearest(text, STORES) == name
+
+
+def test_thousands_of_mistakes_among_thousands_of_names() -> None:
+    """Each took a second, when all names were compared with it."""
+    start = time.process_time()
+    for name in STORES[::100]:
+        assert nearest(f"{name}x", STORES)
+    assert time.process_time() - start < 10
