@@ -82,11 +82,9 @@ def fields_read(template: Template) -> Iterator[tuple[tuple[str, ...], Location]
 
 def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     try:
-        fields = list(gotemplate.root_fields(text, FUNCTIONS, REFUSED))
+        yield from gotemplate.root_fields(text, FUNCTIONS, REFUSED)
     except gotemplate.TemplateError:
         return
-    for field in fields:
-        yield field.names, field.line, field.column
 
 
 def _jinja_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kalypso_go.gotemplate.analysis import RootField, changes_data, root_fields
+from kalypso_go.gotemplate.analysis import changes_data, root_fields
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError, Limits
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.compiler import Program, compile_trees
@@ -29,7 +29,6 @@ __all__ = [
     "FunctionError",
     "LimitError",
     "Limits",
-    "RootField",
     "Template",
     "TemplateError",
     "parse",
@@ -50,11 +49,7 @@ class Template:
         self._main = main
 
     def execute(
-        self,
-        data: object,
-        limits: Limits = DEFAULT_LIMITS,
-        *,
-        budget: Budget | None = None,
+        self, data: object, limits: Limits = DEFAULT_LIMITS, *, budget: Budget | None = None
     ) -> str:
         """Render the template with `data` as dot.
 

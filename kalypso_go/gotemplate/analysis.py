@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS
 from kalypso_go.gotemplate.builtins import BUILTINS
@@ -13,19 +13,12 @@ from kalypso_go.gotemplate.parser import Names, parse_trees
 from kalypso_go.gotemplate.values import Function
 
 
-@dataclass(frozen=True, slots=True)
-class RootField:
-    """A field of the data, such as `.Manifests.repo`, and its place in the text, from 1."""
-
-    names: tuple[str, ...]
-    line: int
-    column: int
-
-
 def root_fields(
     text: str, functions: Mapping[str, Function], refused: Mapping[str, str]
-) -> Iterator[RootField]:
-    """Yield the fields that a template reads from its data, in order.
+) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Yield the fields that a template reads from its data, with line and column, both from 1.
+
+    A field is a tuple of names, such as `("Manifests", "repo")`.
 
     Inside `with` and `range`, dot is not the data, but `$` still is. Inside `define`, neither is:
     this skips definitions. Raises `TemplateError` if the text does not parse.
@@ -34,7 +27,7 @@ def root_fields(
     names = Names({**BUILTINS, **functions}, refused)
     body = parse_trees(source, names, DEFAULT_LIMITS.parse_depth)[source.name]
     for node_names, position in _fields(body, is_root=True):
-        yield RootField(node_names, source.line(position), source.column(position) + 1)
+        yield node_names, source.line(position), source.column(position) + 1
 
 
 def _fields(value: object, *, is_root: bool) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -161,8 +161,8 @@ class _Lexer:
         self.position = 0
         self.depth = 0
         self.readers: dict[str | None, Callable[[], Item]] = {
-            "field": self._field,
-            "variable": self._variable,
+            "field": lambda: self._name(Kind.FIELD, Kind.DOT),
+            "variable": lambda: self._name(Kind.VARIABLE, Kind.VARIABLE),
             "number": self._number,
             "left_paren": self._left_parenthesis,
             "right_paren": self._right_parenthesis,
@@ -256,12 +256,6 @@ class _Lexer:
         self.depth -= 1
         self.position += 1
         return Item(Kind.RIGHT_PARENTHESIS, self.position - 1, ")")
-
-    def _field(self) -> Item:
-        return self._name(Kind.FIELD, Kind.DOT)
-
-    def _variable(self) -> Item:
-        return self._name(Kind.VARIABLE, Kind.VARIABLE)
 
     def _name(self, kind: Kind, alone: Kind) -> Item:
         """Read a name after `.` or `$`; its kind is `alone` if there is none."""

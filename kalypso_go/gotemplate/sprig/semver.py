@@ -361,20 +361,16 @@ def _greater_or_equal(version: Version, constraint: Constraint) -> bool:
     return not _is_excluded(version, constraint) and version.compare(constraint.version) >= 0
 
 
-def _less(version: Version, constraint: Constraint) -> bool:
+def _less(version: Version, constraint: Constraint, *, or_equal: bool = False) -> bool:
     if _is_excluded(version, constraint):
         return False
     if constraint.open:
         return not _above(version, constraint)
-    return version.compare(constraint.version) < 0
+    return version.compare(constraint.version) < or_equal
 
 
 def _less_or_equal(version: Version, constraint: Constraint) -> bool:
-    if _is_excluded(version, constraint):
-        return False
-    if constraint.open:
-        return not _above(version, constraint)
-    return version.compare(constraint.version) <= 0
+    return _less(version, constraint, or_equal=True)
 
 
 def _tilde(version: Version, constraint: Constraint) -> bool:
