@@ -1,6 +1,6 @@
 """Check that texts of a registered repository change no documents of an assignment.
 
-An application team may choose the texts in its documents, but not the documents. `judged` renders
+An application team may choose the texts in its documents, but not the documents. A `Trial` renders
 neutral texts, too, and compares the documents, which must be the same. In a neutral text, letters
 replace special characters, indicators of YAML at the beginning or end, and sources that YAML reads
 as a number or as `true`. Any other text is a plain scalar of YAML, quoted or not, if the Template
@@ -22,7 +22,7 @@ from kalypso_actions.model.kinds import (
     DeploymentTarget,
 )
 from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.failures import Failure
+from kalypso_actions.rendering.failures import Failure, Outcome
 from kalypso_actions.rendering.outline import Outline, difference, outline
 from kalypso_actions.rendering.registration_budget import Spend
 from kalypso_go.gotemplate import Budget
@@ -66,7 +66,7 @@ _LONGEST_NUMBER: Final = 400
 """A float has no more digits before its point, and YAML reads longer ones as text."""
 
 Files = Mapping[str, bytes]
-Render = Callable[[TemplateData], "dict[str, bytes] | Failure"]
+Render = Callable[[TemplateData], Outcome]
 
 
 def special_texts(manifests: Mapping[str, str]) -> tuple[str, ...]:
@@ -116,46 +116,7 @@ def with_usual_texts(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
         yield replace(target, manifests=manifests, labels=labels)
 
 
-def judged(
-    outcome: dict[str, bytes] | Failure,
-    data: TemplateData,
-    target: DeploymentTarget,
-    keys: tuple[str, ...],
-    render: Render,
-    spend: Spend,
-    *,
-    lists: Collection[str],
-    may_be_templates: bool,
-) -> dict[str, bytes] | Failure:
-    """Return the outcome of rendering `data`, or the failure that its texts at `keys` cause.
-
-    `spend` counts the comparison. The texts of the keys `lists` may decide how many documents there
-    are, so their neutral texts keep the separators. `may_be_templates` means that the texts may be
-    templates, and so may cause further passes.
-    """
-    trial = _Trial(data, render, spend, frozenset(lists), may_be_templates)
-    neutral = trial.rendered(keys, _LETTER)
-    if neutral is None:
-        # Templates may need some characters, such as those of `>=1.0` or of `a,b`.
-        trial = replace(trial, special=_STRUCTURE)
-        neutral = trial.rendered(keys, _LETTER)
-    if neutral is None:
-        if isinstance(outcome, Failure):
-            return outcome  # the Template fails for any text
-        key = next((key for key in keys if trial.replaces(key)), keys[0])
-        return _failure(outcome, "neutral texts fail in it", key, target.at(key))
-    fault = (
-        outcome.headline
-        if isinstance(outcome, Failure)
-        else trial.difference(_Rendered(outcome, data), keys, neutral)
-    )
-    if not fault:
-        return outcome
-    key = trial.guilty(keys, neutral)
-    return _failure(outcome, fault, key, target.at(key))
-
-
-def _failure(outcome: dict[str, bytes] | Failure, fault: str, key: str, where: Location) -> Failure:
+def _failure(outcome: Outcome, fault: str, key: str, where: Location) -> Failure:
     if isinstance(outcome, Failure):
         return Failure(
             f"a Template fails with the text of manifests.{key}: {fault}",
@@ -183,8 +144,13 @@ class _Rendered:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    """Renders neutral texts in place of an assignment's."""
+class Trial:
+    """Renders neutral texts in place of an assignment's, and counts the work of it.
+
+    The texts of the keys `lists` may decide how many documents there are, so their neutral texts
+    keep the separators. `may_be_templates` means that the texts may be templates, and so may cause
+    further passes.
+    """
 
     data: TemplateData
     render: Render
@@ -192,6 +158,28 @@ class _Trial:
     lists: frozenset[str]
     may_be_templates: bool
     special: re.Pattern[str] = _SPECIAL
+
+    def judged(self, outcome: Outcome, target: DeploymentTarget, keys: tuple[str, ...]) -> Outcome:
+        """Return the outcome of rendering, or the failure that the texts at `keys` cause."""
+        trial = self
+        neutral = trial.rendered(keys, _LETTER)
+        if neutral is None:
+            # Templates may need some characters, such as those of `>=1.0` or of `a,b`.
+            trial = replace(trial, special=_STRUCTURE)
+            neutral = trial.rendered(keys, _LETTER)
+        if neutral is None:
+            if isinstance(outcome, Failure):
+                return outcome  # the Template fails for any text
+            key = next((key for key in keys if trial.replaces(key)), keys[0])
+            return _failure(outcome, "neutral texts fail in it", key, target.at(key))
+        if isinstance(outcome, Failure):
+            fault = outcome.headline
+        else:
+            fault = trial.difference(_Rendered(outcome, self.data), keys, neutral)
+        if not fault:
+            return outcome
+        key = trial.guilty(keys, neutral)
+        return _failure(outcome, fault, key, target.at(key))
 
     def rendered(
         self, keys: Collection[str], letter: str, budget: Budget | None = None

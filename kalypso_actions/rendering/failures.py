@@ -74,6 +74,10 @@ class Failure:
         return replace(self.problem, message=f"{subject}: {self.headline}")
 
 
+Outcome = dict[str, bytes] | Failure
+"""The files of an assignment's folder by name, or the reason why it has none."""
+
+
 _GO: Final = re.compile(
     r'template: [^:]*:\d+(?::\d+)?: (?:executing ".*?" at <(?P<node>.*?)>: )?(?P<fault>.*)',
     re.DOTALL,

@@ -33,7 +33,7 @@ from kalypso_actions.rendering.data import (
     TemplateData,
     namespace_of,
 )
-from kalypso_actions.rendering.failures import Failure
+from kalypso_actions.rendering.failures import Failure, Outcome
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 from kalypso_actions.rendering.templates import (
     compiled,
@@ -127,9 +127,7 @@ class FolderFiles:
         manifests = self._manifests(template) if template else ()
         return isinstance(manifests, Failure) or any(item.changes_data for item in manifests)
 
-    def render(
-        self, assignment: Assignment, data: TemplateData, config: MergedConfig
-    ) -> dict[str, bytes] | Failure:
+    def render(self, assignment: Assignment, data: TemplateData, config: MergedConfig) -> Outcome:
         """Return the files by name.
 
         An empty configuration has no file; the other two files exist even if they are empty.

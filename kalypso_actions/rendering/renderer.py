@@ -18,7 +18,7 @@ from kalypso_actions.model.kinds import (
 from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import (
-    judged,
+    Trial,
     own_keys,
     special_texts,
     with_few_texts,
@@ -26,7 +26,7 @@ from kalypso_actions.rendering.delivered import (
     without_own_keys,
 )
 from kalypso_actions.rendering.document_faults import refused_names, repeated_key
-from kalypso_actions.rendering.failures import Failure
+from kalypso_actions.rendering.failures import Failure, Outcome
 from kalypso_actions.rendering.folder_files import KEPT_TARGETS, FolderFiles, Options
 from kalypso_actions.rendering.outline import outline
 from kalypso_actions.rendering.registration_budget import (
@@ -72,7 +72,7 @@ class Renderer:
 
     def render(
         self, assignment: Assignment, config: MergedConfig, check: Check = lambda _: None
-    ) -> dict[str, bytes] | Failure:
+    ) -> Outcome:
         """Return the files of the assignment's folder by name.
 
         There are no files if `check` fails, if any Template fails, if a text of a registered
@@ -106,7 +106,7 @@ class Renderer:
 
     def _within(
         self, budget: RegistrationBudget, assignment: Assignment, config: MergedConfig, check: Check
-    ) -> dict[str, bytes] | Failure:
+    ) -> Outcome:
         try:
             budget.begin(assignment, config)
             failure = check(budget.spend)
@@ -117,9 +117,7 @@ class Renderer:
         finally:
             budget.end()
 
-    def _render(
-        self, assignment: Assignment, config: MergedConfig, spend: Spend
-    ) -> dict[str, bytes] | Failure:
+    def _render(self, assignment: Assignment, config: MergedConfig, spend: Spend) -> Outcome:
         data = self._folder.data(assignment, config)
         target = assignment.target
         fault = dns_label_fault(data.namespace)
@@ -133,7 +131,7 @@ class Renderer:
                 is_delivered=bool(target.registration) and fits_others,
             )
 
-        def render(rendered: TemplateData) -> dict[str, bytes] | Failure:
+        def render(rendered: TemplateData) -> Outcome:
             spend(max(0, data.texts.work - EACH))  # EACH counts the few texts of ordinary targets
             work = rendered.budget.work
             outcome = self._folder.render(assignment, rendered, config)
@@ -145,16 +143,10 @@ class Renderer:
             return outcome
         special, own = self._texts.result(_texts_of, target)
         if special:
-            outcome = judged(
-                outcome,
-                data,
-                target,
-                special,
-                render,
-                spend,
-                lists=self._folder.list_keys(assignment.cluster_type),
-                may_be_templates=self._options.registration_text == "any",
-            )
+            lists = frozenset(self._folder.list_keys(assignment.cluster_type))
+            are_templates = self._options.registration_text == "any"
+            trial = Trial(data, render, spend, lists, are_templates)
+            outcome = trial.judged(outcome, target, special)
         if isinstance(outcome, Failure):
             return outcome
         repeated = repeated_key(outcome, own, target, spend)
@@ -174,12 +166,8 @@ class Renderer:
         return repeated_key(files, own_keys(target), target, spend) is not None
 
     def _with_names(
-        self,
-        files: dict[str, bytes],
-        assignment: Assignment,
-        config: MergedConfig,
-        spend: Spend,
-    ) -> dict[str, bytes] | Failure:
+        self, files: dict[str, bytes], assignment: Assignment, config: MergedConfig, spend: Spend
+    ) -> Outcome:
         """Return the files, or the failure of a refused name that usual texts do not cause."""
         refused = refused_names(files, spend)
         if not refused:
@@ -255,7 +243,7 @@ class Renderer:
 
     def _with_texts(
         self, texts: DeploymentTarget, assignment: Assignment, config: MergedConfig
-    ) -> tuple[dict[str, bytes] | Failure, TemplateData]:
+    ) -> tuple[Outcome, TemplateData]:
         """Render an assignment with the texts of another target; also return its data."""
         trial = replace(assignment, target=texts)
         data = self._folder.data(trial, config)
@@ -280,5 +268,5 @@ def too_large(
     )
 
 
-def _size(outcome: dict[str, bytes] | Failure) -> int:
+def _size(outcome: Outcome) -> int:
     return 0 if isinstance(outcome, Failure) else sum(map(len, outcome.values()))
