@@ -19,11 +19,7 @@ from kalypso_actions.rendering.missing_values import (
     missing_value_failure,
     missing_values,
 )
-from kalypso_actions.rendering.registration_budget import (
-    Spend,
-    is_excessive,
-    share_of_registration,
-)
+from kalypso_actions.rendering.registration_budget import Spend, is_excessive, share_of_registration
 from kalypso_actions.rendering.renderer import Renderer, too_large
 from kalypso_actions.rendering.template_lint import fields_read, unknown_fields, unquoted_texts
 from kalypso_actions.rendering.templates import (

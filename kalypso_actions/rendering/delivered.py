@@ -16,11 +16,7 @@ from itertools import islice
 from typing import Final
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.kinds import (
-    FLUX_NAME_LABEL,
-    FLUX_NAMESPACE_LABEL,
-    DeploymentTarget,
-)
+from kalypso_actions.model.kinds import FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL, DeploymentTarget
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Failure, Outcome
 from kalypso_actions.rendering.outline import Outline, difference, outline

@@ -13,12 +13,7 @@ from typing import Final, Literal
 
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.identity_cache import IdentityCache
-from kalypso_actions.model.kinds import (
-    DOCUMENTS_FROM_ANNOTATION,
-    Assignment,
-    ClusterType,
-    Template,
-)
+from kalypso_actions.model.kinds import DOCUMENTS_FROM_ANNOTATION, Assignment, ClusterType, Template
 from kalypso_actions.model.layout import (
     CONFIG_FILE,
     CONFIG_SCRIPT,

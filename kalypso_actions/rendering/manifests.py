@@ -167,12 +167,7 @@ def _render_output(text: str, data: TemplateData) -> str:
 
 def _parse(text: str) -> gotemplate.Template:
     try:
-        return gotemplate.parse(
-            text,
-            name=TEMPLATE_NAME,
-            functions=FUNCTIONS,
-            refused=REFUSED,
-        )
+        return gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED)
     except gotemplate.TemplateError as error:
         raise _failed(error, text) from error
 

@@ -10,11 +10,7 @@ from typing import Final
 
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.identity_cache import IdentityCache
-from kalypso_actions.model.kinds import (
-    Assignment,
-    DeploymentTarget,
-    Template,
-)
+from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Template
 from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import (

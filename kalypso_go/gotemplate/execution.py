@@ -26,11 +26,7 @@ class State:
     __slots__ = ("budget", "depth", "elements", "node", "output", "variables")
 
     def __init__(
-        self,
-        output: list[str],
-        budget: Budget,
-        depth: int,
-        variables: list[object],
+        self, output: list[str], budget: Budget, depth: int, variables: list[object]
     ) -> None:
         self.output = output
         self.budget = budget

@@ -370,15 +370,11 @@ def _hex_group(text: str, rest: str) -> str:
 def _check_embedded(text: str, rest: str, size: int, shortened: bool) -> None:
     if not shortened and size != 12:
         raise _address_error(
-            text,
-            "embedded IPv4 address must replace the final 2 fields of the address",
-            rest,
+            text, "embedded IPv4 address must replace the final 2 fields of the address", rest
         )
     if size + 4 > _ADDRESS_SIZE:
         raise _address_error(
-            text,
-            "too many hex fields to fit an embedded IPv4 at the end of the address",
-            rest,
+            text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest
         )
     _check_ipv4(text, rest)
 

@@ -179,11 +179,7 @@ Node = ScalarNode | SequenceNode | MappingNode | AliasNode
 Anchored = TypeVar("Anchored", ScalarNode, SequenceNode, MappingNode)
 DIRECTIVES: Final = frozenset({Kind.VERSION_DIRECTIVE, Kind.TAG_DIRECTIVE})
 
-DOCUMENT_BOUNDARIES: Final = DIRECTIVES | {
-    Kind.DOCUMENT_START,
-    Kind.DOCUMENT_END,
-    Kind.STREAM_END,
-}
+DOCUMENT_BOUNDARIES: Final = DIRECTIVES | {Kind.DOCUMENT_START, Kind.DOCUMENT_END, Kind.STREAM_END}
 COLLECTION_STARTS: Final = frozenset({Kind.FLOW_SEQUENCE_START, Kind.FLOW_MAPPING_START})
 
 COLLECTION_STARTS_IN_BLOCK: Final = COLLECTION_STARTS | {

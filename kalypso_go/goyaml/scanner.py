@@ -14,15 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
-from kalypso_go.goyaml.cursor import (
-    BLANK_OR_END,
-    BLANKS,
-    BREAKS,
-    END,
-    SPACES,
-    TO_LINE_END,
-    Cursor,
-)
+from kalypso_go.goyaml.cursor import BLANK_OR_END, BLANKS, BREAKS, END, SPACES, TO_LINE_END, Cursor
 from kalypso_go.goyaml.errors import YAMLError
 from kalypso_go.goyaml.scalar_texts import (
     at_document_marker,

@@ -351,10 +351,7 @@ class _Parser:
 
     def month_and_day(self) -> tuple[int, int]:
         if self.year_day is None:
-            return (
-                1 if self.month is None else self.month,
-                1 if self.day is None else self.day,
-            )
+            return (1 if self.month is None else self.month, 1 if self.day is None else self.day)
         if not 1 <= self.year_day <= 365 + is_leap(self.year):
             raise ValueError("day of the year out of range")
         month, day = 1, self.year_day
